@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn a_list_of_files_is_held_against_the_changes() {
-        let entry = |kind: EntryKind| Some(Entry { kind, ..Entry::default() });
+        let entry =
+            |kind: EntryKind| Some(Entry { kind, mode: 0o644, size: 1, digest: String::new(), shape: None });
         let change = |path: &str, before: Option<Entry>, after: Option<Entry>| Change {
             area: Area::Workspace,
             path: path.to_owned(),

@@ -66,7 +66,7 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
         None => Ok(()),
         Some(list) => {
             let list: Vec<String> = list.iter().map(|path| format!("`{path}`")).collect();
-            let list = sanitize::capped(&list.join(", "), LISTED);
+            let list = sanitize::capped(list.join(", "), LISTED);
             let detail = format!("with `{option}`, the call lists {list}; in full, it {}", changed.words());
             run.failed_at_start("differs", Stream::Stdout, detail)
         }

@@ -1,9 +1,9 @@
 //! The locale of runs in other environments, for a system that has not installed it.
 
+use super::dir::Dir;
 use crate::environment::LOCALE_NAME;
-use std::fs::{self, File};
-use std::io::Read as _;
-use std::os::unix::fs::symlink;
+use rustix::fs::Mode;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The folder of glibc's locales.
@@ -12,40 +12,53 @@ const SYSTEM: &str = "/usr/lib/locale";
 const BASE: &str = "C.utf8";
 /// The folder of locales in that of all runs.
 const FOLDER: &str = "locale";
-/// The fields of `LC_NUMERIC` that hold the decimal point: as bytes, and as a wide character.
+/// The file of a locale that says how numbers are written.
+const NUMERIC: &str = "LC_NUMERIC";
+/// The fields of [`NUMERIC`] that hold the decimal point: as bytes, and as a wide character.
 const DECIMAL_POINT: [usize; 2] = [0, 3];
 
 /// Makes the locale [`LOCALE_NAME`] in the folder of all runs: `C.UTF-8` of this system with a decimal comma. Returns the
 /// folder for `LOCPATH`; `None` if the system has that locale, or has no glibc.
 pub(super) fn provide(root: &Path) -> Option<PathBuf> {
-    let base = Path::new(SYSTEM).join(BASE);
-    let numeric = fs::read(base.join("LC_NUMERIC")).ok()?;
-    if is_installed() {
+    let system = Dir::open(Path::new(SYSTEM)).ok()?;
+    let numeric = with_comma(read(&system.folder(BASE).ok()?, NUMERIC).ok()?)?;
+    if is_installed(&system) {
         return None;
     }
-    let locales = root.join(FOLDER);
-    let own = locales.join(LOCALE_NAME);
-    fs::create_dir_all(&own).ok()?;
-    for category in fs::read_dir(&base).ok()?.flatten().filter(|entry| entry.file_name() != "LC_NUMERIC") {
-        symlink(category.path(), own.join(category.file_name())).ok()?;
+    make(&Dir::open(root).ok()?, &system, &numeric).ok()?;
+    Some(root.join(FOLDER))
+}
+
+fn make(root: &Dir, system: &Dir, numeric: &[u8]) -> io::Result<()> {
+    let own = root.make_folder(FOLDER)?.make_folder(LOCALE_NAME)?;
+    let base = Path::new(SYSTEM).join(BASE);
+    for category in system.folder(BASE)?.entries()? {
+        let category = category?;
+        let name = category.os_name();
+        if name != NUMERIC {
+            own.make_link(&*base.join(name), name)?;
+        }
     }
-    fs::write(own.join("LC_NUMERIC"), with_comma(numeric)?).ok()?;
-    Some(locales)
+    own.create(NUMERIC, Mode::RUSR)?.write_all(numeric)
 }
 
 /// Whether the system has the locale: as a folder, or in the archive of all.
-fn is_installed() -> bool {
+fn is_installed(system: &Dir) -> bool {
     let name = LOCALE_NAME.replace("UTF-8", "utf8");
     let is_in_archive = || {
-        let mut archive = Vec::new();
-        let read = File::open(Path::new(SYSTEM).join("locale-archive"))
-            .and_then(|mut file| file.read_to_end(&mut archive));
-        read.is_ok() && memchr::memmem::find(&archive, name.as_bytes()).is_some()
+        let archive = read(system, "locale-archive").unwrap_or_default();
+        memchr::memmem::find(&archive, name.as_bytes()).is_some()
     };
-    Path::new(SYSTEM).join(&name).is_dir() || is_in_archive()
+    system.stat(&*name).is_ok() || is_in_archive()
 }
 
-/// Replaces the decimal point in a compiled `LC_NUMERIC`: a magic number and the number of fields, then the offset of
+fn read(folder: &Dir, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    folder.read(name)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Replaces the decimal point in a compiled [`NUMERIC`]: a magic number and the number of fields, then the offset of
 /// each field, all of 32 bits in the order of the machine, then the fields.
 fn with_comma(mut numeric: Vec<u8>) -> Option<Vec<u8>> {
     for field in DECIMAL_POINT {
