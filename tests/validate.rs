@@ -64,6 +64,51 @@ fn exit_code_and_data_are_judged_together() {
     validate(&stderr("gone.txt")).current_dir(files.path()).write_stdin("").assert().code(2);
 }
 
+/// What a contract knows as a finding is a warning: of a value, and of the way in which a run ends.
+#[test]
+fn known_findings_are_listed_and_leave_a_file_valid() {
+    let error = |code: &str| format!("{{\"ok\": false, \"error\": \"no\", \"code\": {code}}}\n");
+    let pi = "contracts/pi-json/examples/valid/provider-error.jsonl";
+    let pi = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(pi)).unwrap();
+    let files = folder(&[("new.json", &error("\"TEAPOT\"")), ("bad.json", &error("7")), ("pi.jsonl", &pi)]);
+    let run = |args: &[&str], code: i32| {
+        let output = validate(args).current_dir(files.path()).assert().code(code).get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    };
+    let text = run(&["--contract", "agent-js", "--exit-code", "6", "new.json"], 0);
+    assert!(
+        text.contains("new.json:1:38: known finding: /code: expected one of \"AGENT_CONFIG_INVALID\", "),
+        "{text}"
+    );
+    assert!(text.contains(" and 13 more, found `TEAPOT`") && text.contains("[error-code]"), "{text}");
+    assert!(text.ends_with("new.json: valid (1 record, 1 known finding)\n"), "{text}");
+    // A value of the wrong type is an error, and so is one that the program itself does not print.
+    run(&["--contract", "agent-js", "bad.json"], 1);
+    assert!(run(&["--contract", "agent-js@1.5.8", "new.json"], 1).contains("/properties/code/enum]"));
+
+    let json: Value =
+        serde_json::from_str(&run(&["--json", "--contract", "agent-js", "new.json"], 0)).unwrap();
+    let file = &json["data"]["files"][0];
+    assert_eq!((&file["valid"], &file["errors"], &file["more"]), (&json!(true), &json!([]), &json!(0)));
+    let known = &file["known"][0];
+    let place = json!([known["line"], known["column"], known["pointer"], known["rule"], known["against"]]);
+    assert_eq!(place, json!([1, 38, "/code", "error-code", "schema"]));
+    assert_eq!(known["finding"]["id"], "unknown-error-code");
+    let counted = run(&["--json", "--max-errors", "0", "--contract", "agent-js", "new.json"], 0);
+    let counted: Value = serde_json::from_str(&counted).unwrap();
+    assert_eq!(counted["data"]["files"][0]["more_known"], 1);
+
+    let lines = run(&["--jsonl", "--contract", "pi-json", "--exit-code", "0", "pi.jsonl"], 0);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["known", "file", "summary"]);
+    assert_eq!(
+        (&lines[0]["finding"]["id"], &lines[0]["against"]),
+        (&json!("failure-as-success"), &json!("exit"))
+    );
+    assert_eq!((&lines[1]["valid"], &lines[2]["invalid"]), (&json!(true), &json!(0)));
+}
+
 #[test]
 fn wrong_arguments_and_wrong_contracts_have_their_exit_codes() {
     let files = folder(&[("bad.json", "{\n \"type\": 1}"), ("x.json", "{}")]);
@@ -121,6 +166,8 @@ fn the_shape_of_the_results_is_the_one_that_schema_prints() {
     let schema = agentnative_contract::Schema::compile(&serde_json::from_slice(&schema).unwrap()).unwrap();
     for args in [
         vec!["validate", "--json", "--contract", "codex-exec", "contracts/codex-exec/examples/invalid"],
+        vec!["validate", "--json", "--contract", "agent-js", "contracts/agent-js/examples/valid"],
+        vec!["contract", "show", "agent-js", "--json"],
         vec!["contract", "list", "--json"],
         vec!["contract", "show", "opencode-run", "--json"],
     ] {

@@ -4,7 +4,7 @@ use super::complete;
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
-    Contract, DataFile, Finding, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
+    Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
 };
 use agentnative_output::{Cell, Output, Page, Tone, whole_number};
 use schemars::JsonSchema;
@@ -79,9 +79,17 @@ pub(super) struct ValidatedFile {
     unknown_types: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
     unjudged: u64,
-    /// The known fault of the program that the run shows in the way it ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    known: Option<Finding>,
+    /// The first known findings: warnings, which leave the file valid.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    known: Vec<Violation>,
+    /// Number of known findings that are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_known: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A line of `validate --output jsonl`.
@@ -91,7 +99,12 @@ enum Line<'a> {
     Error {
         file: &'a str,
         #[serde(flatten)]
-        finding: &'a Violation,
+        violation: &'a Violation,
+    },
+    Known {
+        file: &'a str,
+        #[serde(flatten)]
+        violation: &'a Violation,
     },
     File {
         file: &'a str,
@@ -101,8 +114,8 @@ enum Line<'a> {
         more: u64,
         unknown_types: &'a BTreeMap<String, u64>,
         unjudged: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        known: Option<&'a Finding>,
+        #[serde(skip_serializing_if = "is_zero")]
+        more_known: u64,
     },
     Unreadable(&'a UnreadableFile),
     Summary {
@@ -193,20 +206,23 @@ impl ValidatedFile {
             unknown_types: verdict.unknown,
             unjudged: verdict.unjudged,
             known: verdict.known,
+            more_known: verdict.more.known(),
         }
     }
 
     fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        let errors = self.errors.iter().map(|finding| Line::Error { file: &self.file, finding });
-        errors.chain(iter::once(Line::File {
-            file: &self.file,
+        let file = self.file.as_str();
+        let errors = self.errors.iter().map(move |violation| Line::Error { file, violation });
+        let known = self.known.iter().map(move |violation| Line::Known { file, violation });
+        errors.chain(known).chain(iter::once(Line::File {
+            file,
             valid: self.valid,
             records: self.records,
             bytes: self.bytes,
             more: self.more,
             unknown_types: &self.unknown_types,
             unjudged: self.unjudged,
-            known: self.known.as_ref(),
+            more_known: self.more_known,
         }))
     }
 
@@ -223,25 +239,28 @@ impl ValidatedFile {
         if self.unjudged > 0 {
             notes.push_str(&format!(", {} checks skipped: memory limit reached", self.unjudged));
         }
-        if let Some(known) = &self.known {
-            notes.push_str(&format!(", known fault: {known}"));
+        let known = self.known.len() as u64 + self.more_known;
+        if known > 0 {
+            notes.push_str(&format!(", {}", counted(known, "known finding")));
         }
         notes
     }
 }
 
 fn show(file: &ValidatedFile, page: &mut Page) {
-    for error in &file.errors {
+    for error in file.errors.iter().chain(&file.known) {
         let place = match (error.line, error.column) {
             (Some(line), Some(column)) => format!("{}:{line}:{column}", file.file),
             (Some(line), None) => format!("{}:{line}", file.file),
             _ => file.file.clone(),
         };
         let pointer = if error.pointer.is_empty() { "(root)" } else { &error.pointer };
+        let known = if error.finding.is_some() { "known finding: " } else { "" };
         page.line(
             0,
             &[
                 Cell::new(Tone::Strong, format!("{place}: ")),
+                Cell::new(Tone::Warn, known),
                 Cell::new(Tone::Plain, format!("{pointer}: {} ", error.message)),
                 Cell::new(Tone::Dim, format!("[{}]", error.rule)),
             ],

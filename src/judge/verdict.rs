@@ -31,6 +31,17 @@ impl From<Finding> for Unmet {
     }
 }
 
+impl Unmet {
+    /// The same where a contract knows the contrary as a finding.
+    #[must_use]
+    pub fn known(self) -> Self {
+        match self {
+            Self::Failed(finding) => Finding { is_known: true, ..*finding }.into(),
+            inconclusive => inconclusive,
+        }
+    }
+}
+
 impl From<Reason> for Unmet {
     fn from(reason: Reason) -> Self {
         Self::Inconclusive(reason)
@@ -43,7 +54,7 @@ pub struct Finding {
     pub message: String,
     /// Where.
     pub evidence: Evidence,
-    /// The contract knows it as a fault of the program: it is a warning, whatever the level of the check.
+    /// The contract knows it as a finding: it is a warning, whatever the level of the check.
     pub is_known: bool,
 }
 
@@ -109,7 +120,8 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// Broken if any assertion failed; unverified if there is none or any is inconclusive; else a pass.
+    /// Broken if any assertion failed; unverified if there is none or any is inconclusive; else a pass. Known
+    /// findings alone are told where nothing is inconclusive.
     /// `missing` says what to declare when there is none.
     pub fn of(assertions: impl IntoIterator<Item = Assertion>, missing: impl Into<Reason>) -> Self {
         let mut passed = 0;
@@ -121,7 +133,9 @@ impl Judgement {
                 Err(Unmet::Inconclusive(reason)) => reasons.push(reason),
             }
         }
-        if !findings.is_empty() {
+        // What is known decides nothing about the rest.
+        let decides = findings.iter().any(|finding: &Finding| !finding.is_known) || reasons.is_empty();
+        if !findings.is_empty() && decides {
             Self::Broken(findings, reasons)
         } else if !reasons.is_empty() {
             Self::Unverified(reasons)
@@ -258,5 +272,17 @@ mod tests {
         let result = Judgement::broken((0..130).map(finding).collect()).result(CheckId::P2OutputJson.check());
         assert_eq!((result.evidence.len(), result.evidence_left_out), (MAX_EVIDENCE, 130 - MAX_EVIDENCE));
         assert_eq!(result.message, "wrong (and 129 more)");
+    }
+
+    #[test]
+    fn a_known_finding_is_a_warning_and_hides_nothing() {
+        let failed = || Unmet::from(Finding::new("known", Evidence::default()));
+        let known = || Err(failed().known());
+        let status = |assertions: Vec<Assertion>| {
+            Judgement::of(assertions, "no run").result(CheckId::P2ContractSchema.check()).status
+        };
+        assert_eq!(status(vec![known(), Ok(())]), Status::Warn);
+        assert_eq!(status(vec![known(), Err(failed()), inconclusive("late")]), Status::Fail);
+        assert_eq!(status(vec![known(), inconclusive("late")]), Status::Unverified);
     }
 }

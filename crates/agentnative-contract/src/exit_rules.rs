@@ -1,7 +1,7 @@
 //! Exit code and payload: whether they go together.
 
 use super::contract::Contract;
-use super::spec::{Condition, Finding, Payload, Spec};
+use super::spec::{Condition, Payload, Spec};
 use super::stderr_rules;
 use super::stream_state::alternatives;
 use super::violation::{Against, Violation};
@@ -26,21 +26,24 @@ impl RunExit<'_> {
 
 const RULE: &str = "exit-code";
 
-/// Judges how the run ended; gives whether the payload has to be complete, and the finding that it shows.
+/// Judges how the run ended, with the known finding that it shows; gives whether the payload has to be complete.
 pub(super) fn judge_exit(
     contract: &Contract,
     exit: &RunExit<'_>,
     events: u64,
     payload: u64,
     out: &mut Vec<Violation>,
-) -> (bool, Option<Finding>) {
+) -> bool {
     let before = out.len();
     let spec = &contract.spec;
     let run = Run { contract, spec, events, payload, stderr: exit.stderr };
     let (complete, condition) = judge_condition(&run, exit, out);
     let shown = condition.filter(|_| out.len() == before).and_then(|condition| condition.finding.as_ref());
-    let finding = |id: &String| spec.findings.iter().find(|finding| finding.id.as_ref() == Some(id)).cloned();
-    (complete, shown.and_then(finding))
+    if let Some(finding) = shown.and_then(|id| spec.finding(id)) {
+        let violation = Violation::of_rule(Against::Exit, RULE, "", finding.to_string());
+        out.push(Violation { finding: Some(finding.clone()), ..violation });
+    }
+    complete
 }
 
 /// Whether the payload has to be complete, and the condition that the run is in.

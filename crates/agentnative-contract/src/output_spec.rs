@@ -39,7 +39,8 @@ pub struct OutputSpec {
     /// Where a failed run says why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
-    /// The rules of a contract that schemas cannot say: by ID, as they are judged, a line for each part.
+    /// The rules of a contract that schemas cannot say: by ID, as they are judged, a line for each part. One with a
+    /// finding promises nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<String, Vec<String>>,
     /// The keys of objects in the order in which they are written, by the pointer of the object in the
@@ -162,8 +163,10 @@ impl OutputSpec {
             json!({ "$ref": format!("{}#{fragment}", home.uri(file)) })
         };
         let summary = contract.summary();
-        let named = |rule: &crate::RuleSummary| spec.rules.iter().any(|own| own.id == rule.id);
-        let rules = summary.rules.into_iter().filter(named).map(|rule| (rule.id, rule.detail)).collect();
+        let promised = |rule: &crate::RuleSummary| {
+            spec.rules.iter().any(|own| own.id == rule.id && own.finding.is_none())
+        };
+        let rules = summary.rules.into_iter().filter(promised).map(|rule| (rule.id, rule.detail)).collect();
         Self {
             framing: Some(spec.framing),
             schema: spec.schema.as_ref().map(refer),

@@ -139,7 +139,7 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
         program: file.get("program").and_then(|value| program(&value)),
         versions: Vec::new(),
     };
-    for table in file.tables("condition") {
+    for table in ["rule", "condition"].iter().flat_map(|list| file.tables(list)) {
         if let Some(value) = table.get("finding") {
             known_finding(&value, &spec.findings);
         }
@@ -291,7 +291,7 @@ fn finding(table: &Table<'_>) -> Option<Finding> {
     Some(Finding { id, what: what?, reference })
 }
 
-/// Notes the finding of a condition that the contract does not have.
+/// Notes the finding of a rule or condition that the contract does not have.
 fn known_finding(value: &Value<'_>, findings: &[Finding]) {
     let Some(id) = value.inner.as_str() else { return };
     let ids = || findings.iter().filter_map(|finding| finding.id.as_deref());

@@ -14,7 +14,7 @@ use toml::de::DeValue;
 pub(super) const MOST: usize = 64;
 
 /// A rule is of the kind whose key it has.
-const KINDS: [&str; 5] = ["uses", "steps", "compare", "same", "same_keys"];
+const KINDS: [&str; 6] = ["uses", "steps", "compare", "same", "same_keys", "one_of"];
 
 /// The types of events that a contract has; none in a contract of documents.
 pub(super) struct Types(Option<Vec<String>>);
@@ -62,17 +62,26 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
     let more: &[&str] = match key {
         "uses" => &["defines"],
         "steps" => &["key", "start", "end"],
+        "one_of" => &["at"],
         _ => &[],
     };
-    table.allow(&[&["id", "what", "on", "when", key], more].concat());
+    table.allow(&[&["id", "what", "on", "when", "finding", key], more].concat());
     let kind = match key {
         "uses" => refer(table, &value, types),
         "steps" => life(table, &value, types).map(RuleKind::StateMachine),
         "compare" => compare(&value, types),
         "same" => all(one_or_more(&value, "JSON pointers")?.iter().map(pointers_to_any)).map(RuleKind::Same),
-        _ => pointer(&value).map(RuleKind::SameKeys),
+        "same_keys" => pointer(&value).map(RuleKind::SameKeys),
+        _ => one_of(table, &value),
     };
-    Some(Rule { id: id?, what: what?, filter, kind: kind? })
+    let finding = table.get("finding").and_then(|value| non_empty_string(&value));
+    Some(Rule { id: id?, what: what?, filter, kind: kind?, finding })
+}
+
+fn one_of(table: &Table<'_>, values: &Value<'_>) -> Option<RuleKind> {
+    let at = table.require("at", "the JSON pointer of the value").and_then(|value| pointers_to_any(&value));
+    let values = scalars(values);
+    Some(RuleKind::OneOf { at: at?, values: values? })
 }
 
 fn refer(table: &Table<'_>, uses: &Value<'_>, types: &Types) -> Option<RuleKind> {
@@ -163,7 +172,7 @@ fn term(value: &Value<'_>, types: &Types) -> Option<Term> {
     if value.inner.is_str() {
         return pointer(value).map(Term::At);
     }
-    let expected = "a pointer, { count = \"/pointer\", when = … }, { ratio = [\"/a\", \"/b\"] }, or \
+    let expected = "a pointer, { count = \"/pointer\", when = … }, { ratio = [\"/a\", \"/b\"] } (or `add`), or \
                     { sum = \"/pointer\", on = … } (or `last`, or `events`)";
     let table = value.table("the term", expected)?;
     if let Some(key) = ["sum", "last"].into_iter().find(|key| table.get(key).is_some()) {
@@ -180,15 +189,18 @@ fn term(value: &Value<'_>, types: &Types) -> Option<Term> {
         let pattern = Pattern { on: Some(types.all(&on)?), when: tests(&table) };
         return Some(Term::Total(Total { kind: TotalKind::Events, pattern }));
     }
-    if let Some(value) = table.get("ratio") {
-        table.allow(&["ratio"]);
+    for (key, what, make) in
+        [("ratio", "a ratio", Term::Ratio as fn(_, _) -> _), ("add", "an addition", Term::Add)]
+    {
+        let Some(value) = table.get(key) else { continue };
+        table.allow(&[key]);
         let elements = value.elements("two terms")?;
         let [left, right] = elements.as_slice() else { return value.fault("expected two terms") };
         let (left, right) = (term(left, types)?, term(right, types)?);
         if left.total().or(right.total()).is_some() {
-            return value.fault("a ratio has no `sum`, `last` or `events`");
+            return value.fault(&format!("{what} has no `sum`, `last` or `events`"));
         }
-        return Some(Term::Ratio(Box::new(left), Box::new(right)));
+        return Some(make(Box::new(left), Box::new(right)));
     }
     table.allow(&["count", "when"]);
     let of = pointer(&table.require("count", "the JSON pointer of an array")?)?;
@@ -225,6 +237,11 @@ fn test(value: &Value<'_>) -> Option<Test> {
         table.allow(&["present"]);
         return table.require("present", "`true` or `false`")?.boolean().map(Test::Present);
     }
+    scalars(value).map(Test::OneOf)
+}
+
+/// A scalar or an array of them.
+fn scalars(value: &Value<'_>) -> Option<Vec<Json>> {
     let elements = one_or_more(value, "values")?;
     let read = elements.iter().map(|element| match element.inner {
         DeValue::String(text) => Some(Json::from(&**text)),
@@ -234,7 +251,7 @@ fn test(value: &Value<'_>) -> Option<Test> {
         }
         _ => element.wrong("a string, an integer, `true` or `false`"),
     });
-    all(read).map(Test::OneOf)
+    all(read)
 }
 
 /// A pointer that names one value.

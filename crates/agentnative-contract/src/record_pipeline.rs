@@ -95,17 +95,17 @@ impl<'c> RecordPipeline<'c> {
                 found.push(violation.located(at));
             };
             while let Some(own) = own.next_if(|own| own.record == index) {
-                match broken.room.take(own.violation.against) {
+                match broken.room.take(own.violation.tally()) {
                     true => add(own.violation, own.offset),
-                    false => more.add(own.violation.against, 1),
+                    false => more.add(own.violation.tally(), 1),
                 }
             }
             broken.violations.drain(..).for_each(|violation| add(violation, None));
-            let exit = judging.each_exits.iter();
-            for violation in exit.flat_map(|exit| self.state.finish(self.contract, exit).violations) {
-                match broken.room.take(violation.against) {
+            let ends = judging.each_exits.iter().map(|exit| self.state.finish(self.contract, exit));
+            for violation in ends.flat_map(|outcome| outcome.violations.into_iter().chain(outcome.known)) {
+                match broken.room.take(violation.tally()) {
                     true => add(violation, None),
-                    false => more.add(violation.against, 1),
+                    false => more.add(violation.tally(), 1),
                 }
             }
         }

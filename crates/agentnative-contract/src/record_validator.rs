@@ -3,6 +3,7 @@
 use super::contract::Contract;
 use super::pointer::Pointer;
 use super::rule_index::{Extracts, RecordClass};
+use super::stream_state::Found;
 use super::violation::{Against, Counts, Room, Violation};
 use strict_json::{Event, Sink, Tape};
 
@@ -69,8 +70,9 @@ impl<'c> RecordValidator<'c> {
     pub fn validate(&mut self, end: u64) {
         let Some(root) = self.value.root() else { return };
         let (contract, records) = (self.contract, &mut self.records);
-        let mut of_rules = Vec::new();
+        let mut of_rules = Found { room: self.room, ..Found::default() };
         let class = contract.index.extract(&contract.spec, root, &mut records.extracts, &mut of_rules);
+        records.more += of_rules.more;
         let mut violations = Vec::new();
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
@@ -80,12 +82,12 @@ impl<'c> RecordValidator<'c> {
             records.more.add(Against::Schema, more);
         }
         let record = records.list.len();
-        for violation in violations.into_iter().chain(of_rules) {
-            if self.room.take(violation.against) {
+        for violation in violations.into_iter().chain(of_rules.violations) {
+            if self.room.take(violation.tally()) {
                 let offset = offset_of(&self.value, &violation.pointer);
                 records.violations.push(OwnViolation { record, offset, violation });
             } else {
-                records.more.add(violation.against, 1);
+                records.more.add(violation.tally(), 1);
             }
         }
         let (inputs_end, line, start) = (records.extracts.inputs.len(), self.line, self.start);

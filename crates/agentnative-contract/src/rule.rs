@@ -17,6 +17,8 @@ pub(crate) struct Rule {
     /// The events (or the document) that it is about.
     pub filter: Pattern,
     pub kind: RuleKind,
+    /// The ID of the finding that a violation of it shows: a warning, not an error.
+    pub finding: Option<String>,
 }
 
 /// What a rule demands.
@@ -32,6 +34,8 @@ pub(crate) enum RuleKind {
     Same(Vec<Pointer>),
     /// The object there has the same keys in all documents or records.
     SameKeys(Pointer),
+    /// Each scalar there is one of these values.
+    OneOf { at: Pointer, values: Vec<Value> },
 }
 
 impl Rule {
@@ -57,7 +61,7 @@ impl Rule {
                 let totals = [left, right].into_iter().filter_map(Term::total_mut);
                 patterns.extend(totals.map(|total| &mut total.pattern));
             }
-            RuleKind::Same(_) | RuleKind::SameKeys(_) => {}
+            RuleKind::Same(_) | RuleKind::SameKeys(_) | RuleKind::OneOf { .. } => {}
         }
         patterns
     }
@@ -83,7 +87,7 @@ impl Rule {
                 pointers.extend([left, right].into_iter().flat_map(Term::pointers_mut));
             }
             RuleKind::Same(all) => pointers.extend(all),
-            RuleKind::SameKeys(pointer) => pointers.push(pointer),
+            RuleKind::SameKeys(pointer) | RuleKind::OneOf { at: pointer, .. } => pointers.push(pointer),
         }
         pointers
     }
@@ -155,6 +159,8 @@ pub(crate) enum Term {
     },
     /// One number by another; 0 where that is 0.
     Ratio(Box<Term>, Box<Term>),
+    /// The sum of two numbers.
+    Add(Box<Term>, Box<Term>),
     /// A number that comes of all events so far.
     Total(Total),
 }
@@ -250,6 +256,16 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     left.partial_cmp(&right)
 }
 
+/// The sum of two numbers, exact for integers.
+fn add(left: &Number, right: &Number) -> Option<Number> {
+    if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128())
+        && let Some(sum) = left.checked_add(right).and_then(Number::from_i128)
+    {
+        return Some(sum);
+    }
+    Number::from_f64(left.as_f64()? + right.as_f64()?)
+}
+
 impl Pattern {
     /// The pattern for events of this type (as far as they have one) alone: it names no type, or it matches nothing.
     pub(crate) fn for_type(&self, event_type: Option<&str>) -> Self {
@@ -310,7 +326,7 @@ fn fits(when: &[(Pointer, Test)], value: Located<'_>) -> bool {
 }
 
 /// Whether a scalar is this value.
-fn is(found: TapeNode<'_>, expected: &Value) -> bool {
+pub(crate) fn is(found: TapeNode<'_>, expected: &Value) -> bool {
     found.json_type() == JsonType::from(expected)
         && match expected {
             Value::String(expected) => found.text() == expected,
@@ -337,6 +353,7 @@ impl Term {
                 let (left, right) = (left.of(value)?.as_f64()?, right.of(value)?.as_f64()?);
                 Number::from_f64(if right == 0.0 { 0.0 } else { left / right })
             }
+            Self::Add(left, right) => add(&left.of(value)?, &right.of(value)?),
             Self::Total(_) => None,
         }
     }
@@ -351,6 +368,7 @@ impl Term {
                 format!("the number of elements of {} with {tests}", of.text)
             }
             Self::Ratio(left, right) => format!("{} / {}", left.describe(), right.describe()),
+            Self::Add(left, right) => format!("{} + {}", left.describe(), right.describe()),
             Self::Total(total) => total.describe(),
         }
     }
@@ -364,7 +382,7 @@ impl Term {
     fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         match self {
             Self::At(pointer) | Self::Count { of: pointer, .. } => vec![pointer],
-            Self::Ratio(left, right) => {
+            Self::Ratio(left, right) | Self::Add(left, right) => {
                 [left, right].into_iter().flat_map(|term| term.pointers_mut()).collect()
             }
             Self::Total(Total { kind, pattern }) => {
@@ -386,7 +404,7 @@ impl Term {
     pub fn pointer(&self) -> &str {
         match self {
             Self::At(pointer) | Self::Count { of: pointer, .. } => &pointer.text,
-            Self::Ratio(left, _) => left.pointer(),
+            Self::Ratio(left, _) | Self::Add(left, _) => left.pointer(),
             Self::Total(_) => "",
         }
     }

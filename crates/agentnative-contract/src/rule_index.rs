@@ -4,14 +4,19 @@
 //! it; what holds between events is decided from these inputs alone (see `stream_state`).
 
 use super::pointer::{Located, Pointer, PointerTree};
-use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind};
-use super::spec::{EventTypes, Framing, Spec, UNTYPED};
+use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind, is};
+use super::spec::{EventTypes, Spec, UNTYPED};
+use super::stream_state::Found;
 use super::violation::{Against, Violation, excerpt};
 use foldhash::fast::RandomState;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use strict_json::{JsonKind, JsonType, TapeNode};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// So many values of a rule are named in a message.
+const MAX_VALUES: usize = 10;
 
 /// One thing that a rule, given by its index, needs to know of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +158,7 @@ impl RuleIndex {
         spec: &Spec,
         value: TapeNode<'_>,
         extracts: &mut Extracts,
-        violations: &mut Vec<Violation>,
+        out: &mut Found,
     ) -> RecordClass {
         let mut class = RecordClass::default();
         if let Some(events) = &spec.events {
@@ -167,7 +172,7 @@ impl RuleIndex {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
                             let (found, known) = (extracts.names.shown(index), known.join(", "));
                             let message = format!("unknown event type `{found}`; expected one of {known}");
-                            violations.push(event_type(&events.discriminator, message));
+                            out.add(event_type(&events.discriminator, message));
                         }
                     }
                 },
@@ -175,7 +180,7 @@ impl RuleIndex {
                 other => {
                     let found = if other.is_some() { "a type that is not a string" } else { "no type" };
                     let message = format!("expected an event type, found {found}");
-                    violations.push(event_type(&events.discriminator, message));
+                    out.add(event_type(&events.discriminator, message));
                     class.unknown = Some(extracts.names.index(""));
                 }
             }
@@ -186,7 +191,7 @@ impl RuleIndex {
         }
         let value = of_type.pointers.locate(value, &mut extracts.found);
         for (index, rule) in &of_type.rules {
-            extract_rule(spec, *index, rule, value, &mut extracts.inputs, violations);
+            extract_rule(spec, *index, rule, value, &mut extracts.inputs, out);
         }
         for (bit, pattern) in &of_type.payload {
             class.payload |= u64::from(pattern.matches(value)) << bit;
@@ -229,7 +234,7 @@ fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
             defines.iter().chain(uses).any(|place| place.pattern.concerns(kind))
         }
         RuleKind::StateMachine(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
-        RuleKind::Compare { .. } | RuleKind::Same(_) | RuleKind::SameKeys(_) => true,
+        RuleKind::Compare { .. } | RuleKind::Same(_) | RuleKind::SameKeys(_) | RuleKind::OneOf { .. } => true,
     };
     let totals = rule.kind.totals().into_iter().flatten().filter_map(Term::total);
     let adds = totals.into_iter().any(|total| total.pattern.concerns(kind));
@@ -242,7 +247,7 @@ fn extract_rule(
     rule: &Rule,
     value: Located<'_>,
     inputs: &mut Vec<RuleInput>,
-    violations: &mut Vec<Violation>,
+    out: &mut Found,
 ) {
     let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     if let Some(sides) = rule.kind.totals() {
@@ -267,12 +272,21 @@ fn extract_rule(
             let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
             if !relation.holds(&one, &other) {
                 let (left_is, relation, right_is) = (left.describe(), relation.name(), right.describe());
-                let what = &rule.what;
-                let message =
-                    format!("expected {left_is} {relation} {right_is}, found {one} and {other}: {what}");
-                violations.push(Violation::of_rule(within(spec), &rule.id, left.pointer(), message));
+                let message = format!("expected {left_is} {relation} {right_is}, found {one} and {other}");
+                out.add(spec.violation(rule, left.pointer(), message));
             }
         }
+        RuleKind::OneOf { at, values } => at.each(value, |nth, found| {
+            if hash(found).is_none() || values.iter().any(|value| is(found, value)) {
+                return;
+            }
+            if out.counts(spec.tally(rule)) {
+                return;
+            }
+            let place = place(at, nth, value.value).unwrap_or_default();
+            let message = format!("expected {}, found `{}`", one_of(values), place.text);
+            out.violations.push(spec.violation(rule, &place.at, message));
+        }),
         RuleKind::Same(pointers) => {
             for (pointer, at) in pointers.iter().enumerate() {
                 each_key(at, value, |nth, value| push(InputKind::Same { pointer, nth, value }));
@@ -288,6 +302,14 @@ fn extract_rule(
     }
 }
 
+/// The words that messages use for one of some values.
+fn one_of(values: &[Value]) -> String {
+    let first = values.iter().take(MAX_VALUES).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let more = values.len().saturating_sub(MAX_VALUES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("one of {first}{more}")
+}
+
 /// What an event adds to sums over the stream, and then what is compared in it.
 fn extract_totals(rule: &Rule, sides: [&Term; 2], value: Located<'_>, mut push: impl FnMut(InputKind)) {
     for (side, total) in sides.iter().enumerate().filter_map(|(side, term)| Some((side, term.total()?))) {
@@ -299,14 +321,6 @@ fn extract_totals(rule: &Rule, sides: [&Term; 2], value: Located<'_>, mut push: 
     if rule.filter.matches(value) {
         let own = |term: &Term| term.of(value).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
         push(InputKind::Compare { sides: sides.map(|term| own(term).to_bits()) });
-    }
-}
-
-/// What a rule over the values of one event belongs to.
-pub(crate) fn within(spec: &Spec) -> Against {
-    match spec.framing {
-        Framing::Document => Against::Schema,
-        Framing::Lines | Framing::Array => Against::Stream,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::pointer::Pointer;
 use super::rule::{Pattern, Rule};
 use super::version::ContractVersion;
+use super::violation::{Against, Tally, Violation};
 use crate::{OutputFormat, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,32 @@ impl Spec {
     /// The types of events that it knows.
     pub fn event_types(&self) -> impl Iterator<Item = &String> {
         self.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name)
+    }
+
+    /// The finding with this ID.
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.id.as_deref() == Some(id))
+    }
+
+    /// What a rule over the values of one event belongs to.
+    pub fn rules_are_against(&self) -> Against {
+        match self.framing {
+            Framing::Document => Against::Schema,
+            Framing::Lines | Framing::Array => Against::Stream,
+        }
+    }
+
+    /// What violations of a rule are counted as.
+    pub fn tally(&self, rule: &Rule) -> Tally {
+        if rule.finding.is_some() { Tally::Known } else { Tally::Errors(self.rules_are_against()) }
+    }
+
+    /// A violation of a rule: an error, or the known finding that the rule names.
+    pub fn violation(&self, rule: &Rule, pointer: &str, message: String) -> Violation {
+        let message = format!("{message}: {}", rule.what);
+        let violation = Violation::of_rule(self.rules_are_against(), &rule.id, pointer, message);
+        let finding = rule.finding.as_ref().and_then(|id| self.finding(id)).cloned();
+        Violation { finding, ..violation }
     }
 
     /// The exit codes of its conditions.
@@ -201,7 +228,7 @@ pub struct Condition {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ContractFinding")]
 pub struct Finding {
-    /// Its ID, which conditions refer to.
+    /// Its ID, which rules and conditions refer to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What it is, in a sentence or a few.

@@ -4,9 +4,9 @@ use super::Contract;
 use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
 use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind};
-use super::rule_index::{InputKind, Place, RecordClass, RuleInput, within};
-use super::spec::{Finding, Spec};
-use super::violation::{Against, Counts, Room, Violation};
+use super::rule_index::{InputKind, Place, RecordClass, RuleInput};
+use super::spec::Spec;
+use super::violation::{Against, Counts, Room, Tally, Violation};
 use foldhash::fast::RandomState;
 use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,7 +27,7 @@ pub(super) struct RunEvent<'e> {
     pub line: u64,
 }
 
-/// What an event breaks after those before it.
+/// What an event breaks.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub violations: Vec<Violation>,
@@ -39,10 +39,18 @@ pub(super) struct Found {
 
 impl Found {
     /// Counts a violation that is not to be described; false when it is.
-    fn counts(&mut self, against: Against) -> bool {
-        let is_described = self.room.take(against);
-        self.more.add(against, u64::from(!is_described));
+    pub fn counts(&mut self, tally: impl Into<Tally>) -> bool {
+        let tally = tally.into();
+        let is_described = self.room.take(tally);
+        self.more.add(tally, u64::from(!is_described));
         !is_described
+    }
+
+    /// Describes a violation, or counts it where there is no room.
+    pub fn add(&mut self, violation: Violation) {
+        if !self.counts(violation.tally()) {
+            self.violations.push(violation);
+        }
     }
 }
 
@@ -54,14 +62,14 @@ pub(super) type PlaceAt<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<Place
 pub struct StreamOutcome {
     /// What is found against the run as a whole.
     pub violations: Vec<Violation>,
+    /// The known findings that the run shows: warnings, not errors.
+    pub known: Vec<Violation>,
     /// Number of records; 1 for a document.
     pub events: u64,
     /// How many records of types that the contract does not know; "" for records without a type.
     pub unknown: BTreeMap<String, u64>,
     /// How many facts were not judged, because too many keys had to be remembered.
     pub unjudged: u64,
-    /// The known fault of the program that the run shows in the way it ended.
-    pub known: Option<Finding>,
 }
 
 /// What has to be remembered of the events so far.
@@ -132,7 +140,7 @@ impl StreamState {
     fn judge(&mut self, spec: &Spec, input: RuleInput, place: PlaceAt<'_>, out: &mut Found) {
         let rule = &spec.rules[input.rule];
         let memory = &mut self.memory[input.rule];
-        let (full, against) = (self.kept >= MAX_KEYS, within(spec));
+        let (full, tally) = (self.kept >= MAX_KEYS, spec.tally(rule));
         let (pointer, message) = match (&rule.kind, input.kind) {
             (RuleKind::Refer { .. }, InputKind::Define { .. })
             | (RuleKind::StateMachine(_), InputKind::New { .. })
@@ -153,7 +161,7 @@ impl StreamState {
                     self.unjudged += 1;
                     return;
                 }
-                if out.counts(against) {
+                if out.counts(tally) {
                     return;
                 }
                 let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
@@ -183,13 +191,13 @@ impl StreamState {
                     self.kept += usize::from(memory.lives.insert(key, (to, self.events)).is_none());
                     return;
                 }
-                if out.counts(against) {
+                if out.counts(tally) {
                     return;
                 }
                 invalid_transition(life, state, steps, place)
             }
             (RuleKind::Same(pointers), InputKind::Same { pointer, nth, value }) => {
-                if *memory.value.get_or_insert(value) == value || out.counts(against) {
+                if *memory.value.get_or_insert(value) == value || out.counts(tally) {
                     return;
                 }
                 let found = place_of(&pointers[pointer], nth, place);
@@ -202,14 +210,14 @@ impl StreamState {
             }
             (RuleKind::Compare { left, relation, right }, InputKind::Compare { sides }) => {
                 let Some(message) = compared(memory, [left, right], *relation, sides) else { return };
-                if out.counts(against) {
+                if out.counts(tally) {
                     return;
                 }
                 let own = if left.total().is_some() { right } else { left };
                 (own.pointer().to_owned(), message)
             }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
-                if *self.keys[input.rule].get_or_insert(keys) == keys || out.counts(against) {
+                if *self.keys[input.rule].get_or_insert(keys) == keys || out.counts(tally) {
                     return;
                 }
                 let message = "the keys differ from those of the first record";
@@ -217,23 +225,19 @@ impl StreamState {
             }
             _ => return,
         };
-        let message = format!("{message}: {}", rule.what);
-        out.violations.push(Violation::of_rule(against, &rule.id, &pointer, message));
+        out.violations.push(spec.violation(rule, &pointer, message));
     }
 
     /// Judges the end of the run and forgets it.
     pub fn finish(&mut self, contract: &Contract, exit: &RunExit<'_>) -> StreamOutcome {
-        let spec = &contract.spec;
-        let mut outcome =
-            StreamOutcome { events: self.events, unjudged: self.unjudged, ..StreamOutcome::default() };
-        outcome.unknown = std::mem::take(&mut self.unknown);
-        let (complete, known) =
-            judge_exit(contract, exit, self.events, self.payload, &mut outcome.violations);
-        outcome.known = known;
-        if complete {
-            self.judge_end(spec, &mut outcome.violations);
+        let (spec, mut found) = (&contract.spec, Vec::new());
+        if judge_exit(contract, exit, self.events, self.payload, &mut found) {
+            self.judge_end(spec, &mut found);
         }
-        let keys = std::mem::take(&mut self.keys);
+        let (known, violations) = found.into_iter().partition(|violation| violation.finding.is_some());
+        let (unknown, keys) = (std::mem::take(&mut self.unknown), std::mem::take(&mut self.keys));
+        let outcome =
+            StreamOutcome { violations, known, events: self.events, unknown, unjudged: self.unjudged };
         *self = Self { keys, ..Self::new(spec) };
         outcome
     }
@@ -272,11 +276,9 @@ impl StreamState {
             open.sort_unstable();
             let names = alternatives(end.iter().map(|state| format!("`{}`", states[*state])).collect());
             for (event, state) in open {
-                let (state, what) = (&states[state], &rule.what);
-                let message = format!("the stream ends in state `{state}` instead of {names}: {what}");
-                let mut violation = Violation::of_rule(Against::Stream, &rule.id, "", message);
-                violation.event = (event > 0).then_some(event);
-                out.push(violation);
+                let message = format!("the stream ends in state `{}` instead of {names}", states[state]);
+                let violation = spec.violation(rule, "", message);
+                out.push(Violation { event: (event > 0).then_some(event), ..violation });
             }
         }
     }

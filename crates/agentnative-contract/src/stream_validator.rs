@@ -17,17 +17,21 @@ use serde_json::Value;
 pub struct StreamValidator<'c> {
     validator: RecordValidator<'c>,
     pipeline: RecordPipeline<'c>,
+    /// The known findings of the run so far.
+    known: Vec<Violation>,
 }
 
 impl StreamValidator<'_> {
     /// Judges the next record, which begins in this line (from 1), or the document: by its schema, by
-    /// the rules on its own values, and by those on what came before.
+    /// the rules on its own values, and by those on what came before. [`StreamValidator::finish`] gives the
+    /// known findings.
     pub fn push(&mut self, line: u64, value: &Value) -> Vec<Violation> {
         self.validator.validate_value(line, value);
         let RecordValidator { value, records, .. } = &mut self.validator;
         let judging = Judging { each_exits: None, numbered: self.pipeline.contract.framing().has_events() };
         let (mut found, mut room) = (Vec::new(), Room::of_each(usize::MAX));
         self.pipeline.judge(records, &mut LastRecord { value, read: None }, &judging, &mut room, &mut found);
+        self.known.extend(found.extract_if(.., |violation| violation.finding.is_some()));
         found
     }
 
@@ -43,7 +47,9 @@ impl StreamValidator<'_> {
 
     /// Judges the run as a whole. The validator is then ready for the next run.
     pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
-        self.pipeline.finish(exit)
+        let mut outcome = self.pipeline.finish(exit);
+        outcome.known.splice(..0, self.known.drain(..));
+        outcome
     }
 }
 
@@ -58,6 +64,7 @@ impl Contract {
         StreamValidator {
             validator: RecordValidator::new(self, Room::of_each(usize::MAX)),
             pipeline: RecordPipeline::new(self),
+            known: Vec::new(),
         }
     }
 }

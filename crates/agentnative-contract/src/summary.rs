@@ -52,6 +52,9 @@ pub struct RuleSummary {
     pub what: String,
     /// The same, in the form that is evaluated.
     pub detail: Vec<String>,
+    /// The ID of the finding that a violation of it shows: a warning, not an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
 }
 
 impl ContractSummary {
@@ -99,7 +102,12 @@ impl Contract {
     /// What it says.
     pub fn summary(&self) -> ContractSummary {
         let spec = &self.spec;
-        let built_in = |id: &str, what: String| RuleSummary { id: id.to_owned(), what, detail: Vec::new() };
+        let built_in = |id: &str, what: String| RuleSummary {
+            id: id.to_owned(),
+            what,
+            detail: Vec::new(),
+            finding: None,
+        };
         let mut rules = Vec::new();
         if let Some(events) = &spec.events {
             let subtype = events.subtype.as_ref().map(|pointer| format!(" and {}", pointer.text));
@@ -118,6 +126,7 @@ impl Contract {
             id: rule.id.clone(),
             what: rule.what.clone(),
             detail: detail(rule),
+            finding: rule.finding.clone(),
         }));
         if !spec.conditions.is_empty() {
             rules.push(built_in("exit-code", "The exit code and the data match a condition.".to_owned()));
@@ -189,6 +198,11 @@ fn detail(rule: &Rule) -> Vec<String> {
             lines.push(format!("one value at {}", all.join(", ")));
         }
         RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
+        RuleKind::OneOf { at, values } => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            lines.push(format!("{} is {}", at.text, values.join(" or ")));
+        }
     }
+    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning: the finding `{id}`")));
     lines
 }

@@ -9,10 +9,10 @@ use super::pointer::Pointer;
 use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
 use super::record_validator::{RecordValidator, ValidatedRecords};
 use super::schema::Schema;
-use super::spec::{Finding, Framing};
+use super::spec::Framing;
 use super::stream_state::StreamOutcome;
 use super::stream_validator::no_array;
-use super::violation::{Against, Counts, Room, Violation};
+use super::violation::{Against, Counts, Room, Tally, Violation};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -48,9 +48,9 @@ pub struct Verdict {
     pub unknown: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
     pub unjudged: u64,
-    /// The known fault of the program that the run shows in the way it ended.
-    pub known: Option<Finding>,
-    /// How many errors of each kind `findings` shows.
+    /// The first known findings: warnings, not errors, in the order of the input. `more` counts the others as well.
+    pub known: Vec<Violation>,
+    /// How many errors of each kind `findings` shows, and how many findings `known`.
     kept: Counts,
 }
 
@@ -60,22 +60,27 @@ impl Verdict {
         self.findings.is_empty() && self.more.total() == 0
     }
 
-    /// Keeps the first `max` errors, and counts the others.
+    /// Keeps the first `max` errors and known findings, and counts the others.
     pub fn keep_first(&mut self, max: usize) {
-        for violation in self.findings.split_off(max.min(self.findings.len())) {
-            self.more.add(violation.against, 1);
+        for list in [&mut self.findings, &mut self.known] {
+            for violation in list.split_off(max.min(list.len())) {
+                self.more.add(violation.tally(), 1);
+            }
         }
     }
 
-    /// Keeps errors as long as there is room, and counts the others.
-    fn add(&mut self, errors: impl IntoIterator<Item = Violation>, mut room: Room) {
-        for violation in errors {
-            match room.take(violation.against) {
-                true => {
-                    self.kept.add(violation.against, 1);
-                    self.findings.push(violation);
-                }
-                false => self.more.add(violation.against, 1),
+    /// Keeps violations as long as there is room, and counts the others.
+    fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut room: Room) {
+        for violation in found {
+            let tally = violation.tally();
+            if !room.take(tally) {
+                self.more.add(tally, 1);
+                continue;
+            }
+            self.kept.add(tally, 1);
+            match tally {
+                Tally::Errors(_) => self.findings.push(violation),
+                Tally::Known => self.known.push(violation),
             }
         }
     }
@@ -105,9 +110,9 @@ impl Verdict {
 impl From<StreamOutcome> for Verdict {
     /// That on a run that printed nothing.
     fn from(outcome: StreamOutcome) -> Self {
-        let StreamOutcome { violations, events, unknown, unjudged, known } = outcome;
-        let mut verdict = Self { records: events, unknown, unjudged, known, ..Self::default() };
-        verdict.add(violations, Room::of_each(usize::MAX));
+        let StreamOutcome { violations, known, events, unknown, unjudged } = outcome;
+        let mut verdict = Self { records: events, unknown, unjudged, ..Self::default() };
+        verdict.add(violations.into_iter().chain(known), Room::of_each(usize::MAX));
         verdict
     }
 }
@@ -183,10 +188,9 @@ impl<'c> Validation<'c> {
     /// Judges the end of a run.
     fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
-        verdict.add(outcome.violations, self.room(verdict));
+        verdict.add(outcome.violations.into_iter().chain(outcome.known), self.room(verdict));
         verdict.unjudged += outcome.unjudged;
         verdict.unknown.extend(outcome.unknown);
-        verdict.known = verdict.known.take().or(outcome.known);
     }
 
     /// Reads lines one by one, whatever their length and however they are torn.

@@ -1,5 +1,6 @@
 //! What is found against a document, a stream or a run.
 
+use super::spec::Finding;
 use crate::error::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,9 +23,34 @@ pub enum Against {
     Exit,
 }
 
-/// A number for each kind of error.
+/// What violations are limited and counted by: errors by what they violate, known findings together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tally {
+    Errors(Against),
+    Known,
+}
+
+impl Tally {
+    const KNOWN: usize = 4;
+    const NUMBER: usize = Self::KNOWN + 1;
+
+    const fn index(self) -> usize {
+        match self {
+            Self::Errors(against) => against as usize,
+            Self::Known => Self::KNOWN,
+        }
+    }
+}
+
+impl From<Against> for Tally {
+    fn from(against: Against) -> Self {
+        Self::Errors(against)
+    }
+}
+
+/// A number for each kind of error, and one for known findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts([u64; 4]);
+pub struct Counts([u64; Tally::NUMBER]);
 
 impl Counts {
     /// The number of errors against this.
@@ -32,13 +58,18 @@ impl Counts {
         self.0[against as usize]
     }
 
-    /// The number of all errors.
+    /// The number of all errors. Known findings are no errors.
     pub fn total(self) -> u64 {
-        self.0.iter().sum()
+        self.0[..Tally::KNOWN].iter().sum()
     }
 
-    pub(crate) fn add(&mut self, against: Against, count: u64) {
-        self.0[against as usize] += count;
+    /// The number of known findings.
+    pub fn known(self) -> u64 {
+        self.0[Tally::KNOWN]
+    }
+
+    pub(crate) fn add(&mut self, tally: impl Into<Tally>, count: u64) {
+        self.0[tally.into().index()] += count;
     }
 }
 
@@ -48,14 +79,14 @@ impl AddAssign for Counts {
     }
 }
 
-/// How many more errors of each kind are described.
+/// How many more violations of each [`Tally`] are described.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Room([usize; 4]);
+pub(crate) struct Room([usize; Tally::NUMBER]);
 
 impl Room {
     /// For so many of each kind.
     pub fn of_each(max: usize) -> Self {
-        Self([max; 4])
+        Self([max; Tally::NUMBER])
     }
 
     /// What is left of it after these.
@@ -72,8 +103,8 @@ impl Room {
     }
 
     /// Takes the room for one of this kind; false where there is none.
-    pub fn take(&mut self, against: Against) -> bool {
-        let room = &mut self.0[against as usize];
+    pub fn take(&mut self, tally: impl Into<Tally>) -> bool {
+        let room = &mut self.0[tally.into().index()];
         let is_left = *room > 0;
         *room -= usize::from(is_left);
         is_left
@@ -100,6 +131,9 @@ pub struct Violation {
     pub keyword: Option<String>,
     /// Number of the record, from 1.
     pub event: Option<u64>,
+    /// The finding of the contract that it shows: it is a warning, not an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
     /// Offset of its place in the input in bytes, where that is known.
     #[serde(skip)]
     pub offset: Option<u64>,
@@ -118,8 +152,14 @@ impl Violation {
             rule,
             keyword: None,
             event: None,
+            finding: None,
             offset: None,
         }
+    }
+
+    /// What it is counted as.
+    pub(crate) const fn tally(&self) -> Tally {
+        if self.finding.is_some() { Tally::Known } else { Tally::Errors(self.against) }
     }
 
     /// A fault of JSON in what begins at `base`.

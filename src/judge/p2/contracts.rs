@@ -3,7 +3,7 @@
 use super::declare_success;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
+use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::{Against, Contract, RunExit, Violation, counted};
 use strict_json::Position;
@@ -62,16 +62,45 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         Ok(verdict) => verdict,
         Err(error) => return inconclusive(format!("stdout of {} could not be read: {error}", run.label())),
     };
-    let violations = || verdict.findings.iter().filter(|violation| violation.against == kind);
-    if let Some(known) =
-        verdict.known.as_ref().filter(|_| kind == Against::Exit && violations().next().is_none())
-    {
-        let detail = format!("a fault that the contract {} knows: {known}", contract.name());
-        let finding = Finding::new("known", run.evidence(detail));
-        return Err(Finding { is_known: true, ..finding }.into());
+    let errors = against(kind, &verdict.findings);
+    if !errors.is_empty() {
+        return broken(run, contract, &errors, verdict.more.of(kind));
     }
+    if verdict.unjudged > 0 {
+        let skipped = counted(verdict.unjudged, "rule check");
+        return inconclusive(format!("{}: {skipped} skipped: memory limit reached", run.label()));
+    }
+    known(run, contract, &against(kind, &verdict.known))
+}
+
+/// The violations of one kind of promise.
+fn against(kind: Against, violations: &[Violation]) -> Vec<&Violation> {
+    violations.iter().filter(|violation| violation.against == kind).collect()
+}
+
+/// What was violated; `more` violations are not described.
+fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u64) -> Assertion {
+    let named = named(violations, more);
+    let kind = match violations[0].against {
+        Against::Json | Against::Schema => "invalid",
+        Against::Stream => "rule-broken",
+        Against::Exit => "exit-code",
+    };
+    let detail = format!("the output violates the contract {}: {named}", contract.name());
+    failed_at(run, kind, violations[0], detail)
+}
+
+/// The findings of the contract that a run shows: warnings.
+fn known(run: &RunView, contract: &Contract, violations: &[&Violation]) -> Assertion {
+    let Some(first) = violations.first() else { return Ok(()) };
+    let detail = format!("a finding that the contract {} knows: {}", contract.name(), named(violations, 0));
+    failed_at(run, "known", first, detail).map_err(Unmet::known)
+}
+
+/// Violations in a sentence: each that is not alike, and how many others there are.
+fn named(violations: &[&Violation], more: u64) -> String {
     let mut distinct: Vec<&Violation> = Vec::new();
-    for violation in violations() {
+    for violation in violations {
         // The same at another place tells nothing new.
         let alike = |other: &&Violation| {
             let elsewhere = (other.event, &other.pointer) != (violation.event, &violation.pointer);
@@ -81,37 +110,21 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
             distinct.push(violation);
         }
     }
-    let count = violations().count() as u64 + verdict.more.of(kind);
-    match (distinct.is_empty(), verdict.unjudged) {
-        (false, _) => broken(run, contract, &distinct, count),
-        (true, 0) => Ok(()),
-        (true, unjudged) => {
-            let skipped = counted(unjudged, "rule check");
-            inconclusive(format!("{}: {skipped} skipped: memory limit reached", run.label()))
-        }
-    }
-}
-
-/// What was violated, and how often in all; each that is not alike is named.
-fn broken(run: &RunView, contract: &Contract, distinct: &[&Violation], count: u64) -> Assertion {
-    let Some(violation) = distinct.first() else { return Ok(()) };
-    let named = distinct.iter().map(|violation| match violation.event {
-        Some(event) => format!("event {event}, {violation}"),
-        None => violation.to_string(),
+    let more = more + (violations.len() - distinct.len()) as u64;
+    let named = distinct.into_iter().map(|violation| match (violation.event, &violation.finding) {
+        // How a run ends is no place in its output.
+        (_, Some(finding)) if violation.against == Against::Exit => finding.to_string(),
+        (Some(event), _) => format!("event {event}, {violation}"),
+        (None, _) => violation.to_string(),
     });
     let named = named.collect::<Vec<_>>().join("; ");
-    let more = match count - distinct.len() as u64 {
-        0 => String::new(),
-        more => format!(" (and {more} more in this run)"),
-    };
-    let detail = format!("the output violates the contract {}: {named}{more}", contract.name());
-    let kind = match violation.against {
-        Against::Json | Against::Schema => "invalid",
-        Against::Stream => "rule-broken",
-        Against::Exit => "exit-code",
-    };
-    let bytes = run.bytes(Stream::Stdout);
-    if bytes.is_empty() {
+    let more = if more > 0 { format!(" (and {more} more in this run)") } else { String::new() };
+    format!("{named}{more}")
+}
+
+/// A failed assertion at the place of a violation.
+fn failed_at(run: &RunView, kind: &str, violation: &Violation, detail: String) -> Assertion {
+    if run.bytes(Stream::Stdout).is_empty() {
         return run.failed(kind, detail);
     }
     match (violation.offset, violation.line, violation.column) {

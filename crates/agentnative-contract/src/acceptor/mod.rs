@@ -305,6 +305,7 @@ fn any(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 mod tests {
     use crate::Contract;
     use crate::rule_index::Extracts;
+    use crate::stream_state::Found;
     use std::fs;
     use std::path::Path;
     use strict_json::Tape;
@@ -321,8 +322,12 @@ mod tests {
             for line in text.lines() {
                 tape.fill(&serde_json::from_str(line).unwrap());
                 let root = tape.root().unwrap();
-                let class =
-                    contract.index.extract(&contract.spec, root, &mut Extracts::default(), &mut Vec::new());
+                let class = contract.index.extract(
+                    &contract.spec,
+                    root,
+                    &mut Extracts::default(),
+                    &mut Found::default(),
+                );
                 let Some(schema) = contract.schema_of(class.event_type) else { continue };
                 all += 1;
                 told += usize::from(schema.acceptor.as_ref().unwrap().answer(root) == Some(true));

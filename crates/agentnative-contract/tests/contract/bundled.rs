@@ -1,7 +1,9 @@
 //! The bundled contracts: each folder is complete, and its examples are judged as expected.
 
 use crate::mutants::{Demand, mutants};
-use agentnative_contract::{Contract, Framing, RunExit, Violation, names};
+use agentnative_contract::{
+    Contract, ContractSummary, Framing, RunExit, StreamOutcome, Violation, names, split_version,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,8 +37,8 @@ impl Examples {
         }
     }
 
-    /// How an example is judged, by the version that it is of.
-    fn judge(&self, contract: &Contract, kind: &str, name: &str) -> Vec<Violation> {
+    /// The violations and the known findings of an example, by the version that it is of.
+    fn judge(&self, contract: &Contract, kind: &str, name: &str) -> (Vec<Violation>, Vec<Violation>) {
         let exit = exit(self.table(kind)[name].as_table().unwrap());
         let version =
             version(&self.table(kind)[name]).map(|version| format!("{}@{version}", contract.name()));
@@ -44,7 +46,10 @@ impl Examples {
         let contract = versioned.as_ref().unwrap_or(contract);
         match self.data(kind, name) {
             Some(data) => judge(contract, &self.folder.join(data), &exit),
-            None => contract.validator().finish(&exit).violations,
+            None => {
+                let outcome = contract.validator().finish(&exit);
+                (outcome.violations, outcome.known)
+            }
         }
     }
 }
@@ -57,30 +62,35 @@ fn files(path: &Path) -> BTreeSet<String> {
     fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Judges the data of a run; JSON lines of a contract of documents are several runs.
-fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> Vec<Violation> {
+/// The violations and the known findings of the data of a run; JSON lines of a contract of documents are several
+/// runs.
+fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> (Vec<Violation>, Vec<Violation>) {
     let bytes = fs::read(path).unwrap();
     let mut judge = contract.validator();
-    let mut found = Vec::new();
+    let (mut found, mut known) = (Vec::new(), Vec::new());
+    let mut ended = |outcome: StreamOutcome, found: &mut Vec<Violation>| {
+        found.extend(outcome.violations);
+        known.extend(outcome.known);
+    };
     let lines = path.extension().unwrap() == "jsonl";
     if lines {
         let several = contract.framing() == Framing::Document;
         let summary = read_records(bytes.as_slice(), &ReadOptions::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
             if several {
-                found.extend(judge.finish(&RunExit::default()).violations);
+                ended(judge.finish(&RunExit::default()), &mut found);
             }
         });
         assert!(!summary.unwrap().rejected(), "{}", path.display());
         if several {
-            return found;
+            return (found, known);
         }
     } else {
         let document = read_value(bytes.as_slice(), &ReadOptions::default(), u64::MAX).unwrap();
         found.extend(judge.push_document(&document.value.unwrap()));
     }
-    found.extend(judge.finish(exit).violations);
-    found
+    ended(judge.finish(exit), &mut found);
+    (found, known)
 }
 
 /// The version that an example is of, if it is not the contract's own.
@@ -125,12 +135,22 @@ fn examples_are_judged_as_expected() {
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
         let examples = Examples::of(name);
-        for example in examples.table("valid").keys() {
-            let found = examples.judge(&contract, "valid", example);
+        for (example, expected) in examples.table("valid") {
+            let (found, known) = examples.judge(&contract, "valid", example);
             wrong.extend(found.iter().map(|violation| format!("{name}: valid/{example}: {violation}")));
+            let shown: Vec<_> = known
+                .iter()
+                .map(|known| (known.finding.as_ref().unwrap().id.as_deref().unwrap(), known.pointer.as_str()))
+                .collect();
+            let text = |key: &str| expected.get(key).and_then(Value::as_str);
+            let expected: Vec<_> =
+                text("finding").map(|id| (id, text("at").unwrap_or_default())).into_iter().collect();
+            if shown != expected {
+                wrong.push(format!("{name}: valid/{example}: expected {expected:?}, found {shown:?}"));
+            }
         }
         for (example, expected) in examples.table("invalid") {
-            let found = examples.judge(&contract, "invalid", example);
+            let (found, _) = examples.judge(&contract, "invalid", example);
             let why = mismatch(expected.as_table().unwrap(), &found);
             wrong.extend(why.map(|why| format!("{name}: invalid/{example}: {why}")));
         }
@@ -138,11 +158,20 @@ fn examples_are_judged_as_expected() {
     assert!(wrong.is_empty(), "{} examples:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The names of a contract and of its versions that have a form of their own.
+fn forms(name: &str) -> Vec<String> {
+    let about = Contract::bundled(name).unwrap().summary();
+    let other = about.versions.iter().filter(|version| version.version != about.version);
+    let versions = other.map(|version| format!("{name}@{}", version.version));
+    std::iter::once(name.to_owned()).chain(versions).collect()
+}
+
 #[test]
 fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
     let mut wrong = Vec::new();
-    for name in names() {
-        let contract = Contract::bundled(name).unwrap();
+    for name in names().flat_map(forms) {
+        let contract = Contract::bundled(&name).unwrap();
+        let untyped = contract.summary().events.iter().any(|event| event == "(none)");
         let (mut required, mut closed) = (0, 0);
         for mutant in mutants(&contract) {
             let keywords: &[&str] = match mutant.demand {
@@ -152,8 +181,10 @@ fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
             *(if mutant.demand == Demand::Closed { &mut closed } else { &mut required }) += 1;
             let found = contract.validator().push(1, &mutant.record);
             let breaks = |violation: &Violation| match violation.keyword.as_deref() {
+                // Without its type an event is one of those that have none.
+                Some("anyOf") => untyped && violation.pointer.is_empty(),
                 Some(keyword) => keywords.contains(&keyword) && violation.pointer == mutant.pointer,
-                // Without its type an event has no schema.
+                // Otherwise it has no schema.
                 None => violation.rule == "event-type" && mutant.pointer.is_empty(),
             };
             if !found.iter().any(breaks) {
@@ -162,8 +193,16 @@ fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
         }
         // What a schema no longer demands makes no mutant: their number is held.
         println!("{name}: required = {required}, closed = {closed}");
-        let expected = Examples::of(name).expected;
-        let number = |key: &str| expected.get(key).and_then(Value::as_integer).unwrap_or_default();
+        let (folder, version) = split_version(&name);
+        let expected = Examples::of(folder).expected;
+        let of_version = |version| expected.get("versions").and_then(|versions| versions.get(version));
+        let number = |key: &str| {
+            let number = match version {
+                Some(version) => of_version(version).and_then(|numbers| numbers.get(key)),
+                None => expected.get(key),
+            };
+            number.and_then(Value::as_integer).unwrap_or_default()
+        };
         if (number("required"), number("closed")) != (required, closed) {
             wrong.push(format!(
                 "{name}: expected.toml has other numbers: required = {required}, closed = {closed}"
@@ -192,25 +231,35 @@ fn every_contract_folder_is_complete() {
         }
         assert_eq!(named, found, "{name}: examples and expected.toml");
         assert!(valid.len() >= 3, "{name}: valid examples");
-        let versions = about.versions.iter().map(|version| Some(version.version.as_str()));
-        for of in std::iter::once(None).chain(versions.filter(|of| *of != Some(about.version.as_str()))) {
-            let full = of.map_or_else(|| name.to_owned(), |of| format!("{name}@{of}"));
-            has_examples_of_all(&Contract::bundled(&full).unwrap(), of, valid, invalid);
+        for form in forms(name) {
+            let version = split_version(&form).1;
+            let of = Contract::bundled(&form).unwrap().summary();
+            has_examples_of_all(&of, version.map(|_| &about), version, valid, invalid);
         }
     }
 }
 
-/// Each rule has an invalid example, and each condition a valid and an invalid one, of this version.
-fn has_examples_of_all(contract: &Contract, of: Option<&str>, valid: &Table, invalid: &Table) {
-    let about = contract.summary();
-    for rule in about.rules {
-        let breaks = |example: &Value| {
-            version(example) == of && example.get("rule").and_then(Value::as_str) == Some(&rule.id)
+/// Each rule has an invalid example, or a valid one that shows its finding, and each condition a valid and an
+/// invalid one, of this version. What a version takes from the contract itself needs none of its own.
+fn has_examples_of_all(
+    about: &ContractSummary,
+    base: Option<&ContractSummary>,
+    of: Option<&str>,
+    valid: &Table,
+    invalid: &Table,
+) {
+    let text = |example: &Value, key: &str| example.get(key).map(|value| value.as_str().unwrap().to_owned());
+    let new = about.rules.iter().filter(|rule| base.is_none_or(|base| !base.rules.contains(rule)));
+    for rule in new {
+        let (examples, key, id) = match &rule.finding {
+            Some(finding) => (valid, "finding", finding),
+            None => (invalid, "rule", &rule.id),
         };
-        let has = invalid.values().any(breaks);
-        assert!(has, "{}: no invalid example for the rule {}", about.name, rule.id);
+        let shows = |example: &Value| version(example) == of && text(example, key).as_ref() == Some(id);
+        assert!(examples.values().any(shows), "{}: no example for the rule {}", about.name, rule.id);
     }
-    for condition in about.conditions {
+    let is_new = |condition: &&_| base.is_none_or(|base| !base.conditions.contains(condition));
+    for condition in about.conditions.iter().filter(is_new) {
         let exits = |example: &Value| {
             let exit = example.get("exit").and_then(Value::as_integer);
             version(example) == of && exit.is_some_and(|exit| condition.exit.contains(&(exit as i32)))

@@ -2,6 +2,7 @@
 //! rejects each, at the place where it is wrong.
 
 use crate::support::{Place, Ran, asks, says, script};
+use agentnative_contract::split_version;
 use serde_json::{Value, json};
 
 /// A contract, what is done to its output, and what a violation has to name.
@@ -63,7 +64,9 @@ const MUTATIONS: &[Mutation] = &[
     ("dexter-nested", |s| s.set("/query", json!("")), "/query"),
     ("dexter-nested", |s| s.add("", "toolCalls", json!([])), "toolCalls"),
     ("dexter-nested", |s| s.add("/metadata", "cost", json!(1)), "cost"),
-    ("dexter-nested", |s| s.set("/metadata/totalTimeMs", json!(1.5)), "/metadata/totalTimeMs"),
+    ("dexter-nested", |s| s.set("/metadata/totalTimeMs", json!("1")), "/metadata/totalTimeMs"),
+    ("dexter-nested", |s| s.set("/metadata/totalTimeMs", json!(-1.5)), "/metadata/totalTimeMs"),
+    ("dexter-nested@2026.2", |s| s.set("/metadata/totalTimeMs", json!(1.5)), "/metadata/totalTimeMs"),
     ("dexter-nested", |s| s.drop("/tools/0", "args"), "args"),
     ("dexter-nested", |s| s.code = 2, "exit-code"),
     ("agent-js", |s| s.drop("", "health"), "health"),
@@ -75,7 +78,9 @@ const MUTATIONS: &[Mutation] = &[
     ("agent-js", |s| s.set("/termination/turnsUsed", json!(11)), "turns"),
     ("agent-js", |s| s.set("/toolCalls/1/error", json!(null)), "/toolCalls/1/error"),
     ("agent-js", |s| s.drop("/toolCalls/1/error", "code"), "code"),
-    ("agent-js", |s| s.set("/toolCalls/1/error/code", json!("TOOL_BROKEN")), "/toolCalls/1/error/code"),
+    ("agent-js", |s| s.set("/toolCalls/1/error/code", json!(7)), "/toolCalls/1/error/code"),
+    ("agent-js@1.5.8", |s| s.set("/toolCalls/1/error/code", json!("TOOL_BROKEN")), "/toolCalls/1/error/code"),
+    ("agent-js@1.5.8", |s| s.set("/termination/reason", json!("tired")), "/termination/reason"),
     ("agent-js", |s| s.drop("/toolCalls/0", "meta"), "meta"),
     ("agent-js", |s| s.set("/toolCalls/0/result", json!("text")), "/toolCalls/0/result"),
     ("agent-js", |s| s.set("/status", json!("failed")), ""),
@@ -114,7 +119,7 @@ fn each_contract_rejects_what_is_wrong() {
     ]);
     assert!(MUTATIONS.len() >= 40);
     for (nth, (contract, spoil, named)) in MUTATIONS.iter().enumerate() {
-        let ran = place.play(contract, &turns, &[]);
+        let ran = place.play(split_version(contract).0, &turns, &[]);
         let values = if *contract == "opencode-events" { ran.records() } else { vec![ran.document()] };
         let mut spoiled = Spoiled { values, code: ran.code };
         spoil(&mut spoiled);
@@ -136,18 +141,32 @@ fn a_failure_that_was_spoiled() {
     for (contract, script, code, pointer, value) in [
         ("dexter-flat", &fail, 0, "", json!(null)),
         ("dexter-flat", &fail, 1, "/error", json!("")),
-        ("dexter-nested", &fail, 1, "/error/code", json!("BROKEN")),
-        ("agent-js", &fail, 1, "/code", json!("BROKEN")),
+        ("dexter-nested", &fail, 1, "/error/code", json!(7)),
+        ("dexter-nested@2026.2", &fail, 1, "/error/code", json!("BROKEN")),
+        ("agent-js", &fail, 1, "/code", json!(null)),
+        ("agent-js@1.5.8", &fail, 1, "/code", json!("BROKEN")),
         ("agent-js", &fail, 7, "", json!(null)),
         ("agent-js", &endless, 1, "/termination/reason", json!("completed")),
     ] {
-        let ran = place.play(contract, script, &[]);
+        let ran = place.play(split_version(contract).0, script, &[]);
         let mut document = ran.document();
         if !pointer.is_empty() {
             *document.pointer_mut(pointer).unwrap() = value;
         }
         let spoiled = Ran { stdout: document.to_string(), stderr: String::new(), code };
         assert!(!spoiled.violations(contract).is_empty(), "{contract} {pointer} {code}");
+    }
+    // What the documents of the contracts only give examples of is a warning.
+    for (contract, script, pointer, value, finding) in [
+        ("dexter-nested", &fail, "/error/code", "BROKEN", "unknown-error-code"),
+        ("agent-js", &fail, "/code", "BROKEN", "unknown-error-code"),
+        ("agent-js", &fail, "/termination/reason", "tired", "unknown-termination-reason"),
+    ] {
+        let ran = place.play(contract, script, &[]);
+        let mut document = ran.document();
+        *document.pointer_mut(pointer).unwrap() = json!(value);
+        let changed = Ran { stdout: document.to_string(), ..ran };
+        assert_eq!(changed.judged(contract), (vec![], vec![finding.to_owned()]), "{contract} {pointer}");
     }
     let good = place.play("agent-js", &script(&[says("yes")]), &[]);
     assert!(good.violations("agent-js").is_empty());

@@ -38,6 +38,22 @@ fn agent_js(without: &[&str], with: &[(&str, Value)]) -> Value {
     success
 }
 
+/// The closed form of a program breaks no consumer of what its document says; a rule that only warns promises nothing.
+#[test]
+fn the_programs_keep_what_their_documents_say() {
+    for (document, program) in [
+        ("dexter-flat", "dexter-flat@2026.2"),
+        ("dexter-nested", "dexter-nested@2026.2"),
+        ("agent-js", "agent-js@1.5.8"),
+    ] {
+        let found = compare(&[bundled(document)], &[bundled(program)]);
+        let breaks = |change: &Change| matches!(change.class, Class::Breaking | Class::Risky);
+        assert!(!found.is_empty() && !found.iter().any(breaks), "{document}: {found:#?}");
+        let back = compare(&[bundled(program)], &[bundled(document)]);
+        assert_eq!(worst(&back), Some(Class::Breaking), "{document}");
+    }
+}
+
 #[test]
 fn the_four_shapes_of_agent_js() {
     let legacy = [("legacyModeMappedFrom", json!({ "type": ["string", "null"] }))];
