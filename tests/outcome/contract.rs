@@ -56,7 +56,13 @@ fn outcomes() -> Vec<Value> {
         part(json!({ "id": "f", "sessionID": "s", "messageID": "m", "type": "step-finish", "cost": 0.5,
             "tokens": { "input": 1, "output": 2, "reasoning": 3, "cache": { "read": 4, "write": 5 } } })),
         event("permission.asked", json!({ "sessionID": "s", "id": "p", "permission": "x" })),
-        event("session.error", json!({ "error": { "name": "E", "message": "m", "stack": stack } })),
+        part(json!({ "id": "s", "sessionID": "s", "messageID": "m", "type": "file", "url": "file:///a",
+            "source": { "type": "file", "path": "/a", "text": { "value": "x", "start": 0, "end": 1 } } })),
+        event(
+            "session.error",
+            json!({ "error": { "name": "E", "stack": stack,
+            "data": { "message": "m", "statusCode": 500, "isRetryable": true } } }),
+        ),
     ];
     vec![of(&[]), with(full, &everything), with(OutcomeOptions::default(), &[])]
 }
@@ -74,6 +80,8 @@ fn outcomes_are_what_the_generated_schema_says() {
     for (place, definition) in [
         ("", "/properties"),
         ("/artifacts/0", "/$defs/Artifact/properties"),
+        ("/artifacts/0/source", "/$defs/ArtifactSource/properties"),
+        ("/artifacts/0/source/text", "/$defs/SourceText/properties"),
         ("/error_details", "/$defs/ErrorDetails/properties"),
         ("/tool_calls/0", "/$defs/ToolCall/properties"),
         ("/metrics", "/$defs/Metrics/properties"),

@@ -54,7 +54,9 @@ fn row_model_name() {
 fn row_error_details_of_a_message() {
     let error = json!({ "name": "ApiError", "data": { "message": "Error message", "statusCode": 500, "isRetryable": true } });
     let outcome = of(&[assistant("m", json!({ "error": error }))]);
-    assert_eq!(outcome["error_details"], json!({ "type": "ApiError", "message": "Error message" }));
+    let details =
+        json!({ "type": "ApiError", "message": "Error message", "status_code": 500, "is_retryable": true });
+    assert_eq!(outcome["error_details"], details);
     assert_eq!(outcome["error"], "Error message");
     assert_eq!(outcome["success"], false);
 }
@@ -67,6 +69,10 @@ fn row_error_details_of_a_session() {
         assert_eq!(outcome["error_details"], json!({ "type": "E", "message": "m" }));
         assert_eq!(outcome["success"], false);
     }
+    // Data of another shape is left out, one by one.
+    let data = json!({ "message": "m", "statusCode": "500", "isRetryable": false });
+    let outcome = of(&[event("session.error", json!({ "error": { "name": "E", "data": data } }))]);
+    assert_eq!(outcome["error_details"], json!({ "type": "E", "message": "m", "is_retryable": false }));
     // An error that is only text, one that has only a name, and one that has nothing.
     for (error, says) in [
         (json!("boom"), "boom"),
@@ -104,11 +110,38 @@ fn row_artifacts_of_file_parts() {
     };
     let source =
         json!({ "type": "file", "path": "/path/to/file", "text": { "value": "x", "start": 0, "end": 1 } });
-    let whole = json!({ "filename": "filename.txt", "url": "file:///path/to/file", "source": source });
-    assert_eq!(file(whole), json!([{ "path": "/path/to/file", "operation": "modified", "type": "file" }]));
+    let whole =
+        json!({ "filename": "filename.txt", "url": "file:///path/to/file", "source": source.clone() });
+    let artifact =
+        json!({ "path": "/path/to/file", "operation": "modified", "type": "file", "source": source });
+    assert_eq!(file(whole), json!([artifact]));
     assert_eq!(file(json!({ "url": "file:///a/b" }))[0]["path"], "/a/b");
     assert_eq!(file(json!({ "url": "data:,x", "filename": "c.txt" }))[0]["path"], "c.txt");
     assert_eq!(file(json!({ "filename": "d", "mime": "application/x-directory" }))[0]["type"], "directory");
+}
+
+/// The text of a source is a summary; a long one is kept only with the inputs and outputs of tools.
+#[test]
+fn a_long_text_of_a_source_is_left_out_unless_everything_is_wanted() {
+    let file = |id: &str, source: Value| {
+        part(
+            json!({ "id": id, "sessionID": "s", "messageID": "m", "type": "file", "url": "file:///a", "source": source }),
+        )
+    };
+    let long = "x".repeat(5000);
+    let text = json!({ "value": long, "start": 3, "end": 5003 });
+    let events = [session("s"), file("f", json!({ "type": "file", "path": "/a", "text": text.clone() }))];
+    let outcome = with(OutcomeOptions::default(), &events);
+    assert_eq!(outcome["artifacts"][0]["source"]["text"], json!({ "start": 3, "end": 5003 }));
+    assert_eq!(outcome.get("warnings"), None);
+    let full = OutcomeOptions { full: true, ..OutcomeOptions::default() };
+    assert_eq!(with(full, &events)["artifacts"][0]["source"]["text"], text);
+    // A later part without a source, and an edit, leave it as it is.
+    let edited = event("file.edited", json!({ "path": "/a", "diff": { "before": "a", "after": "b" } }));
+    let later = [file("f", json!({ "type": "symbol", "path": "/a" })), file("g", Value::Null), edited];
+    let outcome = of(&later);
+    assert_eq!(outcome["artifacts"].as_array().unwrap().len(), 1);
+    assert_eq!(outcome["artifacts"][0]["source"], json!({ "type": "symbol", "path": "/a" }));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Streams with several sessions, and with none.
 
 use super::{event, lines, session, text};
+use agentnative_contract::outcome::{Collector, OutcomeOptions};
 use serde_json::{Value, json};
 
 fn of(events: &[Value]) -> Value {
@@ -122,6 +123,41 @@ fn events_that_name_no_session_belong_to_the_first_one() {
 #[test]
 fn without_a_session_event_the_first_session_that_is_named_counts() {
     assert_eq!(of(&answer("named", "m", "x"))["session_id"], "named");
+}
+
+/// Retries of a run in files of their own: the time between them is not spent.
+#[test]
+fn the_time_of_a_session_is_that_of_its_files_together() {
+    let file = |times: &[(u64, u64)]| {
+        let message = |(nth, (from, to)): (usize, &(u64, u64))| {
+            let time = json!({ "time": { "created": from, "completed": to } });
+            super::assistant(&format!("m{from}-{nth}"), time).to_string()
+        };
+        let created = json!({ "info": { "id": "s", "time": { "created": 1000, "updated": 1000 } } });
+        // A session that goes on is told with the time when it was created.
+        let session = event("session.updated", created).to_string();
+        std::iter::once(session).chain(times.iter().enumerate().map(message)).collect::<Vec<_>>()
+    };
+    let total = |files: &[Vec<String>]| {
+        let collector = Collector::new(OutcomeOptions::default());
+        files.iter().for_each(|file| collector.read_lines(file));
+        super::as_json(&collector.outcome())["metadata"]["phase_total_duration_ms"].clone()
+    };
+    let (first, second, third) =
+        (file(&[(1100, 1250)]), file(&[(9000, 9100), (9200, 9400)]), file(&[(20_000, 20_050)]));
+    assert_eq!(total(std::slice::from_ref(&first)), 250);
+    assert_eq!(total(&[first.clone(), second.clone()]), 250 + 400);
+    assert_eq!(total(&[first.clone(), second, third]), 250 + 400 + 50);
+    // The same once more, or a file without times, adds nothing.
+    assert_eq!(total(&[first.clone(), first.clone()]), 250);
+    let silent = vec![text("m1", "p", "x").to_string()];
+    assert_eq!(total(&[silent.clone(), first, silent]), 250);
+    // Events on standard error are of the same run.
+    let collector = Collector::new(OutcomeOptions::default());
+    collector.read_lines(file(&[(1100, 1250)]));
+    let late = super::assistant("m2", json!({ "time": { "created": 1400, "completed": 1500 } }));
+    collector.read_stderr(format!("oh no\n{late}\n").as_bytes()).unwrap();
+    assert_eq!(super::as_json(&collector.outcome())["metadata"]["phase_total_duration_ms"], 500);
 }
 
 #[test]

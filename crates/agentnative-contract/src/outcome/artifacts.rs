@@ -2,7 +2,7 @@
 
 use super::fields::MAX_TEXT;
 use super::json::owned;
-use super::types::{Artifact, ArtifactKind, Operation};
+use super::types::{Artifact, ArtifactKind, ArtifactSource, Operation};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -14,6 +14,14 @@ pub(super) struct Touch {
     pub(super) operation: Option<Operation>,
     pub(super) size: Option<u64>,
     pub(super) kind: ArtifactKind,
+    pub(super) source: Option<ArtifactSource>,
+}
+
+impl Touch {
+    /// A touch of a file by a tool.
+    pub(super) fn of_file(path: String, operation: Option<Operation>, size: Option<u64>) -> Self {
+        Self { path, operation, size, kind: ArtifactKind::File, source: None }
+    }
 }
 
 /// What became of each file, in the order they were met.
@@ -34,6 +42,7 @@ impl Artifacts {
                 _ => touch.size.or(known.size),
             };
             known.kind = touch.kind;
+            known.source = touch.source.or(known.source.take());
         } else {
             self.index.insert(touch.path.clone(), self.list.len());
             self.list.push((when, touch));
@@ -62,6 +71,7 @@ impl Artifacts {
             operation: touch.operation.unwrap_or(Operation::Modified),
             size: touch.size,
             kind: Some(touch.kind),
+            source: touch.source,
         };
         self.list.into_iter().map(artifact).collect()
     }
@@ -83,7 +93,7 @@ pub(super) fn touches(tool: Option<&str>, input: Option<&Value>) -> Vec<Touch> {
     // A longer one was truncated.
     let content = content.filter(|content| content.len() <= MAX_TEXT);
     let size = content.map(|content| content.len() as u64);
-    vec![Touch { path, operation: None, size, kind: ArtifactKind::File }]
+    vec![Touch::of_file(path, None, size)]
 }
 
 /// What two operations on a file, one behind the other, come to.

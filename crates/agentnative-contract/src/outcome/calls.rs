@@ -3,7 +3,7 @@
 use super::artifacts::{Touch, by_contents};
 use super::event::EventFields;
 use super::fields::Field;
-use super::types::{ArtifactKind, CallStatus, Operation, Quantity, ToolCall};
+use super::types::{CallStatus, Operation, Quantity, ToolCall};
 use super::usage::finite;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -181,19 +181,19 @@ pub(super) fn touches(event: &EventFields) -> Vec<Touch> {
     if event.text(Field::ToolStatus) != Some("completed") {
         return Vec::new();
     }
-    let (kind, content) = (ArtifactKind::File, event.length(Field::ToolContent));
+    let content = event.length(Field::ToolContent);
     let path = event.owned(Field::ToolPath).or(event.owned(Field::DiffPath));
     match event.text(Field::Tool) {
         Some("write") => {
             let operation = event.flag(Field::ToolExists);
             let operation =
                 operation.map(|there| if there { Operation::Modified } else { Operation::Created });
-            path.map(|path| Touch { path, operation, size: content, kind }).into_iter().collect()
+            path.map(|path| Touch::of_file(path, operation, content)).into_iter().collect()
         }
         Some("edit" | "multiedit") => {
             let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
             let operation = by_contents(before, after);
-            path.map(|path| Touch { path, operation, size: after, kind }).into_iter().collect()
+            path.map(|path| Touch::of_file(path, operation, after)).into_iter().collect()
         }
         Some("patch" | "apply_patch") => {
             let kinds = event.list(Field::PatchKinds);
@@ -205,10 +205,7 @@ pub(super) fn touches(event: &EventFields) -> Vec<Touch> {
             };
             let paths = event.list(Field::PatchPaths).iter().enumerate();
             let paths = paths.filter(|(_, path)| !path.is_empty());
-            let touch = |(at, path): (usize, &String)| {
-                let (path, operation) = (path.clone(), operation(at));
-                Touch { path, operation, size: None, kind }
-            };
+            let touch = |(at, path): (usize, &String)| Touch::of_file(path.clone(), operation(at), None);
             paths.map(touch).collect()
         }
         _ => Vec::new(),

@@ -6,7 +6,7 @@ use super::calls::Update;
 use super::json::{items, name, number, owned, text, texts};
 use super::session::{Activity, Session};
 use super::state::{Cache, EventStream, Events, State, Taken, unfinished};
-use super::types::{ArtifactKind, CallStatus, Operation};
+use super::types::{CallStatus, Operation};
 use super::usage::{Usage, finite};
 use serde_json::{Value, json};
 
@@ -136,7 +136,7 @@ fn change(change: &Value) -> Option<Touch> {
         _ => Operation::Modified,
     };
     let path = owned(change, "/path")?;
-    Some(Touch { path, operation: Some(operation), size: None, kind: ArtifactKind::File })
+    Some(Touch::of_file(path, Some(operation), None))
 }
 
 fn usage(usage: Option<&Value>) -> Usage {

@@ -1,6 +1,6 @@
 //! One event, reduced to the fields that are needed; the rest of it is passed over.
 
-use super::fields::{FIELDS, Field, Keep, MAX_TEXT, ways};
+use super::fields::{FIELDS, Field, Keep, MAX_NAME, MAX_TEXT, ways};
 use serde_json::Value;
 use strict_json::{Builder, Event, JsonType, Sink};
 
@@ -90,6 +90,11 @@ impl EventFields {
         self.slot(field, JsonType::String).map(|slot| slot.length)
     }
 
+    /// A text; none if it is longer than what is kept.
+    pub(super) fn whole_text(&self, field: Field) -> Option<&str> {
+        self.text(field).filter(|text| self.length(field) == Some(text.len() as u64))
+    }
+
     /// The texts of a field in an array, or of a field that is one text.
     pub(super) fn list(&self, field: Field) -> &[String] {
         &self.slots[field as usize].list
@@ -98,6 +103,13 @@ impl EventFields {
     /// A finite number.
     pub(super) fn number(&self, field: Field) -> Option<f64> {
         self.slot(field, JsonType::Number).map(|slot| slot.number).filter(|number| number.is_finite())
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn count(&self, field: Field) -> Option<u64> {
+        let number = self.number(field).filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
+        Some(number as u64)
     }
 
     /// A truth value.
@@ -298,7 +310,8 @@ impl Walk {
             slot.length += text.len() as u64;
             let most = match field.keep() {
                 Keep::Bytes(most) => most,
-                Keep::Full if self.full => MAX_TEXT,
+                Keep::Full | Keep::Short if self.full => MAX_TEXT,
+                Keep::Short => MAX_NAME,
                 Keep::Full | Keep::Length => 0,
             };
             let fits = text.floor_char_boundary(most - slot.text.len().min(most));

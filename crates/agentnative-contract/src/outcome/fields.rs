@@ -62,6 +62,8 @@ fields! {
     ErrorStack: "{error}.stack", "{error}.data.stack";
     ErrorFile: "{error}.data.path", "{error}.data.file";
     ErrorLine: "{error}.data.line";
+    ErrorStatus: "{error}.statusCode", "{error}.data.statusCode";
+    ErrorRetryable: "{error}.isRetryable", "{error}.data.isRetryable";
     Part: "{part}";
     PartId: "{part}.id";
     PartSession: "{part}.sessionID";
@@ -85,6 +87,12 @@ fields! {
     Mime: "{part}.mime";
     FileName: "{part}.filename";
     FilePath: "{part}.source.path";
+    FileSource: "{part}.source";
+    SourceType: "{part}.source.type";
+    SourceText: "{part}.source.text";
+    SourceValue: "{part}.source.text.value";
+    SourceStart: "{part}.source.text.start";
+    SourceEnd: "{part}.source.text.end";
     FileUrl: "{part}.url";
 }
 
@@ -108,6 +116,8 @@ pub(super) fn ways(place: &'static str) -> impl Iterator<Item = impl Iterator<It
 pub(super) enum Keep {
     /// Up to this many bytes.
     Bytes(usize),
+    /// Up to [`MAX_NAME`] bytes, or [`MAX_TEXT`] if inputs and outputs were asked for.
+    Short,
     /// Its length only.
     Length,
     /// Nothing, unless inputs and outputs were asked for.
@@ -117,7 +127,7 @@ pub(super) enum Keep {
 /// A longer text of the stream is cut here, in bytes: what is made of one event stays small whatever
 /// the event is.
 pub(super) const MAX_TEXT: usize = 1 << 20;
-const MAX_NAME: usize = 4 << 10;
+pub(super) const MAX_NAME: usize = 4 << 10;
 
 impl Field {
     pub(super) const fn keep(self) -> Keep {
@@ -125,6 +135,7 @@ impl Field {
             Self::Text | Self::DeltaText | Self::ErrorText | Self::ErrorStack => Keep::Bytes(MAX_TEXT),
             Self::ToolContent | Self::DiffBefore | Self::DiffAfter => Keep::Length,
             Self::ToolInput | Self::ToolOutput => Keep::Full,
+            Self::SourceValue => Keep::Short,
             _ => Keep::Bytes(MAX_NAME),
         }
     }

@@ -43,8 +43,8 @@ mod whole;
 pub use atif::Trajectory;
 pub use read::{Collector, MAX_LINE};
 pub use types::{
-    Artifact, ArtifactKind, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity, RunOutcome,
-    ToolCall,
+    Artifact, ArtifactKind, ArtifactSource, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity,
+    RunOutcome, SourceText, ToolCall,
 };
 
 /// Which agent's events a stream holds.

@@ -7,7 +7,7 @@ use super::fields::Field;
 use super::session::{Activity, Session, error_details};
 use super::state::{Cache, EventStream, Events, State, Taken};
 use super::trace::Source;
-use super::types::{ArtifactKind, Operation};
+use super::types::{ArtifactKind, ArtifactSource, Operation, SourceText};
 use super::usage::Usage;
 
 pub(super) const STREAM: EventStream = EventStream {
@@ -205,12 +205,27 @@ fn part(state: &mut State, event: &EventFields) -> Taken {
                 let directory =
                     matches!(event.name(Field::Mime), Some("application/x-directory" | "inode/directory"));
                 let kind = if directory { ArtifactKind::Directory } else { ArtifactKind::File };
-                state.touch(id, Touch { path, operation: None, size: None, kind });
+                let source = file_source(event);
+                state.touch(id, Touch { path, operation: None, size: None, kind, source });
             }
         }
         _ => {}
     }
     Taken::Understood
+}
+
+/// The source of a file part.
+fn file_source(event: &EventFields) -> Option<ArtifactSource> {
+    let text = event.has(Field::SourceText).then(|| SourceText {
+        value: event.whole_text(Field::SourceValue).map(str::to_owned),
+        start: event.count(Field::SourceStart),
+        end: event.count(Field::SourceEnd),
+    });
+    event.has(Field::FileSource).then(|| ArtifactSource {
+        kind: event.owned(Field::SourceType),
+        path: event.owned(Field::FilePath),
+        text,
+    })
 }
 
 fn file_edited(state: &mut State, event: &EventFields) -> Taken {
@@ -220,8 +235,7 @@ fn file_edited(state: &mut State, event: &EventFields) -> Taken {
     let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
     let operation = by_contents(before, after);
     let size = after.filter(|_| operation != Some(Operation::Deleted));
-    let touch = Touch { path, operation, size, kind: ArtifactKind::File };
-    state.touch(event.name(Field::Session), touch);
+    state.touch(event.name(Field::Session), Touch::of_file(path, operation, size));
     Taken::Understood
 }
 

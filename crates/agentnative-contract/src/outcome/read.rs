@@ -1,6 +1,7 @@
 //! Reading streams line by line.
 
 use super::event::Walk;
+use super::session::Session;
 use super::state::State;
 use super::stderr;
 use super::warnings::Warnings;
@@ -42,7 +43,13 @@ impl Collector {
     ///
     /// [`Collector::outcome`] may be called while it reads, such as by the reader. An error only when the
     /// reader fails; what was read until then counts.
-    pub fn read(&self, mut input: impl Read, name: &str) -> io::Result<()> {
+    pub fn read(&self, input: impl Read, name: &str) -> io::Result<()> {
+        self.inner.borrow_mut().state.all_sessions().iter_mut().for_each(Session::next_file);
+        self.read_stream(input, name)
+    }
+
+    /// Reads a stream that goes on with the file before.
+    fn read_stream(&self, mut input: impl Read, name: &str) -> io::Result<()> {
         let full = {
             let mut inner = self.inner.borrow_mut();
             inner.reading.push(Warnings::new(MAX_NAMED, "more lines were skipped or truncated"));
@@ -94,7 +101,7 @@ impl Collector {
     fn read_object(&self, object: &[u8]) -> io::Result<bool> {
         let before = |inner: &Inner| (inner.state.understood(), inner.state.events, inner.state.refused);
         let (understood, events, refused) = before(&self.inner.borrow());
-        self.read(object, "stderr")?;
+        self.read_stream(object, "stderr")?;
         let mut inner = self.inner.borrow_mut();
         let event = inner.state.understood() > understood;
         if !event {

@@ -128,8 +128,20 @@ pub(super) struct Session {
     pub(super) trace: Option<Trace>,
     /// The number of the event at hand.
     pub(super) event: u64,
+    /// The first and the last time in the file at hand.
     earliest: Option<f64>,
     latest: Option<f64>,
+    /// What the files before it come to.
+    before: Option<Spent>,
+}
+
+/// The time that a session spent in files that were read.
+#[derive(Debug, Clone, Copy)]
+struct Spent {
+    /// In milliseconds.
+    time: f64,
+    /// The last time in them.
+    until: f64,
 }
 
 impl Session {
@@ -153,9 +165,10 @@ impl Session {
         }
     }
 
-    /// A time that the stream has: the session was at work then.
+    /// A time that the stream has: the session was at work then. What earlier files have was counted with them.
     pub(super) fn at(&mut self, time: Option<f64>) {
-        if let Some(time) = time {
+        let is_new = |time: &f64| self.before.is_none_or(|before| *time > before.until);
+        if let Some(time) = time.filter(is_new) {
             self.earliest = Some(self.earliest.map_or(time, |earliest| earliest.min(time)));
             self.latest = Some(self.latest.map_or(time, |latest| latest.max(time)));
         }
@@ -275,9 +288,17 @@ impl Session {
         }
     }
 
-    /// From the first to the last time of the session.
+    /// Another file begins: the time between the two is not the session's.
+    pub(super) fn next_file(&mut self) {
+        if let (Some(time), Some(until)) = (self.total(), self.latest) {
+            self.before = Some(Spent { time, until });
+        }
+        (self.earliest, self.latest) = (None, None);
+    }
+
+    /// The time spent: from the first to the last time of each file.
     pub(super) fn total(&self) -> Option<f64> {
-        span(self.earliest, self.latest)
+        sum(self.before.map(|before| before.time), span(self.earliest, self.latest))
     }
 }
 
@@ -286,15 +307,15 @@ pub(super) fn error_details(event: &EventFields) -> Option<ErrorDetails> {
     event.has(Field::Error).then(|| {
         let stack_trace = event.owned(Field::ErrorStack);
         let frame = stack_trace.as_deref().and_then(first_frame);
-        let line = event.number(Field::ErrorLine).filter(|line| *line >= 1.0 && line.fract() == 0.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
-        let line = line.map(|line| line as u64);
+        let line = event.count(Field::ErrorLine).filter(|line| *line > 0);
         ErrorDetails {
             kind: event.owned(Field::ErrorName),
             message: event.owned(Field::ErrorText).or(event.owned(Field::Error)),
             file_path: event.owned(Field::ErrorFile).or(frame.as_ref().map(|(file, _)| file.clone())),
             line_number: line.or(frame.map(|(_, line)| line)),
             stack_trace,
+            status_code: event.count(Field::ErrorStatus),
+            is_retryable: event.flag(Field::ErrorRetryable),
         }
     })
 }

@@ -61,6 +61,41 @@ pub struct Artifact {
     /// Whether it is a file or a directory.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<ArtifactKind>,
+    /// Where its content is from, if a file part says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<ArtifactSource>,
+}
+
+/// Where the content of a file part is from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct ArtifactSource {
+    /// What it is, such as `file` or `symbol`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The file that it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<SourceText>,
+}
+
+/// The text of a source, and its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = never_null)]
+pub struct SourceText {
+    /// The text; absent if it is longer than 4 KiB, unless inputs and outputs were requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Where it starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    /// Where it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
 }
 
 /// The overall change of a file in the run.
@@ -105,6 +140,12 @@ pub struct ErrorDetails {
     /// The line in that file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_number: Option<u64>,
+    /// The HTTP status of the provider's answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u64>,
+    /// Whether the request may be tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_retryable: Option<bool>,
 }
 
 /// One tool call.
@@ -200,7 +241,8 @@ pub struct Metadata {
     /// The session, as in [`RunOutcome::session_id`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// From the first to the last time that the session's events have, in milliseconds.
+    /// The time spent in the session, in milliseconds: in each file from the first to the last time of its events,
+    /// added up over the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_total_duration_ms: Option<Quantity>,
     /// The attempt, from 1, if it is known.
