@@ -279,6 +279,9 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
         Kind::Maximum { limit } => format!("at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+        Kind::AdditionalItems { limit } => format!("at most {}", counted(*limit as u64, "element")),
+        Kind::UniqueItems => "elements that differ from each other".to_owned(),
+        Kind::Contains => "an element that matches `contains`".to_owned(),
         Kind::MinItems { limit } => format!("at least {}", counted(*limit, "element")),
         Kind::MaxItems { limit } => format!("at most {}", counted(*limit, "element")),
         Kind::MinProperties { limit } => format!("at least {}", counted(*limit, "key")),
@@ -316,8 +319,8 @@ fn with_article(name: jsonschema::JsonType) -> &'static str {
 fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
     use ValidationErrorKind as Kind;
     let how_many = match wrong {
-        Kind::MinItems { .. } | Kind::MaxItems { .. } => Some("elements"),
-        Kind::MinProperties { .. } | Kind::MaxProperties { .. } => Some("keys"),
+        Kind::MinItems { .. } | Kind::MaxItems { .. } | Kind::AdditionalItems { .. } => Some("element"),
+        Kind::MinProperties { .. } | Kind::MaxProperties { .. } => Some("key"),
         _ => None,
     };
     match node.kind() {
@@ -327,7 +330,7 @@ fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
         JsonKind::Text("") => "an empty string".to_owned(),
         JsonKind::Text(text) => format!("the string \"{}\"", excerpt(text)),
         kind @ (JsonKind::Array | JsonKind::Object) => match (how_many, kind) {
-            (Some(unit), _) => format!("{} {unit}", node.count()),
+            (Some(unit), _) => counted(node.count() as u64, unit),
             (None, _) if node.count() > 0 => node.json_type().with_article().to_owned(),
             (None, JsonKind::Array) => "an empty array".to_owned(),
             (None, _) => "an empty object".to_owned(),
