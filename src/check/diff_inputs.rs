@@ -6,15 +6,18 @@ use super::session::{ConfigSource, Session, SessionOptions};
 use crate::config::Config;
 use crate::probe::{Probe, Recording};
 use crate::target::TargetSelector;
-use agentnative_contract::diff::{Change, compare};
+use agentnative_contract::diff::{Change, SampleSide, compare, compare_sample};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::Lock;
 use agentnative_contract::{
     CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file, names, split_version,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How a recording begins.
 const RECORDING: &[u8] = b"{\"recording\":";
@@ -24,23 +27,83 @@ const RECORDING: &[u8] = b"{\"recording\":";
 pub struct DiffInput {
     /// The name that was passed.
     pub name: String,
-    /// What it promises.
-    pub promises: Vec<OutputSpec>,
+    source: Source,
+}
+
+/// What an input is.
+#[derive(Debug, Clone)]
+enum Source {
+    /// A contract, or a schema that stands for one.
+    Contract(Arc<Contract>),
+    /// A file of documents or records.
+    Sample(PathBuf),
+    /// The outputs of a target.
+    Outputs(TargetOutputs),
+}
+
+/// The outputs of a target, of its lock or its runs.
+#[derive(Debug, Clone)]
+struct TargetOutputs {
+    promises: Vec<OutputSpec>,
     /// What it is a lock of, or what a lock of it would be.
-    lock: Option<Lock>,
-    /// The probes that it was learnt from, if it was.
+    lock: Lock,
+    /// The probes that they were learnt from, if they were.
     probes: Vec<Probe>,
 }
 
-/// What changed from one to the other, the worst first. What was seen of no data (an empty list, a null of
-/// the day) is no change where both are learnt from runs.
-pub fn diff(old: &DiffInput, new: &DiffInput) -> Vec<Change> {
-    let promises = match (&old.lock, &new.lock) {
-        (Some(before), Some(now)) => now.compared_with(before),
-        _ => new.promises.clone(),
+/// The result of comparing two inputs.
+#[derive(Debug, Clone, Default)]
+pub struct Comparison {
+    /// The changes, by descending severity.
+    pub changes: Vec<Change>,
+    /// Number of outputs of the old side.
+    pub outputs: usize,
+    /// What was compared of a sample, if one side is a sample and the other a schema or contract.
+    pub sample: Option<ComparedSample>,
+}
+
+/// What was compared of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ComparedSample {
+    /// The side that it is.
+    pub side: SampleSide,
+    /// They are the events of a stream.
+    #[serde(skip)]
+    pub is_stream: bool,
+    /// Number of documents or records.
+    pub records: u64,
+    /// Number of those that the schema rejects.
+    pub rejected: u64,
+}
+
+/// Compares an old and a new side. What was seen of no data (an empty list, a null of the day) is no change where both
+/// are learnt from runs. A sample is validated against a schema; only against anything else, a schema is inferred from
+/// it.
+///
+/// # Errors
+/// Those of [`compare_sample`].
+pub fn diff(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
+    let (contract, sample, side) = match (&old.source, &new.source) {
+        (Source::Contract(contract), Source::Sample(sample)) => (contract, sample, SampleSide::New),
+        (Source::Sample(sample), Source::Contract(contract)) => (contract, sample, SampleSide::Old),
+        _ => return diff_outputs(old, new),
     };
-    let before = [old.promises.clone(), unasked(&old.probes, &new.promises)].concat();
-    compare(&before, &[promises, unasked(&new.probes, &old.promises)].concat())
+    let compared = compare_sample(contract, sample, side)?;
+    let is_stream = contract.framing().has_events();
+    let sample = ComparedSample { side, is_stream, records: compared.records, rejected: compared.rejected };
+    Ok(Comparison { changes: compared.changes, outputs: 1, sample: Some(sample) })
+}
+
+fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
+    let (before, now) = (old.outputs()?, new.outputs()?);
+    let promises = match (old.lock(), new.lock()) {
+        (Some(before), Some(now)) => now.compared_with(before),
+        _ => now.clone(),
+    };
+    let outputs = before.len();
+    let all = [before, unasked(old.probes(), &now)].concat();
+    let changes = compare(&all, &[promises, unasked(new.probes(), &all[..outputs])].concat());
+    Ok(Comparison { changes, outputs, sample: None })
 }
 
 /// Whether a name stands for a version of a contract, and no file has this name.
@@ -60,13 +123,12 @@ impl DiffInput {
     /// (`*.schema.json`) is.
     pub fn read(name: &str) -> Result<Self> {
         let path = Path::new(name);
+        let contract = || Contract::named(Path::new(""), name).map(|one| Source::Contract(Arc::new(one)));
         if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
-            let lock = Lock::read(path)?;
-            return Ok(Self { lock: Some(lock.clone()), ..Self::of(name, lock.compared()) });
+            return Ok(Self::of_lock(name, Lock::read(path)?, Vec::new()));
         }
         if is_versioned(name) {
-            let contract = Contract::named(Path::new(""), name)?;
-            return Ok(Self::of(name, vec![OutputSpec::of_contract(&contract)]));
+            return Ok(Self { name: name.to_owned(), source: contract()? });
         }
         // A word without a dot or a slash is the name of a contract.
         let named_file = contract_path(Path::new(""), name).is_some() || path.extension().is_some();
@@ -77,12 +139,9 @@ impl DiffInput {
         if is_file && is_recording(path)? {
             return Self::of_runs(name, &Recording::read(path)?);
         }
-        let promise = if !is_file || is_schema_file(path)? {
-            OutputSpec::of_contract(&Contract::named(Path::new(""), name)?)
-        } else {
-            OutputSpec::of_samples(path)?
-        };
-        Ok(Self::of(name, vec![promise]))
+        let is_contract = !is_file || is_schema_file(path)?;
+        let source = if is_contract { contract()? } else { Source::Sample(path.to_owned()) };
+        Ok(Self { name: name.to_owned(), source })
     }
 
     /// What a command promises by what it does, called with the probes of the configuration: that of the
@@ -119,12 +178,36 @@ impl DiffInput {
                 format!("no probe of {} is declared, so there is nothing to compare", recording.target.name);
             return Err(Error::config(message).hint("declare probes in agentnative.toml or with --probe"));
         }
-        let probes = recording.probes.clone();
-        Ok(Self { lock: Some(lock.clone()), probes, ..Self::of(name, lock.compared()) })
+        Ok(Self::of_lock(name, lock, recording.probes.clone()))
     }
 
-    fn of(name: &str, promises: Vec<OutputSpec>) -> Self {
-        Self { name: name.to_owned(), promises, lock: None, probes: Vec::new() }
+    fn of_lock(name: &str, lock: Lock, probes: Vec<Probe>) -> Self {
+        let source = Source::Outputs(TargetOutputs { promises: lock.compared(), lock, probes });
+        Self { name: name.to_owned(), source }
+    }
+
+    /// What it promises; of a sample, as far as that shows it.
+    fn outputs(&self) -> Result<Vec<OutputSpec>> {
+        Ok(match &self.source {
+            Source::Contract(contract) => vec![OutputSpec::of_contract(contract)],
+            Source::Sample(path) => vec![OutputSpec::of_samples(path)?],
+            Source::Outputs(outputs) => outputs.promises.clone(),
+        })
+    }
+
+    fn target(&self) -> Option<&TargetOutputs> {
+        match &self.source {
+            Source::Outputs(outputs) => Some(outputs),
+            Source::Contract(_) | Source::Sample(_) => None,
+        }
+    }
+
+    fn lock(&self) -> Option<&Lock> {
+        self.target().map(|outputs| &outputs.lock)
+    }
+
+    fn probes(&self) -> &[Probe] {
+        self.target().map_or(&[], |outputs| &outputs.probes)
     }
 }
 

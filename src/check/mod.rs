@@ -36,7 +36,7 @@ mod surroundings;
 #[cfg(feature = "project")]
 mod watch;
 
-pub use diff_inputs::{DiffInput, diff};
+pub use diff_inputs::{ComparedSample, Comparison, DiffInput, diff};
 pub use fleet::{Fleet, FleetTarget, Partition};
 pub use inspect::Inspected;
 pub use judging::{Judged, judge, judge_with, wanted};

@@ -1,10 +1,11 @@
 //! `agentnative contract diff`
 
 use super::progress::drawn;
-use crate::check::{ConfigSource, DiffInput, SessionOptions, diff};
+use crate::check::{ComparedSample, Comparison, ConfigSource, DiffInput, SessionOptions, diff};
 use crate::config::ProbeConfig;
 use crate::run::RunnerOptions;
-use agentnative_contract::diff::{Change, Class, Elsewhere};
+use agentnative_contract::counted;
+use agentnative_contract::diff::{Change, Class, Elsewhere, Evidence, SampleSide};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
@@ -53,6 +54,9 @@ pub(super) struct Diff {
     new: String,
     #[serde(flatten)]
     counts: Counts,
+    /// What was compared of a sample, if one side is a sample and the other a schema or contract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<ComparedSample>,
     /// The changes, by descending severity.
     changes: Vec<Change>,
 }
@@ -83,12 +87,14 @@ enum Line<'a> {
         new: &'a str,
         #[serde(flatten)]
         counts: Counts,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sample: Option<ComparedSample>,
     },
 }
 
 pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     let (old, new) = args.inputs(output, runner)?;
-    let changes = diff(&old, &new);
+    let Comparison { changes, outputs, sample } = diff(&old, &new)?;
     let count = |class: Class| changes.iter().filter(|change| change.class == class).count();
     let counts = Counts {
         breaking: count(Class::Breaking),
@@ -98,10 +104,10 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     };
     let undecided = if args.strict { counts.undecided } else { 0 };
     let ok = counts.breaking == 0 && undecided == 0;
-    let data = Diff { old: old.name.clone(), new: new.name, counts, changes };
-    let summary = Line::Summary { old: &data.old, new: &data.new, counts };
+    let data = Diff { old: old.name, new: new.name, counts, sample, changes };
+    let summary = Line::Summary { old: &data.old, new: &data.new, counts, sample };
     let lines = data.changes.iter().map(|change| Line::Change { change }).chain([summary]);
-    output.emit_records("contract diff", ok, &data, lines, |page| show(&data, &old, page))?;
+    output.emit_records("contract diff", ok, &data, lines, |page| show(&data, outputs, page))?;
     if ok {
         return Ok(0);
     }
@@ -146,18 +152,21 @@ impl DiffArgs {
     }
 }
 
-fn show(diff: &Diff, old: &DiffInput, page: &mut Page) {
+fn show(diff: &Diff, outputs: usize, page: &mut Page) {
     let quiet = page.config().quiet;
-    for change in &diff.changes {
-        if quiet && change.class == Class::Compatible {
-            continue;
-        }
-        page.blank();
-        show_change(change, page);
-    }
+    let shown = diff.changes.iter().filter(|change| !(quiet && change.class == Class::Compatible));
+    let names = diff.sample.map(|sample| match sample.side {
+        SampleSide::Old => (&*diff.old, &*diff.new),
+        SampleSide::New => (&*diff.new, &*diff.old),
+    });
+    show_changes(shown, names.map(|(sample, _)| sample), page);
     page.blank();
     if diff.changes.is_empty() {
-        let what = if old.promises.len() == 1 { "" } else { " in any output" };
+        let what = match diff.sample {
+            Some(sample) => format!(" in {}", records(sample)),
+            None if outputs == 1 => String::new(),
+            None => " in any output".to_owned(),
+        };
         return page.line(0, &[Cell::new(Tone::Good, format!("no difference{what}"))]);
     }
     let counts = [
@@ -172,10 +181,90 @@ fn show(diff: &Diff, old: &DiffInput, page: &mut Page) {
         .map(|(count, class)| format!("{count} {}", class.name()))
         .collect();
     page.line(0, &[Cell::new(Tone::Strong, counts.join(", "))]);
+    if let Some((sample, (_, schema))) = diff.sample.zip(names).filter(|(sample, _)| sample.records > 0) {
+        let line = format!("{schema} rejects {} of {}", sample.rejected, records(sample));
+        page.line(0, &[Cell::from(&*line)]);
+    }
+}
+
+fn records(sample: ComparedSample) -> String {
+    counted(sample.records, if sample.is_stream { "record" } else { "document" })
+}
+
+/// Changes, those of a variant of a union together. A document that shows several of them stands once, above them. What
+/// is found in a sample is named with its file.
+pub(super) fn show_changes<'c>(
+    changes: impl Iterator<Item = &'c Change>,
+    sample: Option<&str>,
+    page: &mut Page,
+) {
+    let document = |change: &'c Change| change.witness.as_ref().map(|witness| witness.document.to_string());
+    let together = |change: &'c Change| {
+        let place = (&change.probe, change.format, &change.event, change.in_error);
+        let (variant, document) = match change.variant.first() {
+            Some(variant) => (Some(variant), None),
+            None => (None, Some(document(change)?)),
+        };
+        Some((place, variant, document))
+    };
+    for of_variant in grouped(changes, together) {
+        let name = of_variant.first().and_then(|change| change.variant.first());
+        let indent = if name.is_some() { 2 } else { 0 };
+        if let Some(name) = name {
+            page.blank();
+            page.line(0, &[Cell::new(Tone::Strong, format!("in the variant with {name}:"))]);
+        }
+        for of_document in grouped(of_variant.into_iter(), document) {
+            let several = of_document.len() > 1;
+            if several {
+                if name.is_none() {
+                    page.blank();
+                }
+                show_witnesses(&of_document, indent, page);
+            }
+            for change in of_document {
+                page.blank();
+                show_change(change, indent, !several, page);
+                if let (Some(evidence), Some(file)) = (&change.evidence, sample) {
+                    show_evidence(evidence, file, indent, page);
+                }
+            }
+        }
+    }
+}
+
+/// The items by their key, in the order of the first of each; one without a key is alone.
+fn grouped<'c, K: PartialEq>(
+    changes: impl Iterator<Item = &'c Change>,
+    key: impl Fn(&'c Change) -> Option<K>,
+) -> Vec<Vec<&'c Change>> {
+    let mut groups: Vec<(Option<K>, Vec<&Change>)> = Vec::new();
+    for change in changes {
+        let key = key(change);
+        match groups.iter_mut().find(|(known, _)| key.is_some() && *known == key) {
+            Some((_, group)) => group.push(change),
+            None => groups.push((key, vec![change])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// The document that shows these changes, and all that the old side says of it.
+fn show_witnesses(changes: &[&Change], indent: usize, page: &mut Page) {
+    let mut rejected: Vec<&str> = Vec::new();
+    for witness in changes.iter().filter_map(|change| change.witness.as_ref()) {
+        if rejected.is_empty() {
+            detail("now possible", &witness.document.to_string(), indent, page);
+        }
+        if !rejected.contains(&&*witness.rejected) {
+            rejected.push(&witness.rejected);
+        }
+    }
+    rejected.iter().for_each(|rejected| detail("old consumers", rejected, indent, page));
 }
 
 /// A change, as a compiler reports it.
-pub(super) fn show_change(change: &Change, page: &mut Page) {
+fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Page) {
     let tone = match change.class {
         Class::Breaking => Tone::Bad,
         Class::Undecided => Tone::Open,
@@ -183,21 +272,19 @@ pub(super) fn show_change(change: &Change, page: &mut Page) {
         Class::Compatible => Tone::Good,
     };
     let head = Cell::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
-    page.line(0, &[head, Cell::new(Tone::Strong, &change.message)]);
+    page.line(indent, &[head, Cell::new(Tone::Strong, &change.message)]);
     let mut place: Vec<String> = Vec::new();
     place.extend(change.probe.as_ref().map(|probe| format!("probe {probe}")));
     place.extend(change.format.map(|format| format.name().to_owned()));
     place.extend(change.event.as_ref().map(|event| format!("event {event}")));
     place.extend(change.in_error.then(|| "error object".to_owned()));
+    place.extend(change.variant.iter().skip(1).map(|name| format!("variant with {name}")));
     let pointer = if change.pointer.is_empty() { "(root)" } else { &change.pointer };
     let within = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    page.line(
-        2,
-        &[Cell::new(Tone::Dim, "--> "), Cell::new(Tone::Strong, pointer), Cell::new(Tone::Dim, within)],
-    );
-    let mut detail = |label: &str, text: &str| {
-        page.labelled(4, &Cell::new(Tone::Dim, format!("= {label}: ")), text);
-    };
+    let arrow =
+        [Cell::new(Tone::Dim, "--> "), Cell::new(Tone::Strong, pointer), Cell::new(Tone::Dim, within)];
+    page.line(indent + 2, &arrow);
+    let mut detail = |label: &str, text: &str| detail(label, text, indent + 4, page);
     for (label, value) in [("old", &change.old), ("new", &change.new)] {
         if let Some(value) = value {
             detail(label, &short(value));
@@ -209,10 +296,32 @@ pub(super) fn show_change(change: &Change, page: &mut Page) {
     if !change.also.is_empty() {
         detail("also in", &change.also.iter().map(other_place).collect::<Vec<_>>().join("; "));
     }
-    if let Some(witness) = &change.witness {
+    if let Some(witness) = change.witness.as_ref().filter(|_| with_witness) {
         detail("now possible", &witness.document.to_string());
         detail("old consumers", &witness.rejected);
     }
+}
+
+/// Where a sample has a change.
+fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page) {
+    for place in &evidence.places {
+        let numbers = place.line.into_iter().chain(place.column).map(|number| format!(":{number}"));
+        let pointer = if place.pointer.is_empty() { "(root)" } else { &place.pointer };
+        detail("seen at", &format!("{file}{}: {pointer}", numbers.collect::<String>()), indent + 4, page);
+    }
+    let more = evidence.count - evidence.places.len() as u64;
+    if more > 0 {
+        detail(
+            "seen at",
+            &format!("{more} more {}", if more == 1 { "place" } else { "places" }),
+            indent + 4,
+            page,
+        );
+    }
+}
+
+fn detail(label: &str, text: &str, indent: usize, page: &mut Page) {
+    page.labelled(indent, &Cell::new(Tone::Dim, format!("= {label}: ")), text);
 }
 
 /// Another output with the same change.

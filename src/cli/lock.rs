@@ -1,6 +1,6 @@
 //! `agentnative contract lock`
 
-use super::diff::show_change;
+use super::diff::show_changes;
 use super::group;
 use super::progress::drawn;
 use super::target_args::{RunArgs, TargetArgs};
@@ -58,10 +58,8 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
 }
 
 fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
-    for change in &locked.changes {
-        show_change(change, page);
-        page.blank();
-    }
+    show_changes(locked.changes.iter(), None, page);
+    page.blank();
     if let Some(was) = old.map(|old| &old.version).filter(|version| **version != locked.version) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
         page.line(0, &[Cell::from(&*format!("version: {}, before {}", words(&locked.version), words(was)))]);

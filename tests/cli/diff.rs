@@ -148,6 +148,73 @@ fn samples_are_sides_too() {
     assert!(code == 1 && out.contains("diff-framing-changed"), "{out}");
 }
 
+/// Each document that shows changes stands once, above the changes of its variant.
+#[test]
+fn the_changes_of_a_union_are_grouped_by_variant() {
+    let folder = folder();
+    let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "dexter-flat", "dexter-nested"]);
+    assert_eq!((code, err.as_str()), (1, "error: 4 breaking changes\n"), "{out}");
+    let documents: Vec<&str> = out.lines().filter(|line| line.contains("now possible: ")).collect();
+    assert_eq!(documents.len(), 2, "{out}");
+    let (success, failure) = (
+        out.split_once("in the variant with `status` \"success\":\n").unwrap().1,
+        out.split_once("in the variant with `status` \"error\":\n").unwrap().1,
+    );
+    let (success, _) = success.split_once("in the variant with").unwrap();
+    for (variant, document, changes) in [
+        (
+            success,
+            "\"status\":\"success\"",
+            ["the required key `error` was removed", "`success` was removed"],
+        ),
+        (
+            failure,
+            "\"status\":\"error\"",
+            ["the type changed from a string to an object", "`success` was removed"],
+        ),
+    ] {
+        let (above, below) = variant.split_once("breaking[").unwrap();
+        assert!(above.starts_with("  = now possible: {") && above.contains(document), "{out}");
+        assert!(above.contains("  = old consumers: missing key `success`\n"), "{out}");
+        for change in changes {
+            assert!(below.contains(change), "{change}\n{out}");
+        }
+        assert!(!below.contains("old consumers"), "{out}");
+    }
+
+    let (_, out, _) =
+        agentnative(folder.path(), &["contract", "diff", "dexter-flat", "dexter-nested", "--json"]);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let of = |pointer: &str| -> Vec<Value> {
+        let changes = document["data"]["changes"].as_array().unwrap().iter();
+        changes
+            .filter(|change| change["pointer"] == pointer)
+            .map(|change| change["variant"].clone())
+            .collect()
+    };
+    assert_eq!(of("/success"), [json!(["`status` \"success\""]), json!(["`status` \"error\""])]);
+    assert_eq!(of("/query"), [json!(["`status` \"success\""])]);
+}
+
+#[test]
+fn a_document_of_several_changes_is_printed_once_in_any_output() {
+    let folder = folder();
+    let schema = |keys: &[&str]| {
+        let keys: serde_json::Map<String, Value> =
+            keys.iter().map(|key| ((*key).to_owned(), json!({}))).collect();
+        json!({ "type": "object", "required": keys.keys().collect::<Vec<_>>(), "properties": keys,
+            "additionalProperties": false })
+    };
+    write(&folder, "closed.json", &schema(&["a"]).to_string());
+    write(&folder, "more.json", &schema(&["a", "b", "c"]).to_string());
+    let (code, out, _) = agentnative(folder.path(), &["contract", "diff", "closed.json", "more.json"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.starts_with("= now possible: {"), "{out}");
+    assert_eq!(out.matches("now possible").count(), 1, "{out}");
+    assert_eq!(out.matches("old consumers: unexpected keys `b`, `c`").count(), 1, "{out}");
+    assert_eq!(out.matches("risky[diff-key-added-to-closed]").count(), 2, "{out}");
+}
+
 fn script(folder: &TempDir, name: &str, document: &str, failure: i32) {
     let text = format!(
         "#!/bin/sh\ncase \"$1\" in\nlist) echo '{document}';;\n*) echo '{{\"error\":\"e\",\"kind\":\"usage\",\"message\":\"m\"}}' >&2; exit {failure};;\nesac\n"

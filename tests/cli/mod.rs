@@ -12,6 +12,7 @@ mod commands;
 mod confined;
 mod data_files;
 mod diff;
+mod diff_samples;
 mod errors;
 mod evidence;
 mod exits;

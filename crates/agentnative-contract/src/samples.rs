@@ -138,12 +138,10 @@ impl OutputSpec {
             .input(file.reader, framing, threads, &mut |_| {})
             .map_err(|error| Error::data(path, &error))?;
         if !faults.is_empty() {
-            let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
-            let error = Error::config(format!("{name} is not strict JSON"));
-            return Err(error.issues(faults.into_iter().map(issue).collect()));
+            return Err(bad_json(&name, path, faults));
         }
         if inference.records() == 0 {
-            return Err(Error::config(format!("{name} contains no samples")));
+            return Err(no_samples(&name));
         }
         let rules = Rules::cautious();
         let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
@@ -165,6 +163,18 @@ impl OutputSpec {
         }
         Ok(spec)
     }
+}
+
+/// The error of a file that is not strict JSON.
+pub(crate) fn bad_json(name: &str, path: &Path, faults: Vec<Violation>) -> Error {
+    let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
+    let error = Error::config(format!("{name} is not strict JSON"));
+    error.issues(faults.into_iter().map(issue).collect())
+}
+
+/// The error of a file without a document.
+pub(crate) fn no_samples(name: &str) -> Error {
+    Error::config(format!("{name} contains no samples"))
 }
 
 /// The types that the stream in a file begins and ends with.

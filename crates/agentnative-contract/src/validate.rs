@@ -8,6 +8,7 @@ use super::parallel::{self, Rest};
 use super::pointer::Pointer;
 use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
 use super::record_validator::{RecordValidator, ValidatedRecords};
+use super::rule_index::RecordClass;
 use super::schema::Schema;
 use super::spec::Framing;
 use super::stream_state::StreamOutcome;
@@ -139,14 +140,40 @@ impl<'c> Validation<'c> {
         let mut verdict = Verdict::default();
         let mut over = self.several_documents();
         match self.settings.framing {
-            Framing::Document | Framing::Array => over = self.document(reader, &mut verdict, progress)?,
+            Framing::Document | Framing::Array => {
+                over = self.document(reader, &mut verdict, progress, None)?
+            }
             Framing::Lines => {
                 if let Some(Rest { reader, base }) = parallel::read(self, reader, &mut verdict, progress)? {
-                    self.lines(reader, base, &mut verdict, progress)?;
+                    self.lines(reader, base, &mut verdict, progress, None)?;
                 }
             }
         }
         progress(verdict.bytes);
+        if !over {
+            self.finish(&mut verdict);
+        }
+        Ok(verdict)
+    }
+
+    /// As [`Validation::input`], in this thread: the observer gets each whole record with its errors, which the verdict
+    /// then does not have. It keeps `max_errors` of each record.
+    pub(crate) fn observed(
+        &mut self,
+        reader: impl Read,
+        observer: &mut dyn RecordObserver,
+    ) -> io::Result<Verdict> {
+        let mut verdict = Verdict::default();
+        let mut over = self.several_documents();
+        let progress = &mut |_| {};
+        match self.settings.framing {
+            Framing::Document | Framing::Array => {
+                over = self.document(reader, &mut verdict, progress, Some(observer))?;
+            }
+            Framing::Lines => {
+                self.lines(reader, Position::START, &mut verdict, progress, Some(observer))?;
+            }
+        }
         if !over {
             self.finish(&mut verdict);
         }
@@ -200,10 +227,11 @@ impl<'c> Validation<'c> {
         base: Position,
         verdict: &mut Verdict,
         progress: &mut dyn FnMut(u64),
+        observer: Observer<'_, '_>,
     ) -> io::Result<()> {
         let (options, room) = (self.options(), self.room(verdict));
         let read = LocationBuffer::new(base);
-        let mut records = RecordReader::new(self, verdict, &read);
+        let mut records = RecordReader::new(self, verdict, &read, observer);
         records.validator.lines_before = base.line - 1;
         let reader = TeeReader { reader, buffer: &read, progress };
         let summary = read_lines(reader, &options, &mut records)?;
@@ -218,15 +246,17 @@ impl<'c> Validation<'c> {
         reader: impl Read,
         verdict: &mut Verdict,
         progress: &mut dyn FnMut(u64),
+        observer: Observer<'_, '_>,
     ) -> io::Result<bool> {
         let (options, contract, room) = (self.options(), self.contract(), self.room(verdict));
         let read = LocationBuffer::new(Position::START);
-        let mut records = RecordReader::new(self, verdict, &read);
+        let mut records = RecordReader::new(self, verdict, &read, observer);
         let reader = TeeReader { reader, buffer: &read, progress };
         let summary = if records.validation.settings.framing == Framing::Array {
             records.array(reader, &options)?
         } else {
-            records.elements = contract.elements.as_deref();
+            // Who observes a record gets it whole.
+            records.elements = contract.elements.as_deref().filter(|_| records.observer.is_none());
             let summary = read_document(reader, &options, &mut records)?;
             if summary.whole > 0 {
                 records.validator.validate(summary.bytes);
@@ -250,8 +280,35 @@ impl<'c> Validation<'c> {
     }
 }
 
+/// A record after it was judged.
+pub(crate) struct JudgedRecord<'r> {
+    pub class: RecordClass,
+    /// The name of its type, if that is unknown.
+    pub unknown: Option<&'r str>,
+    /// The line that it begins in.
+    pub line: u64,
+    pub value: &'r Tape,
+    pub found: Vec<Violation>,
+    read: &'r RefCell<LocationBuffer>,
+}
+
+impl JudgedRecord<'_> {
+    /// The place of an offset; none when it lies too far back.
+    pub fn locate(&self, offset: u64) -> Option<Position> {
+        self.read.borrow().locate(offset)
+    }
+}
+
+/// Gets each whole record after it was judged.
+pub(crate) trait RecordObserver {
+    /// Takes the next record.
+    fn record(&mut self, record: JudgedRecord<'_>);
+}
+
+type Observer<'o, 'd> = Option<&'o mut (dyn RecordObserver + 'd)>;
+
 /// Judges each record as soon as it is read, and a document element by element where its schema allows that.
-struct RecordReader<'r, 'c> {
+struct RecordReader<'r, 'c, 'd> {
     validation: &'r mut Validation<'c>,
     validator: RecordValidator<'c>,
     read: &'r RefCell<LocationBuffer>,
@@ -262,24 +319,38 @@ struct RecordReader<'r, 'c> {
     /// The schema of the elements of a document, and how many were judged so far.
     elements: Option<&'c Schema>,
     count: u64,
+    observer: Observer<'r, 'd>,
 }
 
-impl<'r, 'c> RecordReader<'r, 'c> {
+impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
     fn new(
         validation: &'r mut Validation<'c>,
         verdict: &'r mut Verdict,
         read: &'r RefCell<LocationBuffer>,
+        observer: Observer<'r, 'd>,
     ) -> Self {
         let room = validation.room(verdict);
         let validator = RecordValidator::new(validation.contract(), room);
-        Self { validation, validator, read, verdict, found: Vec::new(), room, elements: None, count: 0 }
+        let found = Vec::new();
+        Self { validation, validator, read, verdict, found, room, elements: None, count: 0, observer }
     }
 
     /// Judges what was read last.
     fn judge(&mut self) {
         let RecordValidator { value, records, .. } = &mut self.validator;
+        let judged = records.list.last().filter(|_| self.observer.is_some());
+        let judged = judged.map(|record| {
+            let unknown = record.class.unknown.map(|name| records.extracts.names.shown(name).to_owned());
+            (record.class, unknown, record.line)
+        });
         let mut source = LastRecord { value, read: Some(self.read) };
         self.validation.judge(records, &mut source, &mut self.room, &mut self.found, self.verdict);
+        if let (Some(observer), Some((class, unknown, line))) = (&mut self.observer, judged) {
+            let found = std::mem::take(&mut self.found);
+            let (value, read) = (&self.validator.value, self.read);
+            observer.record(JudgedRecord { class, unknown: unknown.as_deref(), line, value, found, read });
+            self.room = Room::of_each(self.validation.settings.max_errors);
+        }
         self.validator.room = self.room;
     }
 
@@ -320,7 +391,7 @@ impl<'r, 'c> RecordReader<'r, 'c> {
     }
 }
 
-impl Sink for RecordReader<'_, '_> {
+impl Sink for RecordReader<'_, '_, '_> {
     fn begin_record(&mut self, line: u64, offset: u64) {
         self.validator.begin_record(line, offset);
     }

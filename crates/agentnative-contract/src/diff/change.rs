@@ -54,6 +54,10 @@ pub struct Change {
     /// It is in the error object, not in the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_error: bool,
+    /// The variant of a union that it is in, by a key that tells the variants apart and its value, else by the
+    /// keys that it requires; of a union in another, the outer variant first. Empty where all variants have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<String>,
     /// RFC 6901 pointer into the output; `*` stands for each element of an array and for each key of a map.
     pub pointer: String,
     /// The old guarantee, as far as it changed.
@@ -70,6 +74,9 @@ pub struct Change {
     /// Output that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
+    /// Where the sample has it, if one side is a sample that was compared with a schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
     /// The other outputs that changed in the same way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Elsewhere>,
@@ -138,6 +145,30 @@ pub struct Elsewhere {
     /// Its place there, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
+}
+
+/// Where a sample has a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// The number of places.
+    pub count: u64,
+    /// The first places.
+    pub places: Vec<SamplePlace>,
+}
+
+/// A place in a sample.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SamplePlace {
+    /// Number of the document or record, from 1.
+    pub record: u64,
+    /// 1-based line; none of what is about the stream as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// 1-based column in characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// RFC 6901 pointer into the document or record.
+    pub pointer: String,
 }
 
 /// How bad all of them are together.

@@ -125,7 +125,7 @@ fn fails(spec: &OutputSpec) -> bool {
     spec.is_learnt() && !spec.exits.is_empty() && spec.exits.iter().all(|exit| !exit.codes.contains(&0))
 }
 
-fn framed(framing: Framing) -> &'static str {
+pub(super) fn framed(framing: Framing) -> &'static str {
     match framing {
         Framing::Document => "one JSON document",
         Framing::Lines => "JSON Lines",

@@ -21,8 +21,8 @@ pub(super) fn told_once(changes: Vec<Change>) -> Vec<Change> {
 /// Whether they say the same of different outputs.
 fn alike(known: &Change, other: &Change) -> bool {
     let what = |change: &Change| {
-        let Change { rule, class, event, in_error, old, new, message, .. } = change.clone();
-        (rule, class, event, in_error, old, new, message)
+        let Change { rule, class, event, in_error, variant, old, new, message, .. } = change.clone();
+        (rule, class, event, in_error, variant, old, new, message)
     };
     (&known.probe, known.format) != (&other.probe, other.format)
         && what(known) == what(other)

@@ -9,6 +9,7 @@ mod canonicalize;
 mod catalogue;
 mod change;
 mod channels;
+mod documents;
 mod elsewhere;
 mod events;
 mod inline;
@@ -27,7 +28,8 @@ mod walk;
 mod witness;
 
 pub use catalogue::{Rule, RuleExample, rule, rules};
-pub use change::{Change, Class, Elsewhere, Witness};
+pub use change::{Change, Class, Elsewhere, Evidence, SamplePlace, Witness};
+pub use documents::{SampleComparison, SampleSide, compare_sample};
 
 use super::OutputSpec;
 use crate::OutputFormat;

@@ -8,12 +8,18 @@ use super::typed_schema::TypedSchema;
 use super::validator;
 use super::walk::{Walker, any_schema, excerpt, full_schema};
 use crate::DISCRIMINATORS;
+use crate::counted::named;
+use crate::stream_state::alternatives;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::JsonType;
 
 /// Alternatives of one type that are compared each with each, at most.
 const MAX_UNTAGGED: usize = 40;
+
+/// Keys that name a variant, at most.
+const MAX_NAMED: usize = 5;
 
 /// Variants by the value of their tag; one value may stand for several.
 pub(super) type Variants<'a> = BTreeMap<String, (Value, Vec<TypedSchema<'a>>)>;
@@ -35,20 +41,17 @@ impl<'a> Walker<'a> {
 
     /// Compares variants that a key tells apart.
     fn compare_tagged(&mut self, (old_key, old): &Tagged<'a>, (new_key, new): &Tagged<'a>) -> Vec<Change> {
-        let mut out: Vec<Change> = Vec::new();
-        for (tag, (_, before)) in old {
+        let mut common = VariantChanges::default();
+        for (tag, (value, before)) in old {
             let Some((_, after)) = new.get(tag) else { continue };
-            for found in self.composites(before, after) {
-                // What several variants have in common changes once.
-                let known = out.iter().any(|other| {
-                    (&other.rule, &other.pointer, &other.message)
-                        == (&found.rule, &found.pointer, &found.message)
-                });
-                if !known {
-                    out.push(found);
-                }
-            }
+            // What several variants have in common changes once.
+            let what = |change: &Change| {
+                (change.rule.clone(), change.pointer.clone(), change.message.clone(), change.variant.clone())
+            };
+            let found = self.composites(before, after);
+            common.add(&variant_name(new_key, value), found, |one, other| what(one) == what(other));
         }
+        let mut out = common.into_changes();
         let (gone, come) = rename::differences(old, new);
         for (tag, before) in come {
             let (value, alts) = &new[tag];
@@ -73,9 +76,10 @@ impl<'a> Walker<'a> {
     /// Compares each with each: what is new has to be within something that was.
     fn compare_untagged(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         let arrays = new.iter().any(|alt| alt.json_type() == JsonType::Array);
-        let mut out: Vec<Change> = Vec::new();
-        let mut used = BTreeSet::new();
-        for one in new {
+        let mut out = VariantChanges::default();
+        let (mut used, mut added) = (BTreeSet::new(), Vec::new());
+        let names = OnceCell::new();
+        for (at, one) in new.iter().enumerate() {
             let pairs = old.iter().map(|other| self.pair(other, one)).enumerate();
             let Some((nth, best)) = pairs.min_by_key(|(_, found)| severity(found)) else { continue };
             used.insert(nth);
@@ -84,20 +88,27 @@ impl<'a> Walker<'a> {
             let found = if is_harmless(&best) {
                 best
             } else if covered() {
-                continue;
+                Vec::new()
             } else if new.len() <= old.len() || arrays || key_overlap(&old[nth], one) > 0.5 {
                 best
             } else {
                 let message = format!("new variant: an object with `{}`", join(&one.required));
                 let found = Change::breaking("diff-variant-added", message).new_value(&one.required);
-                vec![found.sample(self.sample(one, 0))]
+                added.push(found.sample(self.sample(one, 0)));
+                continue;
             };
-            for found in found {
-                if !out.contains(&found) {
-                    out.push(found);
-                }
-            }
+            let name = if found.is_empty() || new.len() == 1 {
+                ""
+            } else {
+                &names.get_or_init(|| variant_names(&self.new, new))[at]
+            };
+            out.add(name, found, PartialEq::eq);
         }
+        let mut out = match new {
+            [_] => out.found.into_iter().map(|(change, _)| change).collect(),
+            _ => out.into_changes(),
+        };
+        out.extend(added);
         if old.len() > new.len() && !arrays {
             for (_, gone) in old.iter().enumerate().filter(|(nth, _)| !used.contains(nth)) {
                 let message = format!("removed variant: an object with `{}`", join(&gone.required));
@@ -106,6 +117,66 @@ impl<'a> Walker<'a> {
         }
         out
     }
+}
+
+/// The changes within the variants of a union.
+#[derive(Default)]
+struct VariantChanges {
+    /// Each change with the names of the variants that it is in.
+    found: Vec<(Change, Vec<String>)>,
+    /// The number of variants that were compared.
+    compared: usize,
+}
+
+impl VariantChanges {
+    /// Adds the changes of one variant; one that is the same as in a variant before is kept once.
+    fn add(&mut self, name: &str, found: Vec<Change>, same: impl Fn(&Change, &Change) -> bool) {
+        self.compared += 1;
+        for change in found {
+            match self.found.iter_mut().find(|(known, _)| same(known, &change)) {
+                Some((_, names)) => names.push(name.to_owned()),
+                None => self.found.push((change, vec![name.to_owned()])),
+            }
+        }
+    }
+
+    /// The changes with their variants; what all variants have in common belongs to none of them.
+    fn into_changes(self) -> Vec<Change> {
+        let common = if self.compared > 1 { self.compared } else { usize::MAX };
+        let each = self.found.into_iter().map(|(mut change, mut names)| {
+            names.dedup();
+            if names.len() < common {
+                change.variant.insert(0, alternatives(names));
+            }
+            change
+        });
+        each.collect()
+    }
+}
+
+/// The name of a variant by its tag.
+fn variant_name(key: &str, value: &Value) -> String {
+    format!("`{key}` {}", excerpt(value))
+}
+
+/// Names variants by a key that tells them apart, else by the keys that only they require.
+pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>]) -> Vec<String> {
+    let only = |values: Vec<Value>| <[Value; 1]>::try_from(values).ok().map(|[value]| value);
+    let tag = |key: &str, alt: &TypedSchema<'a>| {
+        alt.tags.get(key).cloned().or_else(|| only(side.finite_values(&alt.property(key))?))
+    };
+    let mut tagged = candidates(side, alts).into_iter().filter(|(_, variants)| variants.len() == alts.len());
+    let by_key = |(key, _): Tagged<'a>| -> Option<Vec<String>> {
+        alts.iter().map(|alt| Some(variant_name(&key, &tag(&key, alt)?))).collect()
+    };
+    let by_keys = |alt: &TypedSchema<'a>| {
+        let others = alts.iter().filter(|other| !std::ptr::eq(*other, alt));
+        let others: BTreeSet<&str> = others.flat_map(|other| other.required.iter().copied()).collect();
+        let own: Vec<&str> = alt.required.difference(&others).copied().collect();
+        let all: Vec<&str> = if own.is_empty() { alt.required.iter().copied().collect() } else { own };
+        if all.is_empty() { "no required key".to_owned() } else { named(all.into_iter(), MAX_NAMED) }
+    };
+    tagged.find_map(by_key).unwrap_or_else(|| alts.iter().map(by_keys).collect())
 }
 
 fn join(keys: &BTreeSet<&str>) -> String {

@@ -256,7 +256,7 @@ fn identity(alt: &TypedSchema<'_>) -> String {
     format!("{} {} {:?} {:?} {:?}", alt.types, alt.integer, addresses(&constraining), alt.tags, alt.values)
 }
 
-fn addresses(node: &[&Value]) -> Vec<usize> {
+pub(super) fn addresses(node: &[&Value]) -> Vec<usize> {
     let mut all: Vec<usize> =
         node.iter().map(|schema| std::ptr::from_ref::<Value>(schema) as usize).collect();
     all.sort_unstable();

@@ -103,7 +103,7 @@ impl<'b> Witnesses<'b> {
 }
 
 /// The key that a violation says is missing.
-fn missing_key(violation: &Violation) -> Option<String> {
+pub(super) fn missing_key(violation: &Violation) -> Option<String> {
     let of_key = violation.keyword.as_deref() == Some("required");
     of_key.then(|| violation.message.split('`').nth(1).map(str::to_owned)).flatten()
 }

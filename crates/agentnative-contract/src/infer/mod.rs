@@ -15,6 +15,7 @@ mod text;
 use super::spec::Framing;
 use super::violation::Violation;
 use read::Learnt;
+pub(crate) use read::glance;
 use serde_json::Value;
 use std::io::{self, Read};
 

@@ -81,7 +81,7 @@ pub(super) fn read(
 }
 
 /// Tells lines from a document: the first line is a whole value, and there is more behind it.
-fn glance(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
+pub(crate) fn glance(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
     let mut want = GLANCE;
     loop {
         let read = reader.by_ref().take((want - start.len()) as u64).read_to_end(start)?;

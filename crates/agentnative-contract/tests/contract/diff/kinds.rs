@@ -6,15 +6,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Deserialize)]
-struct Row {
-    kind: String,
+pub struct Row {
+    pub kind: String,
     class: Option<Class>,
     rules: Vec<String>,
-    old: Value,
-    new: Value,
+    pub old: Value,
+    pub new: Value,
 }
 
-fn table() -> Vec<Row> {
+pub fn table() -> Vec<Row> {
     include_str!("kinds.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

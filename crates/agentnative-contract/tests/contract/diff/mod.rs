@@ -5,6 +5,8 @@ mod pairs;
 mod real;
 mod references;
 mod rules;
+mod samples;
 mod sizes;
 mod soundness;
 mod support;
+mod variants;

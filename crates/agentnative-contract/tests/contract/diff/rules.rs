@@ -70,8 +70,8 @@ fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
 fn every_rule_that_is_told_exists() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diff");
     let mut named = 0;
-    for entry in std::fs::read_dir(source).unwrap() {
-        let path = entry.unwrap().path();
+    let files = walkdir::WalkDir::new(source).into_iter().map(|entry| entry.unwrap().into_path());
+    for path in files.filter(|path| path.is_file()) {
         let text = std::fs::read_to_string(&path).unwrap();
         for id in text.split('"').filter(|word| word.starts_with("diff-")) {
             named += 1;
