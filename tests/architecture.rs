@@ -126,6 +126,31 @@ fn rooms_import_only_what_they_may() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The principles share `judge/kit`: one never imports another.
+#[test]
+fn the_checks_of_a_principle_do_not_import_those_of_another() {
+    let principle = |word: &str| {
+        let digits = word.strip_prefix('p')?;
+        (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.to_owned())
+    };
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        let parts: Vec<&str> = file.iter().map(|part| part.to_str().unwrap()).collect();
+        let own = match parts[..] {
+            ["src", "judge", "kit", ..] => "kit".to_owned(),
+            ["src", "judge", folder, ..] if let Some(own) = principle(folder) => own,
+            _ => continue,
+        };
+        let code = code(&text);
+        let paths = code.split(|char: char| !(char.is_alphanumeric() || "_:".contains(char)));
+        let named = paths.filter(|path| path.contains("::")).flat_map(|path| path.split("::"));
+        for other in named.filter_map(principle).filter(|other| *other != own) {
+            wrong.push(format!("{}: `{own}` imports `{other}`", file.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn only_some_places_print_exit_spawn_and_know_the_system() {
     let mut wrong = Vec::new();

@@ -2,9 +2,9 @@
 
 use super::FAST;
 use super::context::CheckContext;
-use super::p2::{difference, size};
 use super::run_view::RunView;
 use super::verdict::Reason;
+use crate::judge::kit::{difference, size};
 use crate::model::{CheckId, OutputFormat, Variant};
 use crate::probe::{Probe, repetitions};
 use crate::run::{Observation, Purpose, RunKey};

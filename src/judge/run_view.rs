@@ -2,10 +2,10 @@
 
 use super::context::CheckContext;
 use super::lines::{EXCERPT, WINDOW, excerpt, has_words, reason_line};
-use super::p2::exit_check;
 use super::scan::Scan;
 use super::traceback;
 use super::verdict::{Assertion, Finding, Reason};
+use crate::judge::kit::exit_check;
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
 use crate::run::{Bytes, End, FileLock, Isolation, Leftover, Limit, Observation, Purpose, Starvation};

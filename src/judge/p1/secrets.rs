@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::config::Feature;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::display_exit;
+use crate::judge::kit::display_exit;
 use crate::judge::run_view::RunView;
 use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};

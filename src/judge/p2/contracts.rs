@@ -1,7 +1,7 @@
 //! What is printed, held to the contract that is declared for it.
 
-use super::declare_success;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::declare_success;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream};

@@ -1,18 +1,17 @@
 //! How a failing run says why.
 
-use super::determinism::difference;
-use super::error_object::error_object;
-use super::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check};
 use crate::catalogue::Derived;
 use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::kit::{
+    Misplaced, NO_FAILURE, SILENT, declare_failure, difference, display_exit, error_object, is_repeated,
+    misplaced, repeats, unusable,
+};
 use crate::judge::lines::has_words;
 use crate::judge::run_view::RunView;
 use crate::judge::shape::Shape;
-use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
-use crate::model::{CheckId, OutputFormat, Stream, Variant};
+use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use crate::model::{OutputFormat, Stream, Variant};
 use crate::probe::Probe;
-use crate::run::Bytes;
-use strict_json::{Problem, ProblemKind};
 
 /// `p2-stderr-diagnostics`
 pub fn diagnostics(context: &CheckContext) -> Judgement {
@@ -144,29 +143,6 @@ fn is_like(data: &Shape, value: &Shape) -> bool {
     difference(data, value).is_none() && always.all(|(key, _)| value.keys.contains_key(key))
 }
 
-/// Why a run says nothing about how failures are told.
-pub(super) fn unusable(run: &RunView) -> Option<Reason> {
-    match run.exit() {
-        None => run.unusable(),
-        Some(0) => {
-            let check = exit_check(run.context.promises, run.probe);
-            Some(run.blocked_by(check, format!("{} did not fail", run.label())))
-        }
-        Some(_) => match (run.context.accepted(run.format()), run.probe.is_declared()) {
-            (Accepted::Yes, _) | (Accepted::Unknown, true) => None,
-            (Accepted::No(_), true) => Some(run.refused_format()),
-            (accepted, false) => Some(Reason {
-                message: format!(
-                    "no declared probe shows that the target supports formats: {}",
-                    declare_success("")
-                ),
-                blocked_by: matches!(accepted, Accepted::No(_)).then(|| run.cause(CheckId::P2OutputFormat)),
-                ..Reason::default()
-            }),
-        },
-    }
-}
-
 /// Every format: the reason is on stderr, and nothing of it on stdout. What an error object has to look
 /// like is [`error_object`]'s.
 fn diagnosed(run: &RunView) -> Assertion {
@@ -225,59 +201,4 @@ fn diagnosed(run: &RunView) -> Assertion {
         }
         None => Ok(()),
     }
-}
-
-/// Whether a line of words is on the other stream as well.
-fn is_repeated(line: &str, said: &[String]) -> bool {
-    line.trim().len() > 3 && has_words(line) && said.iter().any(|said| said == line)
-}
-
-/// Whether all words on stdout are on stderr as well.
-pub(super) fn repeats(run: &RunView) -> bool {
-    let (Some(out), Some(said)) = (run.lines(Stream::Stdout), run.lines(Stream::Stderr)) else {
-        return false;
-    };
-    out.iter().filter(|line| has_words(line)).all(|line| is_repeated(line, &said))
-}
-
-/// What to do about text beside an error object.
-pub(super) const SILENT: &str = "in JSON modes, progress and log lines have to be silent";
-
-/// What a failing run has on standard output and should not have, in a JSON mode.
-pub(super) struct Misplaced {
-    pub(super) problem: Problem,
-    /// It is no JSON that is cut or malformed.
-    pub(super) is_prose: bool,
-}
-
-/// Anything but whole data; white space is nothing.
-pub(super) fn misplaced(run: &RunView) -> Option<Misplaced> {
-    let scan = run.scan();
-    let problem = scan.structural()?.clone();
-    // Each record stands for itself, and so does what follows a document.
-    let from = match problem.kind {
-        ProblemKind::Trailing => problem.at.offset,
-        _ if run.format() == OutputFormat::Jsonl => run.line_start(Stream::Stdout, problem.at.line - 1),
-        _ => 0,
-    };
-    let is_prose = !opens_json(run.bytes(Stream::Stdout), from)?;
-    Some(Misplaced { problem, is_prose })
-}
-
-/// Whether the first word from `offset` on is the beginning of an object or a list, and no word in brackets such
-/// as `[error]`; none where there is white space only.
-fn opens_json(bytes: &Bytes, offset: u64) -> Option<bool> {
-    let mut window = [0; 512];
-    let length = bytes.read_at(offset, &mut window).ok()?;
-    let text = window[..length].trim_ascii_start();
-    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
-    let inside = text.get(1..)?;
-    let first = inside.trim_ascii_start().first();
-    let on_a_line_of_its_own =
-        inside.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| *byte == b'\n');
-    Some(match text[0] {
-        b'{' => first.is_none_or(|byte| b"\"'}".contains(byte)),
-        b'[' => first.is_none_or(|byte| b"\"'{[],".contains(byte)) || on_a_line_of_its_own,
-        _ => false,
-    })
 }

@@ -1,14 +1,13 @@
 //! Exit codes.
 
-use super::error_object::lacking_keys;
-use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::config::TargetConfig;
 use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::kit::{declare_success, display_exit, exit_check, is_plain_call, lacking_keys};
 use crate::judge::run_view::{RunView, signal_words};
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
-use crate::probe::{Probe, Promises};
+use crate::probe::Probe;
 use crate::run::End;
 use serde_json::Value;
 
@@ -107,20 +106,6 @@ fn declare_exit(code: i32) -> String {
     format!("no probe ends with {code}: declare one with that `exit`, or remove the code from `exit_codes`")
 }
 
-/// The check that judges how the runs of this probe end.
-pub fn exit_check(promises: &Promises, probe: &Probe) -> CheckId {
-    match probe.exit {
-        _ if is_plain_call(probe) => CheckId::P2ExitUsage,
-        Some(0) => CheckId::P2ExitSuccess,
-        // Where wrong calls have the code of general errors, a declared probe is about the latter.
-        Some(1) => CheckId::P2ExitError,
-        Some(77) => CheckId::P2ExitAuth,
-        Some(78) => CheckId::P2ExitConfig,
-        Some(code) if code == promises.usage => CheckId::P2ExitUsage,
-        _ => CheckId::P2ExitError,
-    }
-}
-
 /// Whether some call that is wrong did end with the code of a usage error.
 pub fn has_usage_code(context: &CheckContext) -> bool {
     let usage = Some(context.promises.usage);
@@ -138,11 +123,6 @@ fn help_given(run: &RunView) -> Option<Assertion> {
         }
         _ => None,
     }
-}
-
-/// A derived probe of the target itself, not a declared one asked in another way.
-fn is_plain_call(probe: &Probe) -> bool {
-    [Derived::UnknownFlag, Derived::UnknownCommand].into_iter().any(|kind| probe.is(kind))
 }
 
 fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {

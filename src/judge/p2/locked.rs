@@ -1,8 +1,8 @@
 //! What is printed, held to what was accepted last: the lock.
 
-use super::errors;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::misplaced;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
@@ -111,7 +111,7 @@ fn of_change(
 
 /// Of a failing run, what stands on standard output and is no JSON is told by the checks of errors.
 fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
-    let check = match errors::misplaced(run)?.is_prose {
+    let check = match misplaced(run)?.is_prose {
         true => CheckId::P2StderrDiagnostics,
         false => CheckId::P2ErrorJson,
     };

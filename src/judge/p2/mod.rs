@@ -3,7 +3,6 @@
 mod contracts;
 mod determinism;
 mod documented;
-mod error_object;
 mod errors;
 mod exits;
 mod further_formats;
@@ -15,11 +14,6 @@ pub mod project_files;
 mod schemas;
 mod termination;
 mod well_formed;
-
-pub use determinism::{difference, ends_early, size};
-pub use error_object::error_object;
-pub use exits::exit_check;
-pub use termination::{shows_pages, waiting};
 
 use super::Row;
 use crate::model::{CheckId, OutputFormat};
@@ -71,26 +65,3 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P2Raw, further_formats::raw, NEVER),
     (CheckId::P2SchemaFile, |context| ProjectFiles::of(context).schema_file(), NEVER),
 ];
-
-/// Where only wrong calls fail: one reason for all checks of failures.
-pub const NO_FAILURE: &str = "no probe fails: declare one with its exit code, such as `exit = 1`";
-
-/// What to do when no probe that succeeds can decide: declare one, in these formats, such as `json or jsonl`;
-/// empty where any will do.
-pub fn declare_success(formats: &str) -> String {
-    format!("declare a probe that succeeds{}", in_formats(formats))
-}
-
-/// The same, where it has to fail.
-fn declare_failure(formats: &str) -> String {
-    format!("declare a probe that fails{}, such as `exit = 1`", in_formats(formats))
-}
-
-fn in_formats(formats: &str) -> String {
-    if formats.is_empty() { String::new() } else { format!(" in {formats}") }
-}
-
-/// An exit code for people.
-pub fn display_exit(exit: Option<i32>) -> String {
-    exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
-}

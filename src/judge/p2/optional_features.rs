@@ -1,11 +1,10 @@
 //! What a target offers beside its data: short flags for the formats, and its schema.
 
-use super::determinism::{difference, ends_early, some_of};
 use super::schemas::{self, Refused};
-use super::{declare_success, display_exit};
 use crate::catalogue::Derived;
 use crate::config::Asking;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::{declare_success, difference, display_exit, ends_early, some_of};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};

@@ -1,9 +1,10 @@
 //! What comes on standard output: the formats, and that it is data and nothing else.
 
-use super::{declare_success, display_exit, parity};
+use super::parity;
 use crate::catalogue::Derived;
 use crate::config::Asking;
 use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::kit::{declare_success, display_exit};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, Evidence, OutputFormat, Stream, Variant};

@@ -1,8 +1,7 @@
 //! That json and jsonl carry the same records.
 
-use super::declare_success;
-use super::determinism::{differences, size, some_of};
 use crate::judge::context::CheckContext;
+use crate::judge::kit::{declare_success, differences, size, some_of};
 use crate::judge::run_view::RunView;
 use crate::judge::shape::{Kind, Node};
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};

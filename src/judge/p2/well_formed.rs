@@ -1,7 +1,7 @@
 //! The data itself: strict JSON, interoperable numbers, the last newline, when records arrive.
 
-use super::declare_success;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::declare_success;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};

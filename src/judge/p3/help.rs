@@ -1,8 +1,8 @@
 //! Whether a target gives help where it is asked for.
 
-use super::pages::{of_kind, root};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::{Pages, of_commands, of_kind, own_page, printed, root};
 use crate::judge::lines::has_words;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
@@ -36,6 +36,20 @@ fn is_help(page: &RunView, short: &RunView) -> bool {
         streams.flatten().map(|line| line.trim().to_owned()).filter(|line| has_words(line)).collect()
     };
     !lines(page).is_disjoint(&lines(short))
+}
+
+/// `p3-command-help`
+pub(super) fn command_help(context: &CheckContext) -> Judgement {
+    match Pages::read(context) {
+        Err(reason) => Judgement::unverified(reason),
+        Ok(pages) => pages.without_commands().unwrap_or_else(|| {
+            let bytes = printed(&pages.root.run);
+            Judgement::of(
+                of_commands(context).map(|run| own_page(&run, &bytes)),
+                "no command was asked for its help",
+            )
+        }),
+    }
 }
 
 /// Help is on stdout, nothing is on stderr, and it is no failure.

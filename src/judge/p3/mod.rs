@@ -3,11 +3,7 @@
 mod examples;
 mod examples_parse;
 mod help;
-mod pages;
 mod version;
-
-pub use examples::Examples;
-pub use pages::{Pages, names};
 
 use super::Row;
 use crate::model::{CheckId, OutputFormat};
@@ -20,7 +16,7 @@ const ANY: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Jsonl];
 /// The checks, their logic, and which contracts for the whole target take their place.
 pub(super) const CHECKS: &[Row] = &[
     (CheckId::P3Help, help::help, NEVER),
-    (CheckId::P3CommandHelp, pages::command_help, NEVER),
+    (CheckId::P3CommandHelp, help::command_help, NEVER),
     (CheckId::P3Examples, examples::examples, NEVER),
     (CheckId::P3CommandExamples, examples::command_examples, NEVER),
     (CheckId::P3ExamplesValid, examples::valid, NEVER),

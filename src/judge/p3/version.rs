@@ -1,8 +1,8 @@
 //! Whether a target says which version it is.
 
-use super::pages::of_kind;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::of_kind;
 use crate::judge::lines::has_words;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet};

@@ -3,8 +3,7 @@
 use super::config_named::refuses_invalid_file;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::p5::scene;
-use crate::judge::p6::no_request;
+use crate::judge::kit::{no_request, scene};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};

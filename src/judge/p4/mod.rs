@@ -9,10 +9,10 @@ mod write_error;
 mod wrong_calls;
 
 use super::Row;
-use super::p2::error_object;
 use super::run_view::RunView;
 use super::verdict::{Reason, Unmet};
 use crate::catalogue::Derived;
+use crate::judge::kit::error_object;
 use crate::model::{CheckId, OutputFormat, Stream};
 
 /// A contract for the whole target does not take the place of the check.

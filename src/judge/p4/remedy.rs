@@ -2,7 +2,7 @@
 
 use super::no_message;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::NO_FAILURE;
+use crate::judge::kit::NO_FAILURE;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::{OutputFormat, Stream};

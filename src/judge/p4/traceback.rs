@@ -2,7 +2,7 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::NO_FAILURE;
+use crate::judge::kit::NO_FAILURE;
 use crate::judge::run_view::RunView;
 use crate::judge::traceback::{self, Traceback};
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};

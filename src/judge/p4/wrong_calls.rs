@@ -3,8 +3,7 @@
 use super::no_message;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::exit_check;
-use crate::judge::p5::scene;
+use crate::judge::kit::{exit_check, scene};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{Case, CheckId, OutputFormat, ProbeId, Stream};

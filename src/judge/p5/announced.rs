@@ -1,6 +1,6 @@
 //! The files that a dry run lists in JSON, held against those that the call changes.
 
-use super::changed::Changed;
+use crate::judge::kit::Changed;
 use crate::run::{Area, Change, EntryKind};
 use serde_json::Value;
 use std::collections::BTreeSet;

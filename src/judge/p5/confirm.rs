@@ -1,10 +1,10 @@
 //! `p5-confirm`: what destroys something does so only when that is confirmed.
 
-use super::changed::Changed;
-use super::{lacking, nothing_destroyed, scene, wrong_code};
+use super::{nothing_destroyed, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::{Changed, lacking, scene};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::probe::Probe;

@@ -1,10 +1,10 @@
 //! `p5-dry-run`: what changes something can be tried, and the trial changes nothing.
 
-use super::changed::Changed;
-use super::{announced, in_full, lacking, of_changing, wrong_code};
+use super::{announced, in_full, of_changing, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::kit::{Changed, lacking};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};

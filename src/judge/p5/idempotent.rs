@@ -1,11 +1,10 @@
 //! `p5-idempotent`: twice is once.
 
-use super::changed::Changed;
-use super::{in_full, of_changing, scene};
+use super::{in_full, of_changing};
 use crate::catalogue::Derived;
 use crate::judge::FAST;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::display_exit;
+use crate::judge::kit::{Changed, display_exit, is_unsteady, scene};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{Stream, Variant};
@@ -80,11 +79,4 @@ fn is_steady_otherwise(change: &Change, first: &Changed, other: &Changed) -> boo
     let written = first.find(change).is_some_and(|written| is_unsteady(written, other));
     let is_file = before.kind == EntryKind::File && after.kind == EntryKind::File;
     written && is_file && before.mode == after.mode && before.shape == after.shape
-}
-
-/// Whether a file that a call wrote is another one after the same call in another folder.
-pub fn is_unsteady(written: &Change, other: &Changed) -> bool {
-    let other = other.find(written).and_then(|other| other.after.as_ref());
-    let (Some(one), Some(two)) = (&written.after, other) else { return false };
-    one.kind == EntryKind::File && two.kind == EntryKind::File && one.digest != two.digest
 }

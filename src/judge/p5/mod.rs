@@ -2,25 +2,21 @@
 //! changes nothing.
 
 mod announced;
-mod changed;
 mod confirm;
 mod dry_run;
 mod idempotent;
 mod read_only;
 mod refusal;
 
-pub use changed::{Changed, listed};
-pub use idempotent::is_unsteady;
-
 use super::Row;
 use super::context::CheckContext;
-use super::p2::display_exit;
 use super::run_view::RunView;
 use super::undeclared::Undeclared;
-use super::verdict::{Assertion, Finding, Judgement, Reason};
+use super::verdict::{Assertion, Judgement, Reason};
 use crate::catalogue::Derived;
 use crate::config::Feature;
-use crate::model::{CheckId, Evidence, OutputFormat, Stream};
+use crate::judge::kit::{display_exit, scene};
+use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::{Effect, Probe};
 
 /// A contract for the whole target does not take the place of the check.
@@ -78,12 +74,6 @@ fn undeclared(
         .judgement(context)
 }
 
-/// The run of a call that was made as `kind` from `probe`, once.
-pub fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
-    let call = context.made_from(kind, probe).next()?;
-    context.plain(call, call.formats.first().copied()?)
-}
-
 /// The call in full, which did what is declared; or why that is not known.
 fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
     let Some(run) = scene(context, Derived::Confirmed, probe) else {
@@ -115,14 +105,4 @@ fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> Assertion {
         false => (kind, format!("with `{option}`, the exit code is {code} instead of {expected}")),
     };
     run.failed_at_reason(kind, Stream::Stderr, detail)
-}
-
-/// That the configuration says that there is no such option.
-pub fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
-    let detail = format!(
-        "the configuration has `flags.{key} = false` for {}: add {option}, then declare it",
-        probe.name
-    );
-    let evidence = Evidence { probe: Some(probe.name.clone()), detail, ..Evidence::default() };
-    Err(Finding::new("lacking", evidence).into())
 }

@@ -1,15 +1,10 @@
 //! `p5-read-only`: what is not said to change something changes nothing.
 
-use super::changed::Changed;
-use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::{Changed, reading};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Variant;
-use crate::probe::Probe;
-
-/// Calls of the target itself that only read.
-const READS: [Derived; 4] = [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
 
 /// `p5-read-only`
 pub fn read_only(context: &CheckContext) -> Judgement {
@@ -28,12 +23,6 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     let missing =
         "no probe that only reads has a `workspace`: declare one for each (`true` for an empty folder)";
     Judgement::of(runs.map(|run| of_run(&run)).chain(open), missing)
-}
-
-/// The probes that only read: those that are not said to change anything, and some of the target itself.
-pub(super) fn reading<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
-    let own = READS.into_iter().flat_map(|kind| context.derived(kind));
-    context.declared().filter(|probe| probe.effect.is_none()).chain(own)
 }
 
 fn of_run(run: &RunView) -> Assertion {

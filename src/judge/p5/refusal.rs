@@ -1,10 +1,10 @@
 //! `p5-refusal`: what is not confirmed is refused, or only shown, and says how it is confirmed.
 
-use super::changed::Changed;
-use super::{nothing_destroyed, scene};
+use super::nothing_destroyed;
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
+use crate::judge::kit::{Changed, scene};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, Stream};

@@ -3,6 +3,7 @@
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::kit::taken_elsewhere;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream};
@@ -77,28 +78,6 @@ fn taken_behind(
 
 fn spelt(context: &CheckContext, probe: &Probe, flag: Flag) -> String {
     probe.flag(flag, context.promises).args().unwrap_or_default().join(" ")
-}
-
-/// Where a common option is taken that this call of `kind` refuses, in words: before the subcommand, or after that
-/// of another probe.
-pub fn taken_elsewhere(context: &CheckContext, call: &Probe, kind: Derived, flag: Flag) -> Option<String> {
-    let taken = |other: &&Probe| {
-        let run = other.formats.iter().find_map(|format| context.plain(other, *format));
-        let expected = context.source_of(other).and_then(|source| source.exit);
-        run.is_some_and(|run| run.exit().is_some() && run.exit() == expected)
-    };
-    let begins_with_flag = |other: &&Probe| {
-        let asking = other.flag(flag, context.promises).args().unwrap_or_default();
-        other.args.starts_with(asking)
-    };
-    let mut in_front = context.derived(Derived::GlobalFlag).filter(begins_with_flag);
-    if in_front.any(|other| taken(&other)) {
-        return Some("before the subcommand".into());
-    }
-    let mut others = context.derived(kind).filter(|other| other.name != call.name);
-    let data = |other: &&Probe| context.source_of(other).is_some_and(Probe::gives_data);
-    let other = others.find(|other| data(other) && taken(other))?;
-    Some(format!("by `{}`", other.of().unwrap_or(&other.name)))
 }
 
 /// Whether a probe takes the json option after its arguments; none where it is not asked for json.

@@ -10,9 +10,6 @@ mod sigterm;
 mod timeout;
 mod xdg;
 
-pub use global_flags::taken_elsewhere;
-pub use timeout::undeclared as no_request;
-
 use super::Row;
 use crate::model::{CheckId, OutputFormat};
 

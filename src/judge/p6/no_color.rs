@@ -2,8 +2,7 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::p2::declare_success;
-use crate::judge::p7::moves_cursor;
+use crate::judge::kit::{declare_success, moves_cursor};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};

@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::context::CheckContext;
-use crate::judge::p2::{declare_success, shows_pages};
+use crate::judge::kit::{declare_success, shows_pages};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Variant};

@@ -3,7 +3,7 @@
 use super::sigterm::{ends_wrong, of_interruptible, was_interrupted};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::p5::scene;
+use crate::judge::kit::scene;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::CheckId;
 use crate::probe::Probe;

@@ -1,20 +1,15 @@
 //! `p6-timeout`: a request that nobody answers ends at the time limit that the caller sets.
 
 use crate::catalogue::Derived;
-use crate::config::{Feature, Flag};
+use crate::config::Flag;
 use crate::judge::context::CheckContext;
-use crate::judge::p5::{lacking, scene};
+use crate::judge::kit::{lacking, no_request, scene};
 use crate::judge::run_view::RunView;
-use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Stream;
 use crate::probe::{Probe, TIMEOUT};
 use crate::run::End;
 use agentnative_contract::counted;
-
-/// Words in the names of commands that use the network.
-const NETWORK: [&str; 9] =
-    ["clone", "deploy", "download", "fetch", "publish", "pull", "push", "sync", "upload"];
 
 /// `p6-timeout`
 pub fn timeout(context: &CheckContext) -> Judgement {
@@ -23,20 +18,7 @@ pub fn timeout(context: &CheckContext) -> Judgement {
     if declared.peek().is_some() {
         return Judgement::of(declared.map(|probe| of_probe(context, probe)), "");
     }
-    undeclared(context)
-}
-
-/// What is said where no probe sends a request that nobody answers.
-pub fn undeclared(context: &CheckContext) -> Judgement {
-    let undeclared = Undeclared {
-        feature: Feature::Network,
-        words: &NETWORK,
-        no_probe: "no probe has `{stalled}`",
-        declare: "one that sends a request to this address",
-        lacking: "the target uses no network",
-        does: "uses the network by its name",
-    };
-    undeclared.judgement(context)
+    no_request(context)
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {

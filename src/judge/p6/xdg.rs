@@ -1,7 +1,7 @@
 //! `p6-xdg`: what a call stores goes where the XDG variables say.
 
 use crate::judge::context::CheckContext;
-use crate::judge::p5::{Changed, listed};
+use crate::judge::kit::{Changed, listed};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::Variant;

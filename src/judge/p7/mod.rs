@@ -7,8 +7,6 @@ mod quiet;
 mod same_data;
 mod truncation;
 
-pub use no_spinner::moves_cursor;
-
 use super::Row;
 use crate::model::{CheckId, OutputFormat};
 

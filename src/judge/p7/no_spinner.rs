@@ -1,6 +1,7 @@
 //! `p7-no-spinner`: without a terminal, stderr has lines and nothing that is redrawn.
 
 use crate::judge::context::CheckContext;
+use crate::judge::kit::moves_cursor;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
@@ -56,24 +57,6 @@ fn first_redraw(text: &[u8]) -> Option<Redraw> {
         }
         _ => moves_cursor(&text[at + 1..]).then_some(Redraw::Cursor(at)),
     })
-}
-
-/// Whether what follows an escape moves, saves, hides or shows the cursor, or erases.
-pub fn moves_cursor(sequence: &[u8]) -> bool {
-    match sequence {
-        [b'7' | b'8' | b'M' | b'D' | b'E' | b'c', ..] => true,
-        [b'[', rest @ ..] => {
-            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
-            end.is_some_and(|end| match rest[end] {
-                b'A'..=b'H' | b'J' | b'K' | b'L' | b'M' | b'P' | b'S' | b'T' | b'X' | b'd' | b'f' => true,
-                b's' | b'u' => end == 0,
-                // The cursor itself, and the other screen.
-                b'h' | b'l' => matches!(&rest[..end], b"?25" | b"?1049" | b"?47"),
-                _ => false,
-            })
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]

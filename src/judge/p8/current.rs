@@ -1,7 +1,7 @@
 //! `p8-bundle-current`: the calls that the instructions for agents show are calls of this version.
 
 use crate::judge::context::{CheckContext, NO_PROJECT};
-use crate::judge::p3::{Examples, Pages, names};
+use crate::judge::kit::{Examples, Pages, names};
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::Evidence;
 use crate::source::Bundle;

@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::config::Asking;
 use crate::judge::context::CheckContext;
-use crate::judge::p5::listed;
+use crate::judge::kit::listed;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
 use crate::model::{OutputFormat, Stream};

@@ -1,14 +1,17 @@
 //! What a run changed in its workspace and its home, as far as that matters.
 
-use super::read_only::reading;
+use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::Reason;
 use crate::model::{CheckId, OutputFormat};
+use crate::probe::Probe;
 use crate::run::{Area, Change, Changes, EntryKind};
 use std::collections::BTreeSet;
 use strict_json::sanitize;
 
+/// Calls of the target itself that only read.
+const READS: [Derived; 4] = [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
 /// More changes than this are counted, not named.
 const NAMED: usize = 3;
 /// The longest path that is shown, in characters.
@@ -143,6 +146,12 @@ pub fn listed<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
     Err(format!("what {label} changed is not known: its folders hold too much, or cannot be read, or the recording does not tell").into())
 }
 
+/// The probes that only read: those that are not said to change anything, and some of the target itself.
+pub fn reading<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
+    let own = READS.into_iter().flat_map(|kind| context.derived(kind));
+    context.declared().filter(|probe| probe.effect.is_none()).chain(own)
+}
+
 /// What the calls change that only read, in text.
 fn by_all_that_read<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Change> {
     let probes = reading(context).filter(|probe| probe.workspace.is_some());
@@ -175,4 +184,11 @@ fn in_words(change: &Change) -> String {
         (Area::Home, path) => format!("{does} `~/{path}`"),
         (Area::Xdg, path) => format!("{does} `{path}` in the XDG folders"),
     }
+}
+
+/// Whether a file that a call wrote is another one after the same call in another folder.
+pub fn is_unsteady(written: &Change, other: &Changed) -> bool {
+    let other = other.find(written).and_then(|other| other.after.as_ref());
+    let (Some(one), Some(two)) = (&written.after, other) else { return false };
+    one.kind == EntryKind::File && two.kind == EntryKind::File && one.digest != two.digest
 }

@@ -1,10 +1,14 @@
-//! What an error looks like in a JSON mode.
+//! How a failing run says why: the error object of a JSON mode, and what stands beside it.
 
-use super::errors::{Misplaced, SILENT, misplaced, repeats, unusable};
+use super::exits::{declare_success, exit_check};
+use crate::judge::context::Accepted;
+use crate::judge::lines::has_words;
 use crate::judge::run_view::RunView;
-use crate::judge::verdict::{Assertion, inconclusive};
+use crate::judge::verdict::{Assertion, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
+use crate::run::Bytes;
 use serde_json::{Map, Value};
+use strict_json::{Problem, ProblemKind};
 
 /// All faults of an error in a JSON mode: what is on stdout, what is around the error object, and what is in it.
 pub fn error_object(run: &RunView) -> Vec<Assertion> {
@@ -111,7 +115,7 @@ fn told(run: &RunView, channel: Stream) -> Option<Told> {
 }
 
 /// Returns the keys of an error object that are no non-empty strings in this one.
-pub(super) fn lacking_keys(object: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
+pub fn lacking_keys(object: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
     let lacks =
         |key: &&str| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
     ["error", "kind", "message"].into_iter().filter(lacks)
@@ -146,4 +150,82 @@ fn silent(run: &RunView, channel: Stream) -> Assertion {
         channel,
         format!("{} is empty; expected one JSON object with {KEYS}", channel.name()),
     )
+}
+
+/// Why a run says nothing about how failures are told.
+pub fn unusable(run: &RunView) -> Option<Reason> {
+    match run.exit() {
+        None => run.unusable(),
+        Some(0) => {
+            let check = exit_check(run.context.promises, run.probe);
+            Some(run.blocked_by(check, format!("{} did not fail", run.label())))
+        }
+        Some(_) => match (run.context.accepted(run.format()), run.probe.is_declared()) {
+            (Accepted::Yes, _) | (Accepted::Unknown, true) => None,
+            (Accepted::No(_), true) => Some(run.refused_format()),
+            (accepted, false) => Some(Reason {
+                message: format!(
+                    "no declared probe shows that the target supports formats: {}",
+                    declare_success("")
+                ),
+                blocked_by: matches!(accepted, Accepted::No(_)).then(|| run.cause(CheckId::P2OutputFormat)),
+                ..Reason::default()
+            }),
+        },
+    }
+}
+
+/// Whether a line of words is on the other stream as well.
+pub fn is_repeated(line: &str, said: &[String]) -> bool {
+    line.trim().len() > 3 && has_words(line) && said.iter().any(|said| said == line)
+}
+
+/// Whether all words on stdout are on stderr as well.
+pub fn repeats(run: &RunView) -> bool {
+    let (Some(out), Some(said)) = (run.lines(Stream::Stdout), run.lines(Stream::Stderr)) else {
+        return false;
+    };
+    out.iter().filter(|line| has_words(line)).all(|line| is_repeated(line, &said))
+}
+
+/// What to do about text beside an error object.
+pub const SILENT: &str = "in JSON modes, progress and log lines have to be silent";
+
+/// What a failing run has on standard output and should not have, in a JSON mode.
+pub struct Misplaced {
+    pub problem: Problem,
+    /// It is no JSON that is cut or malformed.
+    pub is_prose: bool,
+}
+
+/// Anything but whole data; white space is nothing.
+pub fn misplaced(run: &RunView) -> Option<Misplaced> {
+    let scan = run.scan();
+    let problem = scan.structural()?.clone();
+    // Each record stands for itself, and so does what follows a document.
+    let from = match problem.kind {
+        ProblemKind::Trailing => problem.at.offset,
+        _ if run.format() == OutputFormat::Jsonl => run.line_start(Stream::Stdout, problem.at.line - 1),
+        _ => 0,
+    };
+    let is_prose = !opens_json(run.bytes(Stream::Stdout), from)?;
+    Some(Misplaced { problem, is_prose })
+}
+
+/// Whether the first word from `offset` on is the beginning of an object or a list, and no word in brackets such
+/// as `[error]`; none where there is white space only.
+fn opens_json(bytes: &Bytes, offset: u64) -> Option<bool> {
+    let mut window = [0; 512];
+    let length = bytes.read_at(offset, &mut window).ok()?;
+    let text = window[..length].trim_ascii_start();
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    let inside = text.get(1..)?;
+    let first = inside.trim_ascii_start().first();
+    let on_a_line_of_its_own =
+        inside.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| *byte == b'\n');
+    Some(match text[0] {
+        b'{' => first.is_none_or(|byte| b"\"'}".contains(byte)),
+        b'[' => first.is_none_or(|byte| b"\"'{[],".contains(byte)) || on_a_line_of_its_own,
+        _ => false,
+    })
 }

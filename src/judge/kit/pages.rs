@@ -44,7 +44,7 @@ impl<'a> Pages<'a> {
         let names = names_of(&run, &root, &commands);
         let page = Page::of(&root, &[], &names, &commands);
         let of_command = |run: RunView<'a>| {
-            given(&run, &bytes).map_err(|_| {
+            own_page(&run, &bytes).map_err(|_| {
                 run.blocked_by(
                     CheckId::P3CommandHelp,
                     format!("`{}` prints no page of its own", run.probe.name),
@@ -90,36 +90,22 @@ fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> Names {
 }
 
 /// The run that asked the target for its help.
-pub(super) fn root<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
+pub fn root<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
     of_kind(context, Derived::Help).next()
 }
 
 /// The runs that asked commands for their help.
-pub(super) fn of_commands<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
+pub fn of_commands<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     of_kind(context, Derived::CommandHelp)
 }
 
 /// The runs of a derived kind.
-pub(super) fn of_kind<'a>(context: &'a CheckContext<'a>, kind: Derived) -> impl Iterator<Item = RunView<'a>> {
+pub fn of_kind<'a>(context: &'a CheckContext<'a>, kind: Derived) -> impl Iterator<Item = RunView<'a>> {
     context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 
-/// `p3-command-help`
-pub(super) fn command_help(context: &CheckContext) -> Judgement {
-    match Pages::read(context) {
-        Err(reason) => Judgement::unverified(reason),
-        Ok(pages) => pages.without_commands().unwrap_or_else(|| {
-            let bytes = printed(&pages.root.run);
-            Judgement::of(
-                of_commands(context).map(|run| given(&run, &bytes)),
-                "no command was asked for its help",
-            )
-        }),
-    }
-}
-
 /// A command prints a page that is not that of the target.
-fn given(run: &RunView, root: &[u8]) -> Assertion {
+pub fn own_page(run: &RunView, root: &[u8]) -> Assertion {
     let call = &run.probe.name;
     let exit = run.exited()?;
     if exit != 0 {
@@ -138,7 +124,7 @@ fn given(run: &RunView, root: &[u8]) -> Assertion {
 }
 
 /// The first bytes on standard output.
-fn printed(run: &RunView) -> Vec<u8> {
+pub fn printed(run: &RunView) -> Vec<u8> {
     let mut bytes = Vec::new();
     // An unreadable capture is an empty page.
     let _ = run.bytes(Stream::Stdout).reader().take(MOST).read_to_end(&mut bytes);

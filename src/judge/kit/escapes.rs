@@ -1,0 +1,19 @@
+//! Escape sequences of terminals.
+
+/// Whether what follows an escape moves, saves, hides or shows the cursor, or erases.
+pub fn moves_cursor(sequence: &[u8]) -> bool {
+    match sequence {
+        [b'7' | b'8' | b'M' | b'D' | b'E' | b'c', ..] => true,
+        [b'[', rest @ ..] => {
+            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+            end.is_some_and(|end| match rest[end] {
+                b'A'..=b'H' | b'J' | b'K' | b'L' | b'M' | b'P' | b'S' | b'T' | b'X' | b'd' | b'f' => true,
+                b's' | b'u' => end == 0,
+                // The cursor itself, and the other screen.
+                b'h' | b'l' => matches!(&rest[..end], b"?25" | b"?1049" | b"?47"),
+                _ => false,
+            })
+        }
+        _ => false,
+    }
+}
