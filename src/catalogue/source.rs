@@ -35,7 +35,7 @@ impl SourceCheck {
         let rules = self.languages.values().flat_map(|of| &of.rules);
         let faults = rules.filter(|rule| matches!(rule.role, Role::Fault | Role::Nearly));
         let missing = self.missing.iter().map(|what| (MISSING.to_owned(), what.clone()));
-        missing.chain(faults.map(|rule| (rule.name.clone(), rule.message.clone())))
+        missing.chain(faults.map(|rule| (rule.name.clone(), rule.headline())))
     }
 
     /// A hash that tells its rules from others: what was found with those does not say what these would find.
@@ -115,6 +115,21 @@ pub struct SourceRule {
     pub message: String,
     /// The rule as ast-grep's YAML: `rule:`, and where needed `constraints:` and `utils:`.
     pub rule: String,
+}
+
+/// Stands in a message for what a match captured under this name.
+const NAME: &str = "$NAME";
+
+impl SourceRule {
+    /// The message of a match that captured this name.
+    pub fn message_of(&self, name: &str) -> String {
+        self.message.replace(NAME, name)
+    }
+
+    /// The message of any match, without a name.
+    pub fn headline(&self) -> String {
+        self.message.replace(&format!(" {NAME}"), "")
+    }
 }
 
 const fn one() -> usize {

@@ -2,13 +2,14 @@
 
 use crate::catalogue;
 use crate::check::{Session, SessionOptions, TargetSelector};
-use crate::config::{Config, ProbeConfig};
+use crate::config::{self, Config, Key, ProbeConfig};
 use crate::output::RENDERERS;
+use agentnative_contract::{Contract, split_version};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, PathCompleter, ValueCompleter};
 use clap_complete::{CompleteEnv, CompletionCandidate};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The variable by which the scripts ask.
 pub(super) const VARIABLE: &str = "AGENTNATIVE_COMPLETE";
@@ -28,11 +29,38 @@ pub(super) fn principles() -> ArgValueCandidates {
     })
 }
 
-/// Names of bundled contracts, and paths.
+/// Names of bundled contracts, and paths; behind an `@`, the versions of the contract before it.
 pub(super) fn contracts() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
-        let names = agentnative_contract::names().filter(|name| starts(name, typed));
-        names.map(CompletionCandidate::new).chain(PathCompleter::any().complete(typed)).collect::<Vec<_>>()
+        let versions = typed.to_str().and_then(versions_of).unwrap_or_default();
+        let names = agentnative_contract::names().map(str::to_owned).chain(versions);
+        let names = names.filter(|name| starts(name, typed)).map(CompletionCandidate::new);
+        names.chain(PathCompleter::any().complete(typed)).collect::<Vec<_>>()
+    })
+}
+
+/// `NAME@VERSION` for each version of a contract, if its name and an `@` were typed.
+fn versions_of(typed: &str) -> Option<Vec<String>> {
+    let (name, Some(_)) = split_version(typed) else { return None };
+    let contract = Contract::named(Path::new(""), name).ok()?;
+    Some(contract.versions().iter().map(|version| format!("{name}@{}", version.version)).collect())
+}
+
+/// Keys of the configuration, by their paths; where none begins as typed, by their names.
+pub(super) fn keys() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let of = |text: fn(&Key) -> &str| {
+            let keys = config::keys().iter().map(move |key| (text(key), key));
+            let keys = keys.filter(|(text, _)| starts(text, typed));
+            let offered: BTreeMap<&str, &Key> = keys.collect();
+            let help = |key: &Key| Some(key.first_sentence().to_owned().into());
+            offered
+                .into_iter()
+                .map(|(text, key)| CompletionCandidate::new(text).help(help(key)))
+                .collect::<Vec<_>>()
+        };
+        let paths = of(|key| &key.path);
+        if paths.is_empty() { of(Key::name) } else { paths }
     })
 }
 
@@ -59,7 +87,7 @@ pub(super) fn reports() -> ArgValueCompleter {
 /// Targets of the configuration at hand.
 pub(super) fn targets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let config = config();
+        let config = config_at_hand();
         let targets = config.iter().flat_map(|config| &config.targets);
         targets.filter_map(|target| target.name.as_deref()).map(CompletionCandidate::new).collect()
     })
@@ -76,7 +104,7 @@ pub(super) fn probes() -> ArgValueCandidates {
             let text = if quoted { shlex::try_quote(&text).ok()?.into_owned() } else { text };
             Some(CompletionCandidate::new(text).help(Some(probe.name.clone().into())))
         };
-        config().iter().flat_map(|config| &config.probes).filter_map(written).collect()
+        config_at_hand().iter().flat_map(|config| &config.probes).filter_map(written).collect()
     })
 }
 
@@ -86,6 +114,6 @@ fn starts(name: &str, typed: &OsStr) -> bool {
 }
 
 /// The configuration of the current folder, if it is valid.
-fn config() -> Option<Config> {
+fn config_at_hand() -> Option<Config> {
     Session::new(TargetSelector::Path(PathBuf::from(".")), SessionOptions::default()).config().ok().flatten()
 }

@@ -1,5 +1,6 @@
 //! `agentnative contract diff`
 
+use super::complete;
 use super::progress::drawn;
 use crate::check::{ComparedSample, Comparison, ConfigSource, DiffInput, SessionOptions, diff};
 use crate::config::ProbeConfig;
@@ -25,7 +26,7 @@ Examples:
 pub(super) struct DiffArgs {
     /// Old and new side, each a schema file, a bundled contract, a contract folder, a lock folder, a
     /// recording (`check --record`) or a file of samples (.json, .jsonl, .ndjson).
-    #[arg(value_name = "OLD NEW", num_args = 0..=2)]
+    #[arg(value_name = "OLD NEW", num_args = 0..=2, add = complete::contracts())]
     sides: Vec<String>,
     /// Take the output of this command as the old side; the configuration declares its probes.
     #[arg(long, value_name = "COMMAND")]

@@ -1,5 +1,6 @@
 //! `agentnative explain ID`
 
+use super::complete;
 use super::explain_config;
 use super::selection_args::{self, Ids};
 use crate::catalogue::{Check, Example, check, checks};
@@ -21,6 +22,7 @@ pub(super) struct ExplainArgs {
     #[arg(value_parser = Ids(ids), hide_possible_values = true)]
     id: String,
     /// After `config`: a key of agentnative.toml, such as target.timeout.
+    #[arg(add = complete::keys())]
     key: Option<String>,
 }
 

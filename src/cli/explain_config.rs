@@ -25,11 +25,11 @@ fn overview(page: &mut Page) {
     );
     for section in keys().iter().filter(|key| key.parent().is_none()) {
         page.heading(section.header());
-        page.paragraph(2, first_sentence(&section.about));
+        page.paragraph(2, section.first_sentence());
         let inside = keys().iter().filter(|key| key.parent().is_some() && key.section() == section.path);
         let row = |key: &Key| {
             let name = key.path.trim_start_matches(&section.path).trim_start_matches('.');
-            vec![Cell::new(Tone::Strong, name), Cell::from(first_sentence(&key.about))]
+            vec![Cell::new(Tone::Strong, name), Cell::from(key.first_sentence())]
         };
         page.table(2, &inside.map(row).collect::<Vec<_>>());
     }
@@ -42,8 +42,4 @@ fn show(key: &Key, page: &mut Page) {
     page.paragraph(2, &key.about);
     page.blank();
     page.block(4, &key.example);
-}
-
-fn first_sentence(text: &str) -> &str {
-    text.find(". ").map_or(text, |end| &text[..=end])
 }

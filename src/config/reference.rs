@@ -151,6 +151,11 @@ impl Key {
         self.path.rsplit('.').next().unwrap_or_default()
     }
 
+    /// The first sentence about it.
+    pub fn first_sentence(&self) -> &str {
+        self.about.find(". ").map_or(&self.about, |end| &self.about[..=end])
+    }
+
     /// The path of the table that it is in; none for a top-level table.
     pub fn parent(&self) -> Option<&str> {
         Some(self.path.rsplit_once('.')?.0)

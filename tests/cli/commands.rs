@@ -115,6 +115,9 @@ fn explain() {
         expected.sort_unstable();
         assert_eq!(keys(&json), expected);
         assert!(text.starts_with(&format!("{id}: ")), "{text}");
+        for (kind, what) in json["kinds"].as_object().unwrap() {
+            assert!(!what.as_str().unwrap().contains('$'), "{id} {kind}: {what}");
+        }
         for heading in ["\nWhat\n", "\nWhy\n", "\nFix\n", "Conforms"] {
             assert!(text.contains(heading), "{id}: {heading:?}");
         }
@@ -171,6 +174,40 @@ fn completions() {
     assert_eq!(offered(&["contract", "show"], "opencode"), "opencode-events opencode-run");
     assert_eq!(offered(&["check", "--report"], "g"), "github= gitlab=");
     assert_eq!(offered(&["report", "merge", "--report"], "html=dex"), "html=dexter.schema.json");
+    // Versions of a contract behind its name, keys of the configuration by their paths, else by their names.
+    assert_eq!(offered(&["contract", "show"], "codex-exec@"), "codex-exec@0.169 codex-exec@0.42");
+    assert_eq!(offered(&["validate", "--contract"], "codex-exec@0.1"), "codex-exec@0.169");
+    assert_eq!(offered(&["contract", "diff"], "codex-exec@0.42"), "codex-exec@0.42");
+    assert_eq!(offered(&["contract", "show"], "no-such@"), "");
+    assert_eq!(offered(&["explain", "config"], "target.time"), "target.timeout");
+    assert_eq!(offered(&["explain", "config"], "timeo"), "timeout");
+    let keys = offered(&["explain", "config"], "");
+    assert!(keys.contains("target.exit_codes") && keys.contains("probe.args"), "{keys}");
+    // bash splits words at `=` and `@`, and replaces what is behind the last of them.
+    let split = |line: &str, words: &str| {
+        let script = format!(
+            ". ./completions; COMP_LINE={line:?}; COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=({words}); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _whole_words_agentnative agentnative '' ''; echo \"${{COMPREPLY[@]}}\"",
+        );
+        folder.write("offer", script);
+        let output = run_in(folder.path(), "bash offer");
+        assert!(output.stderr.is_empty(), "{line}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(
+        split("agentnative contract show codex-exec@", "agentnative contract show codex-exec @"),
+        "0.169 0.42"
+    );
+    assert_eq!(
+        split("agentnative  contract show codex-exec@0.4", "agentnative contract show codex-exec @ 0.4"),
+        "0.42"
+    );
+    assert_eq!(
+        split("agentnative check --report html=dex", "agentnative check --report html = dex"),
+        "dexter.schema.json"
+    );
+    assert_eq!(split("agentnative check --check p2-ra", "agentnative check --check p2-ra"), "p2-raw");
+    assert_eq!(split("agentnative check --bin ", "agentnative check --bin ''"), "");
     // The targets of the configuration; one that is broken offers none and prints nothing.
     let target = |name: &str| format!("[target.{name}]\ncommand = [\"./{name}\"]\n");
     folder.write("agentnative.toml", target("one") + &target("two"));

@@ -144,7 +144,7 @@ impl<'a> View<'a> {
         let waivers: BTreeMap<(&str, u64), &SourceWaiver> =
             own.map(|waiver| ((&*waiver.file, waiver.waives), waiver)).collect();
         let finding = |RuleMatch { rule, found }: RuleMatch<'_>| {
-            let message = rule.message.replace("$NAME", found.name.as_deref().unwrap_or_default());
+            let message = rule.message_of(found.name.as_deref().unwrap_or_default());
             let waiver = waivers.get(&(&*found.span.file, found.span.start.0));
             let reason = waiver.and_then(|waiver| waiver.reason.clone());
             (reason, Finding::new(&rule.name, self.evidence(&found.span, message)))
