@@ -50,5 +50,6 @@ mod report;
 mod skeleton;
 mod source;
 mod target;
+mod toolkit;
 mod validate;
 mod verdicts;

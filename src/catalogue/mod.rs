@@ -7,7 +7,7 @@ pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, Sourc
 pub use standard::{Requirement, principle_title, requirements};
 
 pub use crate::model::Derived;
-use crate::model::{CheckId, Edition, HelpLanguage, Layer, Level, OutputFormat, Status, Variant};
+use crate::model::{CheckId, Edition, HelpFor, Layer, Level, OutputFormat, Status, Toolkit, Variant};
 use agentnative_contract::diff::{Class, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,20 +78,22 @@ impl Check {
     }
 }
 
-/// What to do, in a line: for any target, and where more can be said for those of a language.
+/// What to do, in a line: for any target, and where more can be said for those of a language or with an argument parser.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Help {
     /// For any target.
     pub any: String,
-    /// For those of a language.
+    /// For those of a language, or with an argument parser.
     #[serde(flatten)]
-    pub languages: BTreeMap<HelpLanguage, String>,
+    pub targets: BTreeMap<HelpFor, String>,
 }
 
 impl Help {
-    /// The line for targets of this language.
-    pub fn of(&self, language: Option<HelpLanguage>) -> &str {
-        language.and_then(|language| self.languages.get(&language)).unwrap_or(&self.any)
+    /// The line for targets that are written with this: that of the parser, else that of the language.
+    pub fn of(&self, toolkit: Toolkit) -> &str {
+        let parser = toolkit.parser.and_then(|parser| self.targets.get(&HelpFor::Parser(parser)));
+        let language = || self.targets.get(&HelpFor::Language(toolkit.language?));
+        parser.or_else(language).unwrap_or(&self.any)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::baseline::{Baseline, Seen};
 use crate::catalogue::Check;
 use crate::judge::source::Code;
 use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode, Scans};
-use crate::model::{CheckId, Layer, Level};
+use crate::model::{CheckId, Layer, Level, Toolkit};
 use crate::probe::{self, Recording};
 use crate::report::Report;
 use crate::run::{Observation, RunKey};
@@ -30,6 +30,11 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// What the target is written with, as far as that is known.
+    pub fn toolkit(&self) -> Toolkit {
+        self.recording.as_ref().map(Recording::toolkit).unwrap_or_default()
+    }
+
     /// How long the runs took that a check needs, one after the other: runs are shared between checks, and made at
     /// the same time. None where they are not known, or none was needed.
     pub fn duration(&self, check: CheckId) -> Option<Duration> {

@@ -174,7 +174,7 @@ impl Session {
                 let info = code.info(&std::env::current_dir().unwrap_or_default());
                 let mut recording = self.without_runs(info, &code.config, config, observer)?;
                 recording.notes = without.err().filter(|_| runs).iter().map(not_run).collect();
-                recording.language = code.project.language();
+                recording.set_toolkit(code.toolkit());
                 (recording, None)
             }
             (Ok(Some(target)), _) => {
@@ -317,7 +317,7 @@ impl Session {
         };
         observations.iter().try_for_each(|seen| ended(&probes, seen))?;
         recording.fast = self.options.fast;
-        recording.language = target.language();
+        recording.set_toolkit(target.toolkit());
         recording.probes = probes;
         recording.observations = observations;
         let calls = |probe: &Probe| keys.iter().any(|key| key.probe == probe.id);

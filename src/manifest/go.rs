@@ -35,6 +35,32 @@ fn module_name(text: &str) -> Option<String> {
     path.rsplit('/').find(|part| !part.is_empty() && !is_version(part)).map(str::to_owned)
 }
 
+/// The modules that `go.mod` requires, but for those that only other modules need.
+pub(super) fn requirements(folder: &Path) -> Vec<String> {
+    let text = text(&folder.join("go.mod")).ok().flatten().unwrap_or_default();
+    let mut is_block = false;
+    let mut required = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let entry = match line.strip_prefix("require") {
+            Some(rest) if rest.trim() == "(" => {
+                is_block = true;
+                continue;
+            }
+            Some(rest) if rest.starts_with([' ', '\t']) => rest,
+            _ if line == ")" => {
+                is_block = false;
+                continue;
+            }
+            _ if is_block => line,
+            _ => continue,
+        };
+        if !entry.contains("// indirect") {
+            required.extend(entry.split_whitespace().next().map(|path| path.trim_matches('"').to_owned()));
+        }
+    }
+    required
+}
+
 fn module_path(text: &str) -> Option<&str> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
     Some(line.split("//").next()?.trim().trim_matches(['"', '`']))

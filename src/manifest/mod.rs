@@ -11,7 +11,7 @@ pub use go::{go_files, go_module, is_go_main, is_go_program};
 pub use npm::is_built;
 
 use crate::files::{MAX_TEXT, read_if_any};
-use crate::model::{Language, matches};
+use crate::model::{HelpLanguage, Language, matches};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,21 @@ pub fn packages(folder: &Path) -> Vec<Package> {
     let read = |manifest: Manifest| manifest.read(folder).ok().flatten();
     let [cargo, npm, python, go] = Manifest::ALL.map(read);
     [cargo, python, python::setup(folder), go, npm].into_iter().flatten().collect()
+}
+
+/// The names of the packages that the program in `folder` requires, as the manifests of its language name them. A
+/// manifest that cannot be read names none.
+pub fn requirements(language: HelpLanguage, folder: &Path) -> Vec<String> {
+    match language {
+        HelpLanguage::Rust => {
+            let package = cargo::read(folder).ok().flatten().unwrap_or_default();
+            package.dependencies.into_iter().map(|dependency| dependency.name).collect()
+        }
+        HelpLanguage::Python => python::requirements(folder),
+        HelpLanguage::Go => go::requirements(folder),
+        HelpLanguage::Node => npm::requirements(folder),
+        HelpLanguage::Shell => Vec::new(),
+    }
 }
 
 /// Whether a package of its own is in this folder, and not only settings of tools.

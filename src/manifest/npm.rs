@@ -94,6 +94,15 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// The packages that `package.json` requires: those for development as well, since a bundled program needs its packages
+/// only to be built.
+pub(super) fn requirements(folder: &Path) -> Vec<String> {
+    let manifest = json(&folder.join("package.json")).ok().flatten().unwrap_or_default();
+    let kinds = ["dependencies", "optionalDependencies", "devDependencies"];
+    let tables = kinds.iter().filter_map(|kind| manifest.get(*kind)?.as_object());
+    tables.flat_map(Map::keys).cloned().collect()
+}
+
 /// The folders of the workspaces.
 fn members(folder: &Path, manifest: &Map<String, Value>) -> Vec<PathBuf> {
     let list = match manifest.get("workspaces") {

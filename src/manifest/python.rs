@@ -59,6 +59,48 @@ pub(super) fn setup(folder: &Path) -> Option<Package> {
     Some(Package { file, is_program: !starts.is_empty(), starts, ..Package::new(Manifest::Python) })
 }
 
+/// The packages that `pyproject.toml`, `requirements.txt`, `setup.cfg`, `setup.py` and `Pipfile` require, by their
+/// normalized names.
+pub(super) fn requirements(folder: &Path) -> Vec<String> {
+    let read = |file: &str| text(&folder.join(file)).ok().flatten();
+    let tables = |file: &str| toml(&folder.join(file)).ok().flatten().unwrap_or_default();
+    let (project, pipfile) = (tables("pyproject.toml"), tables("Pipfile"));
+    let listed = at(&project, &["project", "dependencies"]);
+    let extras = at(&project, &["project", "optional-dependencies"]).and_then(Value::as_table);
+    let lists = listed.into_iter().chain(extras.into_iter().flat_map(Table::values));
+    let listed = lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(str::to_owned);
+    let named = [at(&project, &["tool", "poetry", "dependencies"]), pipfile.get("packages")];
+    let named = named.into_iter().flatten().filter_map(Value::as_table).flat_map(Table::keys).cloned();
+    let lines = read("requirements.txt").unwrap_or_default();
+    let lines = lines.lines().filter(|line| !line.trim_start().starts_with(['#', '-'])).map(str::to_owned);
+    let of_setup = ["setup.cfg", "setup.py"].into_iter().filter_map(read).flat_map(|text| of_setup(&text));
+    let all = listed.chain(named).chain(lines).chain(of_setup);
+    all.map(|requirement| package_name(&requirement)).filter(|name| !name.is_empty()).collect()
+}
+
+/// The requirements in `install_requires`: a list of strings in `setup.py`, indented lines in `setup.cfg`.
+fn of_setup(text: &str) -> Vec<String> {
+    let Some((_, rest)) = text.split_once("install_requires") else { return Vec::new() };
+    match rest.trim_start().strip_prefix('=').map(str::trim_start) {
+        Some(list) if list.starts_with('[') => {
+            let list = list.split(']').next().unwrap_or_default();
+            list.split(['"', '\'']).skip(1).step_by(2).map(str::to_owned).collect()
+        }
+        _ => {
+            let lines = rest.lines().skip(1).take_while(|line| line.starts_with([' ', '\t']));
+            lines.map(|line| line.trim().to_owned()).collect()
+        }
+    }
+}
+
+/// The normalized name of the package in a requirement such as `Typer[all]>=0.9; python_version>"3.8"`.
+fn package_name(requirement: &str) -> String {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name = requirement.trim().split(|c| !is_name(c)).next().unwrap_or_default();
+    let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("-").to_ascii_lowercase()
+}
+
 /// Where a program starts whose manifest says `package.module:function`.
 fn start(target: &str) -> Start {
     let path = target.split(':').next().unwrap_or(target).trim().replace('.', "/");

@@ -7,6 +7,7 @@ mod docs;
 mod edition;
 mod language;
 mod probe_id;
+mod toolkit;
 
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::{Confinement, Variant};
@@ -17,6 +18,7 @@ pub use docs::{DOCS_URL, Topic};
 pub use edition::Edition;
 pub use language::{HelpLanguage, Language};
 pub use probe_id::{Case, Derived, ProbeId};
+pub use toolkit::{ArgumentParser, HelpFor, Toolkit};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

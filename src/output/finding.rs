@@ -39,7 +39,7 @@ pub(super) struct Finding<'a> {
     pub command: Option<String>,
     /// The number of further runs that show it.
     pub more: usize,
-    /// The line of help, for the language of the target.
+    /// The line of help, for the argument parser and the language of the target.
     pub help: &'a str,
     /// Differs from those of all other faults of the report, and stays when lines move.
     pub key: String,
@@ -48,7 +48,7 @@ pub(super) struct Finding<'a> {
 /// The faults of a report, in its order.
 pub(super) fn findings<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Finding<'a>> {
     let report = &judged.report;
-    let language = judged.recording.as_ref().and_then(|recording| recording.language);
+    let toolkit = judged.toolkit();
     let mut seen = BTreeMap::new();
     let mut findings = Vec::new();
     for result in &report.results {
@@ -71,7 +71,7 @@ pub(super) fn findings<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Finding<'
             }
             let key = format!("{:016x}", xxh3_64(format!("{key}\0{}", alike.len()).as_bytes()));
             alike.push(findings.len());
-            let help = result.id.check().help.of(language);
+            let help = result.id.check().help.of(toolkit);
             let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
             let command = command.map(|command| short(&command));
             findings.push(Finding { report, result, weight, evidence, command, more: 0, help, key });

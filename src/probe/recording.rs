@@ -6,7 +6,7 @@
 
 use super::{Probe, Promises, old_recording};
 use crate::config::{CheckConfig, Waiver};
-use crate::model::{HelpLanguage, ProbeId};
+use crate::model::{ArgumentParser, HelpLanguage, ProbeId, Toolkit};
 use crate::report::{ConfigInfo, TargetInfo};
 use crate::run::{Confinement, Observation, RecordFault, RecordReader, RecordWriter, RunKey};
 use crate::source::{Built, Document, Facts, Project};
@@ -60,6 +60,9 @@ pub struct Recording {
     /// The language that the target is written in, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<HelpLanguage>,
+    /// The parser of its arguments, where a manifest names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parser: Option<ArgumentParser>,
     /// Only plain runs were made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fast: bool,
@@ -116,6 +119,16 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// What the target is written with.
+    pub const fn toolkit(&self) -> Toolkit {
+        Toolkit { language: self.language, parser: self.parser }
+    }
+
+    /// Sets what the target is written with.
+    pub const fn set_toolkit(&mut self, toolkit: Toolkit) {
+        (self.language, self.parser) = (toolkit.language, toolkit.parser);
+    }
+
     /// Whether a run may have changed files outside its own folders.
     pub fn could_write(&self) -> bool {
         let is_confined = matches!(self.confinement, Some(Confinement::Namespaces | Confinement::Landlock));
@@ -135,6 +148,7 @@ impl Recording {
             interrupted: false,
             planned: None,
             language: None,
+            parser: None,
             fast: false,
             no_runs: false,
             config: None,

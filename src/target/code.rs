@@ -75,7 +75,7 @@ impl Finder<'_> {
 
     /// The package of the program of this name; the project's own folder where no manifest declares it or can
     /// be understood.
-    fn built_as(&self, project: &Project, name: Option<&str>) -> PathBuf {
+    pub(super) fn built_as(&self, project: &Project, name: Option<&str>) -> PathBuf {
         // Code can be read where its own tools do not work.
         let declared = project.declared(self.env).unwrap_or_default();
         let mut called = declared.into_iter().map(|(_, binary)| binary);

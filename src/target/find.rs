@@ -125,6 +125,7 @@ impl Finder<'_> {
             prefix_args,
             cwd: self.cwd.to_owned(),
             project: None,
+            package: None,
             config: config.clone(),
         }])
     }
@@ -151,7 +152,7 @@ impl Finder<'_> {
         config: &TargetConfig,
         bin: Option<&str>,
     ) -> Result<Target> {
-        let (called, program, prefix_args, cwd, project) = match (&config.command, bin) {
+        let (called, program, prefix_args, cwd, project, package) = match (&config.command, bin) {
             (Some(command), None) => {
                 let words: Vec<OsString> = command.iter().map(OsString::from).collect();
                 let word = first(&words)?;
@@ -160,7 +161,9 @@ impl Finder<'_> {
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
                 let around = self.project_of(root, command);
-                (file_name(word), program, words[1..].to_vec(), root.to_owned(), around)
+                let called = file_name(word);
+                let package = around.as_ref().map(|project| self.built_as(project, Some(&called)));
+                (called, program, words[1..].to_vec(), root.to_owned(), around, package)
             }
             _ => {
                 let hint = config.name.as_deref();
@@ -170,11 +173,13 @@ impl Finder<'_> {
                     Some(interpreter) => (OsString::from(interpreter), vec![built]),
                     None => (built, Vec::new()),
                 };
-                (binary.name, (self.resolve)(&program)?, prefix_args, project.folder.clone(), Some(project))
+                let program = (self.resolve)(&program)?;
+                let (cwd, package) = (project.folder.clone(), Some(binary.folder));
+                (binary.name, program, prefix_args, cwd, Some(project), package)
             }
         };
         let name = config.name.clone().unwrap_or(called);
-        Ok(Target { name, program, prefix_args, cwd, project, config: config.clone() })
+        Ok(Target { name, program, prefix_args, cwd, project, package, config: config.clone() })
     }
 
     /// What runs a file: itself, or its interpreter with the file as first argument.

@@ -48,6 +48,8 @@ pub struct Target {
     /// The project that it was found in; none for a command or a binary that was named, and for a configured
     /// command from PATH or from outside the configuration's tree.
     pub project: Option<Project>,
+    /// Absolute folder of the package that builds it, in a project.
+    pub package: Option<PathBuf>,
     /// What the configuration says of it.
     pub config: TargetConfig,
 }

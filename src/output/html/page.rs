@@ -207,7 +207,7 @@ impl<'a> Verdict<'a> {
         result: &'a CheckResult,
     ) -> Self {
         let check = result.id.check();
-        let language = judged.recording.as_ref().and_then(|recording| recording.language);
+        let toolkit = judged.toolkit();
         let blocked = result.blocked_by.iter().map(|cause| {
             let place = judged.report.results.iter().position(|other| other.id == cause.id);
             (cause.id.as_str(), place)
@@ -224,7 +224,7 @@ impl<'a> Verdict<'a> {
             principle: result.principle,
             title: &result.title,
             message: &result.message,
-            help: check.help.of(language),
+            help: check.help.of(toolkit),
             what: &check.what,
             why: &check.why,
             fix: &check.fix,

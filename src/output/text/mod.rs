@@ -9,7 +9,7 @@ mod targets;
 use super::{View, command};
 use crate::catalogue::principle_title;
 use crate::check::Judged;
-use crate::model::{CheckResult, HelpLanguage, Layer, Level, Status};
+use crate::model::{CheckResult, Layer, Level, Status, Toolkit};
 use crate::report::{Report, Summary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
@@ -33,11 +33,11 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
 pub(super) fn show(view: &View<'_>, page: &mut Page) {
     for judged in view.judged.iter().filter(|_| targets::shows_each(view)) {
         page.blank();
-        let language = judged.recording.as_ref().and_then(|recording| recording.language);
+        let toolkit = judged.toolkit();
         let (folder, verbose) = (view.folder, view.verbose);
         let shown = |detail: Detail| {
             let mut page = Page::new(page.config());
-            ReportPage { page: &mut page, judged, language, folder, verbose, detail }.show();
+            ReportPage { page: &mut page, judged, toolkit, folder, verbose, detail }.show();
             page.finish()
         };
         let mut text = shown(Detail::Spaced);
@@ -99,8 +99,8 @@ impl Detail {
 struct ReportPage<'p> {
     page: &'p mut Page,
     judged: &'p Judged,
-    /// The language of the target, where it is known.
-    language: Option<HelpLanguage>,
+    /// What the target is written with.
+    toolkit: Toolkit,
     /// The current folder: what commands are relative to.
     folder: Option<&'p Path>,
     /// Show everything.

@@ -97,7 +97,7 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
         of.page.paragraph(INDENT, help);
         of.page.line(INDENT, &[docs]);
     } else if of.detail < Detail::Evidence {
-        let mut help: Vec<&str> = group.iter().map(|result| result.id.check().help.of(of.language)).collect();
+        let mut help: Vec<&str> = group.iter().map(|result| result.id.check().help.of(of.toolkit)).collect();
         help.dedup();
         let fits =
             help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= of.page.config().width;

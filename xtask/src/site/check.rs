@@ -59,8 +59,8 @@ pub(super) fn page(check: &Check) -> String {
     for (heading, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         _ = write!(out, "\n## {heading}\n{}", prose(text, id));
     }
-    let languages = check.help.languages.iter().map(|(language, text)| (language.name(), text));
-    let help = std::iter::once(("Any language", &check.help.any)).chain(languages);
+    let targets = check.help.targets.iter().map(|(of, text)| (of.name(), text));
+    let help = std::iter::once(("Any language", &check.help.any)).chain(targets);
     out.push_str("\n### In one line\n");
     out.push_str(&table(["Target", "Hint"], help.map(|(of, text)| [of.to_owned(), inline(text, id)])));
     if !check.kinds.is_empty() {
