@@ -7,6 +7,7 @@ use crate::environment::{LOCALE_NAME, clean_path, manager_variables};
 use crate::{Isolation, Job, Variant};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 /// Variables by name.
 pub(super) type Environment = BTreeMap<OsString, OsString>;
@@ -21,9 +22,9 @@ pub(super) fn base(caller: &Environment) -> Environment {
     base
 }
 
-/// The variables of one run: those of all runs, what leads into its folder, what its variant adds, its tag, and
-/// its own, with the locale that was provided for it. A trusted one has the caller's instead of the first two; where it is confined, it has a folder for
-/// temporary files that it may write to.
+/// The variables of one run: those of all runs, what leads into its folder, what its variant adds with the locale that was
+/// provided for it, its tag, and its own. A trusted one has the caller's instead of the first two; where it is confined, it
+/// has a folder for temporary files that it may write to.
 pub(super) fn of_run(job: &Job, common: &Common, folder: &Folder, tag: &ProcessTag) -> Environment {
     let mut env = if job.trusted { common.caller.clone() } else { common.base.clone() };
     if !job.trusted {
@@ -40,12 +41,16 @@ pub(super) fn of_run(job: &Job, common: &Common, folder: &Folder, tag: &ProcessT
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
     env.extend(job.variant.added(job.nth).map(|(name, value)| (name.into(), value.into())));
-    if env.get(OsStr::new("LC_ALL")).is_some_and(|name| name == LOCALE_NAME) {
-        env.extend(common.locales.iter().map(|folder| ("LOCPATH".into(), folder.into())));
-    }
+    env.extend(locales_of(job, common).map(|folder| ("LOCPATH".into(), folder.into())));
     env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
     env.extend(job.env.iter().cloned());
     env
+}
+
+/// The folder of the locale that a run uses and the system lacks.
+pub(super) fn locales_of<'c>(job: &Job, common: &'c Common) -> Option<&'c PathBuf> {
+    let is_used = job.variant.added(job.nth).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
+    common.locales.as_ref().filter(|_| is_used)
 }
 
 /// The variables that lead into the fresh folder of one run.

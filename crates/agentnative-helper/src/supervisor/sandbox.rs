@@ -8,7 +8,7 @@ use super::service::LOOPBACK;
 use super::start_folder::StartFolder;
 use super::stream::awaitable;
 use super::zygote::Zygote;
-use super::{Common, folder::Folder};
+use super::{Common, environment, folder::Folder};
 use crate::outcome::is_want;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, CopyOnWrite, SHARED, View};
@@ -79,7 +79,7 @@ impl Cell {
         let of_network = OF_NETWORK.iter().filter(|_| job.network);
         visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
         visible.insert(common.root.tripwires());
-        visible.extend(common.locales.clone());
+        visible.extend(environment::locales_of(job, common).cloned());
         if job.secret.as_ref().is_some_and(|secret| secret.file.is_some()) {
             visible.insert(folder.secret());
         }
