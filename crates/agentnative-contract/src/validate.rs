@@ -14,6 +14,7 @@ use super::spec::Framing;
 use super::stream_state::StreamOutcome;
 use super::stream_validator::no_array;
 use super::violation::{Against, Counts, Room, Tally, Violation};
+use crate::budget;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -165,7 +166,7 @@ impl<'c> Validation<'c> {
     ) -> io::Result<Verdict> {
         let mut verdict = Verdict::default();
         let mut over = self.several_documents();
-        let progress = &mut |_| {};
+        let progress = &mut |_| budget::progress();
         match self.settings.framing {
             Framing::Document | Framing::Array => {
                 over = self.document(reader, &mut verdict, progress, Some(observer))?;

@@ -59,6 +59,8 @@ pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'s
         (Some("type"), Some(value)) => {
             rule_of_type(value, violation.message.starts_with("expected an integer"))
         }
+        (Some("type"), None) if violation.message.ends_with("found null") => "diff-null-added",
+        (Some("type"), None) => "diff-type-widened",
         (Some(keyword), _) => known(keyword).unwrap_or("diff-condition-loosened"),
         (None, _) if violation.message.starts_with("expected an event type") => "diff-discriminator-removed",
         (None, _) => known(&violation.rule).unwrap_or("diff-rule-removed"),

@@ -20,19 +20,23 @@ use crate::error::{Error, Result};
 use crate::infer::glance;
 use crate::samples::{bad_json, no_samples};
 use crate::validate::{JudgedRecord, RecordObserver};
-use crate::{Against, Contract, Framing, OutputSpec, RunExit, Settings, Validation, Violation};
+use crate::{Against, Contract, Framing, OutputSpec, RunExit, Settings, Validation, Verdict, Violation};
 use findings::{Findings, Found};
 use jsonschema::json::{JsonNumber as _, Node as _};
 use places::{Alternative, Located, Place, Schemas, Unnamed};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use strict_json::{JsonType, Key, ProblemKind, TapeNode, escape_token};
 
 /// Errors of one record that are looked at; the others are counted.
-const MAX_ERRORS: usize = 200;
+const MAX_ERRORS: usize = 10_000;
+/// Errors of a whole sample that are looked at where its values are not.
+const MAX_COARSE_ERRORS: usize = 1_000;
 
 /// Which side of a comparison a sample is; the other one is a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -70,10 +74,10 @@ pub fn compare_sample(contract: &Arc<Contract>, sample: &Path, side: SampleSide)
     };
     let whole = budget::within(Budget::COMPARISON, {
         let (contract, sample) = (Arc::clone(contract), sample.to_owned());
-        move || compare(&contract, &sample, framing, side, true)
+        move || compare(&contract, &sample, framing, side)
     });
     whole.unwrap_or_else(|spent| {
-        let mut compared = compare(contract, sample, framing, side, false)?;
+        let mut compared = compare_coarsely(contract, sample, framing, side)?;
         let message = format!("keys that the schema does not name were not looked for: this needs {spent}");
         compared.changes.push(Change::undecided(message));
         compared.changes.sort_by_key(|change| change.class);
@@ -102,45 +106,97 @@ impl SampleComparison {
     }
 }
 
-/// Compares; `by_place` says whether values are looked at beside the schemas of their places.
+/// Compares record by record, each value with the schemas of its place.
 fn compare(
     contract: &Contract,
     sample: &Path,
     framing: Framing,
     side: SampleSide,
-    by_place: bool,
 ) -> Result<SampleComparison> {
     let bundle = Bundle::new(&OutputSpec::of_contract(contract));
     let mut documents = Documents {
         contract,
         bundle: &bundle,
         schemas: Schemas::new(Canonicalizer { root: &bundle.root }),
-        by_place,
         findings: Findings::new(side),
         records: 0,
         rejected: 0,
     };
+    let read =
+        |validation: &mut Validation<'_>, file: DataFile| validation.observed(file.reader, &mut documents);
+    let (of_run, unjudged) = validate(contract, sample, framing, MAX_ERRORS, read)?;
+    let Documents { mut findings, records, rejected, .. } = documents;
+    of_run.violations.iter().for_each(|violation| findings.add(of_violation(violation, records)));
+    Ok(SampleComparison { changes: findings.into_changes(unjudged), records, rejected })
+}
+
+/// Compares by the violations alone, in little memory.
+fn compare_coarsely(
+    contract: &Contract,
+    sample: &Path,
+    framing: Framing,
+    side: SampleSide,
+) -> Result<SampleComparison> {
+    let mut findings = Findings::new(side);
+    let read = |validation: &mut Validation<'_>, file: DataFile| {
+        validation.input(file.reader, &mut |_| budget::progress())
+    };
+    let (found, unjudged) = validate(contract, sample, framing, MAX_COARSE_ERRORS, read)?;
+    let rejected: BTreeSet<_> =
+        found.violations.iter().map(|violation| violation.event.or(violation.line)).collect();
+    let rejected = if framing == Framing::Document { rejected.len().min(1) } else { rejected.len() };
+    found.violations.iter().for_each(|violation| findings.add(of_violation(violation, found.records)));
+    let (records, rejected) = (found.records, rejected as u64);
+    Ok(SampleComparison { changes: findings.into_changes(unjudged), records, rejected })
+}
+
+/// What validating a sample gives that is no fault of JSON.
+struct Validated {
+    violations: Vec<Violation>,
+    records: u64,
+}
+
+/// Validates a sample; gives also how many errors are not among the violations.
+fn validate(
+    contract: &Contract,
+    sample: &Path,
+    framing: Framing,
+    max_errors: usize,
+    read: impl FnOnce(&mut Validation<'_>, DataFile) -> io::Result<Verdict>,
+) -> Result<(Validated, u64)> {
     let file = DataFile::open(sample)?;
-    let settings = Settings { framing, max_errors: MAX_ERRORS, exit: RunExit::default(), threads: 1 };
-    let verdict = Validation::new(contract, settings).observed(file.reader, &mut documents);
+    let name = file.name.clone();
+    let settings = Settings { framing, max_errors, exit: RunExit::default(), threads: 1 };
+    let verdict = read(&mut Validation::new(contract, settings), file);
     let verdict = verdict.map_err(|error| Error::data(sample, &error))?;
-    let (bad, of_run): (Vec<_>, Vec<_>) =
+    let (mut bad, violations): (Vec<_>, Vec<_>) =
         verdict.findings.into_iter().partition(|violation| violation.against == Against::Json);
     // A sample may be any value, also where lines are mostly objects.
-    let bad: Vec<Violation> =
-        bad.into_iter().filter(|violation| violation.rule != ProblemKind::NotObject.name()).collect();
+    bad.retain(|violation| violation.rule != ProblemKind::NotObject.name());
     if !bad.is_empty() {
-        return Err(bad_json(&file.name, sample, bad));
+        return Err(bad_json(&name, sample, bad));
     }
-    if documents.records == 0 {
-        return Err(no_samples(&file.name));
-    }
-    for violation in of_run {
-        documents.of_run(&violation);
+    if verdict.records == 0 {
+        return Err(no_samples(&name));
     }
     let unjudged = verdict.more.of(Against::Schema) + verdict.more.of(Against::Stream) + verdict.unjudged;
-    let Documents { findings, records, rejected, .. } = documents;
-    Ok(SampleComparison { changes: findings.into_changes(unjudged), records, rejected })
+    Ok((Validated { violations, records: verdict.records }, unjudged))
+}
+
+/// What is found by a violation alone, without the value.
+fn of_violation(violation: &Violation, records: u64) -> Found {
+    let at = SamplePlace {
+        record: violation.event.unwrap_or(records),
+        line: violation.line,
+        column: violation.column,
+        pointer: violation.pointer.clone(),
+    };
+    let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+    let tokens = violation.pointer.split('/').map(|token| if is_index(token) { "*" } else { token });
+    let pointer = tokens.collect::<Vec<_>>().join("/");
+    let what = violation.rule.clone();
+    let found = Found { pointer, what, at, ..Found::new(keywords::rule_of(violation, None)) };
+    found.message(keywords::message(violation))
 }
 
 /// Takes the records of a sample and collects what is found in them.
@@ -148,7 +204,6 @@ struct Documents<'b> {
     contract: &'b Contract,
     bundle: &'b Bundle,
     schemas: Schemas<'b>,
-    by_place: bool,
     findings: Findings,
     records: u64,
     rejected: u64,
@@ -220,7 +275,7 @@ impl<'b> Documents<'b> {
     /// What the schema says of a record.
     fn place(&self, event: Option<&str>) -> Place<'b> {
         let of_type = event.and_then(|name| self.bundle.schema(&bundle::event(name)));
-        let schema = of_type.or_else(|| self.bundle.schema(DATA)).filter(|_| self.by_place);
+        let schema = of_type.or_else(|| self.bundle.schema(DATA));
         schema.map(|schema| vec![self.schemas.node(&[schema])]).unwrap_or_default()
     }
 
@@ -347,25 +402,6 @@ impl<'b> Documents<'b> {
         }
         !keys.is_empty()
     }
-
-    /// Reports what is found against the stream as a whole.
-    fn of_run(&mut self, violation: &Violation) {
-        let rule = keywords::rule_of(violation, None);
-        let at = SamplePlace {
-            record: violation.event.unwrap_or(self.records),
-            line: violation.line,
-            column: violation.column,
-            pointer: violation.pointer.clone(),
-        };
-        let message = keywords::message(violation);
-        let found = Found {
-            pointer: violation.pointer.clone(),
-            what: violation.rule.clone(),
-            at,
-            ..Found::new(rule)
-        };
-        self.findings.add(found.message(message));
-    }
 }
 
 /// A key that the schema does not name, or does not allow.
@@ -396,5 +432,31 @@ fn type_name(value: TapeNode<'_>) -> &'static str {
     match value.as_number() {
         Some(number) if number.is_integer() => "integer",
         _ => value.json_type().name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SampleSide, compare, compare_coarsely};
+    use crate::{Contract, Framing};
+
+    #[test]
+    fn without_the_values_the_violations_are_the_same_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (schema, sample) = (folder.path().join("a.schema.json"), folder.path().join("a.jsonl"));
+        let text = r#"{"type":"object","required":["a"],"properties":{"a":{"type":"array","items":{"enum":[1,2]}}}}"#;
+        std::fs::write(&schema, text).unwrap();
+        std::fs::write(&sample, "{\"a\":[1,3]}\n{\"a\":null}\n{\"a\":[]}\n{\"a\":[4,1,5]}\n").unwrap();
+        let contract = Contract::load(&schema).unwrap();
+        for side in [SampleSide::New, SampleSide::Old] {
+            let fine = compare(&contract, &sample, Framing::Lines, side).unwrap();
+            let coarse = compare_coarsely(&contract, &sample, Framing::Lines, side).unwrap();
+            assert_eq!((coarse.records, coarse.rejected), (fine.records, fine.rejected));
+            let told = |changes: &[super::Change]| -> Vec<(String, String, u64)> {
+                let count = |change: &super::Change| change.evidence.as_ref().map_or(0, |found| found.count);
+                changes.iter().map(|one| (one.rule.clone(), one.pointer.clone(), count(one))).collect()
+            };
+            assert_eq!(told(&coarse.changes), told(&fine.changes));
+        }
     }
 }
