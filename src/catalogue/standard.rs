@@ -22,7 +22,7 @@ pub struct Requirement {
 }
 
 const fn oldest() -> Edition {
-    Edition::NAMED[0].1
+    Edition::OLDEST
 }
 
 impl Requirement {

@@ -76,9 +76,8 @@ pub struct ComparedSample {
     pub rejected: u64,
 }
 
-/// Compares an old and a new side. What was seen of no data (an empty list, a null of the day) is no change where both
-/// are learnt from runs. A sample is validated against a schema; only against anything else, a schema is inferred from
-/// it.
+/// Compares an old and a new side. A sample is validated against a schema or contract; against anything else, its schema
+/// is inferred. Between two sides that are learnt from runs, an empty list or a null is no change.
 ///
 /// # Errors
 /// Those of [`compare_sample`].

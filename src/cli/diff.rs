@@ -297,9 +297,8 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     if !change.also.is_empty() {
         detail("also in", &change.also.iter().map(other_place).collect::<Vec<_>>().join("; "));
     }
-    if let Some(witness) = change.witness.as_ref().filter(|_| with_witness) {
-        detail("now possible", &witness.document.to_string());
-        detail("old consumers", &witness.rejected);
+    if with_witness {
+        show_witnesses(&[change], indent + 4, page);
     }
 }
 
@@ -312,12 +311,7 @@ fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page
     }
     let more = evidence.count - evidence.places.len() as u64;
     if more > 0 {
-        detail(
-            "seen at",
-            &format!("{more} more {}", if more == 1 { "place" } else { "places" }),
-            indent + 4,
-            page,
-        );
+        detail("seen at", &counted(more, "more place"), indent + 4, page);
     }
 }
 

@@ -170,8 +170,8 @@ fn row(entry: &Listed) -> Vec<Cell> {
                 Some(why) => Cell::new(Tone::Dim, why),
                 None => Cell::new(Tone::Plain, ids.join(" ")),
             };
-            let oldest = Edition::NAMED[0].1;
-            let new = (requirement.since > oldest).then(|| format!("since {}", requirement.since.name()));
+            let new =
+                (requirement.since > Edition::OLDEST).then(|| format!("since {}", requirement.since.name()));
             let new = new.map(|new| Cell::new(Tone::Dim, new));
             [Cell::new(Tone::Plain, requirement.id), decided].into_iter().chain(new).collect()
         }

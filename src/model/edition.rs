@@ -24,11 +24,11 @@ impl Edition {
     /// All editions with their names, the oldest first.
     pub const NAMED: [(&'static str, Self); 2] = [("0.5", Self::V0_5), ("0.6", Self::V0_6)];
 
+    /// The oldest edition.
+    pub const OLDEST: Self = Self::NAMED[0].1;
+
     /// Its name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::V0_5 => "0.5",
-            Self::V0_6 => "0.6",
-        }
+        Self::NAMED[self as usize].0
     }
 }

@@ -29,8 +29,10 @@ pub enum ArgumentParser {
     Oclif,
 }
 
+type Row = (ArgumentParser, &'static str, HelpLanguage, &'static [&'static str]);
+
 /// Each parser with its name, its language, and the packages by which a manifest names it.
-const PARSERS: [(ArgumentParser, &str, HelpLanguage, &[&str]); 9] = [
+const PARSERS: [Row; 9] = [
     (ArgumentParser::Clap, "clap", HelpLanguage::Rust, &["clap"]),
     (ArgumentParser::Click, "click", HelpLanguage::Python, &["click", "rich-click"]),
     (ArgumentParser::Typer, "typer", HelpLanguage::Python, &["typer", "typer-slim"]),
@@ -48,14 +50,18 @@ impl ArgumentParser {
         PARSERS.iter().map(|(parser, ..)| *parser)
     }
 
+    fn row(self) -> Option<&'static Row> {
+        PARSERS.iter().find(|(parser, ..)| *parser == self)
+    }
+
     /// The name for people.
     pub fn name(self) -> &'static str {
-        PARSERS.iter().find(|(parser, ..)| *parser == self).map_or("", |(_, name, ..)| name)
+        self.row().map_or("", |(_, name, ..)| name)
     }
 
     /// The language that it is for.
     pub fn language(self) -> Option<HelpLanguage> {
-        PARSERS.iter().find(|(parser, ..)| *parser == self).map(|(_, _, language, _)| *language)
+        self.row().map(|(_, _, language, _)| *language)
     }
 
     /// The parser of a program in this language that requires these packages; none where they name none, or several

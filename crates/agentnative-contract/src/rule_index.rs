@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use strict_json::{JsonKind, JsonType, TapeNode};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// So many values of a rule are named in a message.
+/// The maximum number of values of a rule that a message names.
 const MAX_VALUES: usize = 10;
 
 /// One thing that a rule, given by its index, needs to know of an event.

@@ -138,43 +138,40 @@ impl<'c> Validation<'c> {
     /// Reads an input to its end and judges it. `progress` is given now and then how many bytes were
     /// read so far. An error only when the reader fails.
     pub fn input(&mut self, reader: impl Read + Send, progress: &mut dyn FnMut(u64)) -> io::Result<Verdict> {
-        let mut verdict = Verdict::default();
-        let mut over = self.several_documents();
-        match self.settings.framing {
-            Framing::Document | Framing::Array => {
-                over = self.document(reader, &mut verdict, progress, None)?
-            }
-            Framing::Lines => {
-                if let Some(Rest { reader, base }) = parallel::read(self, reader, &mut verdict, progress)? {
-                    self.lines(reader, base, &mut verdict, progress, None)?;
-                }
-            }
-        }
-        progress(verdict.bytes);
-        if !over {
-            self.finish(&mut verdict);
-        }
-        Ok(verdict)
+        self.read(reader, progress, None)
     }
 
     /// As [`Validation::input`], in this thread: the observer gets each whole record with its errors, which the verdict
     /// then does not have. It keeps `max_errors` of each record.
     pub(crate) fn observed(
         &mut self,
-        reader: impl Read,
+        reader: impl Read + Send,
         observer: &mut dyn RecordObserver,
     ) -> io::Result<Verdict> {
+        self.read(reader, &mut |_| budget::progress(), Some(observer))
+    }
+
+    fn read(
+        &mut self,
+        reader: impl Read + Send,
+        progress: &mut dyn FnMut(u64),
+        observer: Observer<'_, '_>,
+    ) -> io::Result<Verdict> {
         let mut verdict = Verdict::default();
-        let mut over = self.several_documents();
-        let progress = &mut |_| budget::progress();
-        match self.settings.framing {
-            Framing::Document | Framing::Array => {
-                over = self.document(reader, &mut verdict, progress, Some(observer))?;
-            }
+        let over = match self.settings.framing {
+            Framing::Document | Framing::Array => self.document(reader, &mut verdict, progress, observer)?,
             Framing::Lines => {
-                self.lines(reader, Position::START, &mut verdict, progress, Some(observer))?;
+                let rest = match observer {
+                    None => parallel::read(self, reader, &mut verdict, progress)?,
+                    Some(_) => Some(Rest { reader: Box::new(reader), base: Position::START }),
+                };
+                if let Some(Rest { reader, base }) = rest {
+                    self.lines(reader, base, &mut verdict, progress, observer)?;
+                }
+                self.several_documents()
             }
-        }
+        };
+        progress(verdict.bytes);
         if !over {
             self.finish(&mut verdict);
         }

@@ -159,7 +159,8 @@ fn by_all_that_read<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &
     runs.filter_map(|run| run.observation.changes.as_ref()).flat_map(|changes| &changes.list)
 }
 
-fn is_folder(entry: &crate::run::Entry) -> bool {
+/// Whether a folder is there.
+pub fn is_folder(entry: &crate::run::Entry) -> bool {
     entry.kind == EntryKind::Folder
 }
 

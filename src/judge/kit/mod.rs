@@ -13,7 +13,7 @@ mod scene;
 mod waiting;
 
 pub use calls::{Examples, Wrong};
-pub use changed::{Changed, is_unsteady, listed, reading};
+pub use changed::{Changed, is_folder, is_unsteady, listed, reading};
 pub use differences::{Difference, difference, differences, ends_early, size, some_of};
 pub use error_object::{
     Misplaced, SILENT, error_object, is_repeated, lacking_keys, misplaced, repeats, unusable,

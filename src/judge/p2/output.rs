@@ -7,7 +7,7 @@ use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::{declare_success, display_exit};
 use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
-use crate::model::{CheckId, Evidence, OutputFormat, Stream, Variant};
+use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::probe::{Place, Probe, UNKNOWN_FORMAT};
 use strict_json::{Problem, ProblemKind};
 
@@ -18,11 +18,10 @@ pub fn format(context: &CheckContext) -> Judgement {
         match context.accepted(format) {
             _ if lacking(context, format) => {
                 let name = format.name();
-                let detail = format!(
-                    "the configuration has `formats.{name} = false`: add {name} to the target, then remove the key"
-                );
-                let evidence = Evidence { format: Some(format), detail, ..Evidence::default() };
-                taken.push(Err(Finding::new("lacking", evidence).into()));
+                let remedy = format!("add {name} to the target, then remove the key");
+                let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
+                finding.evidence.format = Some(format);
+                taken.push(Err(finding.into()));
             }
             Accepted::Yes => taken.push(Ok(())),
             Accepted::No(run) => taken.push(refused(&run)),

@@ -1,7 +1,7 @@
 //! The files that a dry run lists in JSON, held against those that the call changes.
 
-use crate::judge::kit::Changed;
-use crate::run::{Area, Change, EntryKind};
+use crate::judge::kit::{Changed, is_folder};
+use crate::run::{Area, Change};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -15,7 +15,9 @@ pub(super) fn differs<'v>(dry_run: &'v Value, changed: &Changed) -> Option<Paths
         return None;
     }
     let files = |is_kind: fn(&Change) -> bool| -> Paths<'_> {
-        let own = changed.all.iter().filter(|change| change.area == Area::Workspace && !is_folder(change));
+        let is_file =
+            |change: &Change| !change.after.as_ref().or(change.before.as_ref()).is_some_and(is_folder);
+        let own = changed.all.iter().filter(|change| change.area == Area::Workspace && is_file(change));
         own.filter(|change| is_kind(change)).map(|change| change.path.as_str()).collect()
     };
     let all = files(|_| true);
@@ -31,11 +33,6 @@ pub(super) fn differs<'v>(dry_run: &'v Value, changed: &Changed) -> Option<Paths
         kinds.iter().chain([&all]).any(|files| !files.is_empty() && names_exactly(list, files))
     };
     if lists.iter().any(is_said) { None } else { lists.into_iter().max_by_key(BTreeSet::len) }
-}
-
-fn is_folder(change: &Change) -> bool {
-    let entry = change.after.as_ref().or(change.before.as_ref());
-    entry.is_some_and(|entry| entry.kind == EntryKind::Folder)
 }
 
 /// Whether each path of the list is one of the files or a folder of some, and each file is named so.
@@ -69,7 +66,7 @@ fn collect<'v>(value: &'v Value, lists: &mut Vec<Paths<'v>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Entry;
+    use crate::run::{Entry, EntryKind};
     use serde_json::json;
 
     #[test]

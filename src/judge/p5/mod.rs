@@ -95,8 +95,8 @@ fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'
     }
 }
 
-/// The exit code of a call with this option, which is not the declared one; `kind` is that of a code that the option does
-/// not explain. A call that names the option as it fails rejects it.
+/// Fails for an exit code that is not the declared one: as `rejected` if the call fails and names the option, else as
+/// `kind`.
 fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> Assertion {
     let expected = display_exit(run.probe.exit);
     let name = option.split([' ', '=']).next().unwrap_or_default();

@@ -45,11 +45,11 @@ impl<'a> Walker<'a> {
         for (tag, (value, before)) in old {
             let Some((_, after)) = new.get(tag) else { continue };
             // What several variants have in common changes once.
-            let what = |change: &Change| {
-                (change.rule.clone(), change.pointer.clone(), change.message.clone(), change.variant.clone())
-            };
             let found = self.composites(before, after);
-            common.add(&variant_name(new_key, value), found, |one, other| what(one) == what(other));
+            common.add(&variant_name(new_key, value), found, |one, other| {
+                (&one.rule, &one.pointer, &one.message, &one.variant)
+                    == (&other.rule, &other.pointer, &other.message, &other.variant)
+            });
         }
         let mut out = common.into_changes();
         let (gone, come) = rename::differences(old, new);

@@ -2,6 +2,7 @@
 
 use super::Common;
 use super::folder::Folder;
+use super::locale;
 use super::process_tag::ProcessTag;
 use crate::environment::{LOCALE_NAME, clean_path, manager_variables};
 use crate::{Isolation, Job, Variant};
@@ -50,7 +51,8 @@ pub(super) fn of_run(job: &Job, common: &Common, folder: &Folder, tag: &ProcessT
 /// The folder of the locale that a run uses and the system lacks.
 pub(super) fn locales_of<'c>(job: &Job, common: &'c Common) -> Option<&'c PathBuf> {
     let is_used = job.variant.added(job.nth).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
-    common.locales.as_ref().filter(|_| is_used)
+    let provide = || common.locales.get_or_init(|| locale::provide(common.root.path())).as_ref();
+    is_used.then(provide).flatten()
 }
 
 /// The variables that lead into the fresh folder of one run.

@@ -56,7 +56,7 @@ use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 use service::Services;
 use slots::Slots;
-use std::cell::{Cell, RefCell};
+use std::cell::{self, Cell, RefCell};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -233,8 +233,8 @@ struct Common {
     masks: Vec<PathBuf>,
     /// The environment of the runs, but for what is each run's own.
     base: Environment,
-    /// The folder of the locale that the system lacks, for `LOCPATH`.
-    locales: Option<PathBuf>,
+    /// The folder of the locale that the system lacks, for `LOCPATH`; made for the first run that uses it.
+    locales: cell::OnceCell<Option<PathBuf>>,
     /// The caller's environment.
     caller: Environment,
     /// Signals that were ignored when we were started.
@@ -311,7 +311,7 @@ impl Supervisor {
             masks: sandbox::masks(root.path(), &homes),
             homes,
             in_home: RefCell::default(),
-            locales: locale::provide(root.path()),
+            locales: cell::OnceCell::new(),
             root,
             base: environment::base(&caller),
             caller,

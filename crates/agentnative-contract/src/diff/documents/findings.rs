@@ -11,7 +11,7 @@ use strict_json::JsonType;
 
 /// Changes, at most; what comes beyond is counted.
 const MAX_CHANGES: usize = 1_000;
-/// Keys of one object that are told apart, at most.
+/// The maximum number of keys of one object that are listed one by one.
 const MAX_KEYS: usize = 50;
 /// Values of one change that are shown, at most.
 const MAX_VALUES: usize = 12;
@@ -69,7 +69,7 @@ pub(super) struct Findings {
     pub side: SampleSide,
     groups: Vec<Group>,
     by_key: HashMap<Key, usize>,
-    /// By rule and object: how many keys are told apart.
+    /// The number of keys that are listed one by one, by rule and object.
     keys: HashMap<(&'static str, String), usize>,
     /// The types that the values of a place have.
     types: HashMap<String, u8>,
@@ -139,7 +139,8 @@ impl Findings {
         }
     }
 
-    /// The changes, by descending severity, then in the order of their first places. So many errors were not looked at.
+    /// Returns the changes by descending severity, then by their first places. `unjudged` is the number of errors that were
+    /// not examined.
     pub fn into_changes(self, unjudged: u64) -> Vec<Change> {
         let Self { side, groups, types, beyond, .. } = self;
         let mut changes: Vec<Change> = groups.into_iter().map(|group| group.change(side, &types)).collect();

@@ -13,7 +13,7 @@ const RULES: [(&str, &str); 25] = [
     ("enum", "diff-enum-value-added"),
     ("exclusiveMaximum", "diff-range-loosened"),
     ("exclusiveMinimum", "diff-range-loosened"),
-    // Of an element; that of a key is told apart before.
+    // That of an element: `forbidden_key` finds that of a key.
     ("falseSchema", "diff-length-loosened"),
     ("format", "diff-format-loosened"),
     ("maxItems", "diff-length-loosened"),
@@ -70,8 +70,12 @@ pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'s
 /// The key whose values the schema forbids, if the place is not that of an element.
 pub(super) fn forbidden_key(violation: &Violation) -> Option<String> {
     let (_, last) = violation.pointer.rsplit_once('/')?;
-    let is_index = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
-    (!is_index).then(|| unescape_token(last))
+    (!is_index(last)).then(|| unescape_token(last))
+}
+
+/// Whether a token of a pointer has the form of an index of an array.
+pub(super) fn is_index(token: &str) -> bool {
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What a change says of it: a rule of the contract is named.

@@ -191,8 +191,8 @@ fn of_violation(violation: &Violation, records: u64) -> Found {
         column: violation.column,
         pointer: violation.pointer.clone(),
     };
-    let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
-    let tokens = violation.pointer.split('/').map(|token| if is_index(token) { "*" } else { token });
+    let tokens = violation.pointer.split('/');
+    let tokens = tokens.map(|token| if keywords::is_index(token) { "*" } else { token });
     let pointer = tokens.collect::<Vec<_>>().join("/");
     let what = violation.rule.clone();
     let found = Found { pointer, what, at, ..Found::new(keywords::rule_of(violation, None)) };
@@ -384,7 +384,7 @@ impl<'b> Documents<'b> {
         (!contains(&known, &tag)).then(|| (key, tag, known.iter().map(excerpt).collect()))
     }
 
-    /// Reports the keys of an object that the schema does not allow, each on its own; false if there are none.
+    /// Reports each key of an object that the schema does not allow. Returns whether there are any.
     fn forbidden_keys(&mut self, at: &RecordPlace<'_, 'b>, located: &Located<'_, 'b>) -> bool {
         // A value that no schema allows is one at a key of its object.
         let object = Some(located.value).filter(|value| value.is(JsonType::Object));

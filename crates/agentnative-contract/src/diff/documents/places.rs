@@ -13,7 +13,7 @@ use strict_json::{JsonType, Key, TapeNode, escape_token, unescape_token};
 
 /// Errors by which alternatives are compared, at most.
 const MAX_ERRORS: usize = 20;
-/// A tag of another variant counts as so many errors.
+/// The weight of a tag of another variant, in errors.
 const TAG_WEIGHT: usize = 1_000;
 
 /// A schema as alternatives.
