@@ -52,46 +52,11 @@ impl Session {
         let help = Probe { workspace, ..help };
         keep_workspaces(&mut around, std::slice::from_ref(&help), &mut runner)?;
         let calls = HelpCalls { target: &target, around, promises, help };
-        let root = calls.specs(&[vec!["--help".to_owned()]]);
-        let seen = run_all(&mut runner, root, &mut |_| {})?.pop();
-        let seen = seen.ok_or_else(|| Error::general("the helper gave no result"))?;
-        let page = match &seen.end {
-            End::Exited(_) => page_of(&seen),
-            End::NotStarted(_, why) => {
-                return Err(failed(&seen, format!("{} could not be started: {why}", target.name)));
-            }
-            _ => return Err(Error::general(format!("`{} --help` did not end", target.name))),
-        };
-        let end = Instant::now() + ALL_PAGES;
-        let (mut pages, mut failed) = (1, None);
-        on_page(pages);
-        let jobs = self.options.runner.jobs;
-        let commands = Commands::explore(&page, &mut |wanted| {
-            let mut answers = Vec::new();
-            for wanted in wanted.chunks(jobs) {
-                let left = end.saturating_duration_since(Instant::now());
-                if left.is_zero() || failed.is_some() {
-                    break;
-                }
-                let mut specs = calls.specs(wanted);
-                for RunSpec { job, .. } in &mut specs {
-                    job.deadline = job.deadline.min(left);
-                    // A subcommand that does its work instead of printing help may change nothing here.
-                    job.isolation = job.isolation.max(Isolation::Available);
-                }
-                let mut on_done = |_: &Observation| {
-                    pages += 1;
-                    on_page(pages);
-                };
-                match run_all(&mut runner, specs, &mut on_done) {
-                    Ok(seen) => answers.extend(seen.iter().map(help_page)),
-                    Err(error) => failed = Some(error),
-                }
-            }
-            answers
-        });
+        let page = calls.root_page(&mut runner)?;
+        on_page(1);
+        let commands = calls.commands(&page, &mut runner, self.options.runner.jobs, on_page)?;
         let exit_codes = exit_codes(&String::from_utf8_lossy(&page));
-        failed.map_or(Ok(Inspected { target, commands, exit_codes }), Err)
+        Ok(Inspected { target, commands, exit_codes })
     }
 }
 
@@ -105,6 +70,56 @@ struct HelpCalls<'t> {
 }
 
 impl HelpCalls<'_> {
+    /// The help page of the target itself.
+    fn root_page(&self, runner: &mut Runner) -> Result<Vec<u8>> {
+        let root = self.specs(&[vec!["--help".to_owned()]]);
+        let seen = run_all(runner, root, &mut |_| {})?.pop();
+        let seen = seen.ok_or_else(|| Error::general("the helper gave no result"))?;
+        let name = &self.target.name;
+        match &seen.end {
+            End::Exited(_) => Ok(page_of(&seen)),
+            End::NotStarted(_, why) => Err(failed(&seen, format!("{name} could not be started: {why}"))),
+            _ => Err(Error::general(format!("`{name} --help` did not end"))),
+        }
+    }
+
+    /// The commands that the page lists, and those that their pages list; `on_page` gets the number of pages so far.
+    fn commands(
+        &self,
+        page: &[u8],
+        runner: &mut Runner,
+        jobs: usize,
+        on_page: &mut dyn FnMut(usize),
+    ) -> Result<Commands> {
+        let end = Instant::now() + ALL_PAGES;
+        let (mut pages, mut failed) = (1, None);
+        let commands = Commands::explore(page, &mut |wanted| {
+            let mut answers = Vec::new();
+            for wanted in wanted.chunks(jobs) {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() || failed.is_some() {
+                    break;
+                }
+                let mut specs = self.specs(wanted);
+                for RunSpec { job, .. } in &mut specs {
+                    job.deadline = job.deadline.min(left);
+                    // A subcommand that does its work instead of printing help may change nothing here.
+                    job.isolation = job.isolation.max(Isolation::Available);
+                }
+                let mut on_done = |_: &Observation| {
+                    pages += 1;
+                    on_page(pages);
+                };
+                match run_all(runner, specs, &mut on_done) {
+                    Ok(seen) => answers.extend(seen.iter().map(help_page)),
+                    Err(error) => failed = Some(error),
+                }
+            }
+            answers
+        });
+        failed.map_or(Ok(commands), Err)
+    }
+
     /// The runs of calls with these arguments.
     fn specs(&self, calls: &[Vec<String>]) -> Vec<RunSpec> {
         let probe = |args: &Vec<String>| Probe {

@@ -1,6 +1,7 @@
 //! From what was seen to the report.
 
 use super::contracts::LoadedContracts;
+use super::phases::planned;
 use super::selection::skip_note;
 use super::session::SessionOutput;
 use crate::baseline::{Baseline, Seen};
@@ -8,14 +9,14 @@ use crate::catalogue::Check;
 use crate::judge::source::Code;
 use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode, Scans};
 use crate::model::{CheckId, Layer, Level, Toolkit};
-use crate::probe::{self, Recording};
+use crate::probe::Recording;
 use crate::report::Report;
 use crate::run::{Observation, RunKey};
 use agentnative_contract::budget::{self, Budget};
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::Result;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 /// A report and what it rests on.
@@ -45,8 +46,7 @@ impl Judged {
     /// known.
     pub fn runs(&self, check: CheckId) -> Vec<(&str, &Observation)> {
         let Some(recording) = &self.recording else { return Vec::new() };
-        let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
-        let (_, keys) = probe::plan(&[check.check()], declared, &recording.promises, Duration::ZERO);
+        let keys = planned(recording, &[check.check()]);
         // With the conditions of other checks at once, or told apart.
         let is_needed = |key: &RunKey| {
             let parts = key.parts().into_iter().flatten();
@@ -129,7 +129,7 @@ fn judgements(
     judge: fn(&CheckContext, &Check) -> CheckJudgement,
 ) -> Result<Vec<CheckJudgement>> {
     let recording = Arc::new(recording.clone());
-    let ids: Vec<CheckId> = checks.iter().map(|check| check.id).collect();
+    let ids: Arc<[CheckId]> = checks.iter().map(|check| check.id).collect();
     let (mut judgements, mut times) = (Vec::new(), 0);
     while let Some(id) = ids.get(judgements.len()) {
         if let Some(why) = scans.given_up(*id) {
@@ -142,20 +142,8 @@ fn judgements(
         }
         let (sender, judged) = channel();
         let (recording, scans_of_work) = (Arc::clone(&recording), scans.clone());
-        let open: Vec<CheckId> = ids[judgements.len()..].to_vec();
-        let selected = ids.iter().copied().collect();
-        let work = move || {
-            let contracts = LoadedContracts::of(&recording)?;
-            let mut context = context(&recording, &contracts);
-            context.scans = scans_of_work;
-            context.selected = selected;
-            for id in open.iter().take_while(|id| context.scans.given_up(**id).is_none()) {
-                // Nobody waits for it any more where this fails.
-                let _ = sender.send(judge(&context, id.check()));
-                budget::progress();
-            }
-            Ok::<_, Error>(())
-        };
+        let (ids_of_work, from) = (Arc::clone(&ids), judgements.len());
+        let work = move || judge_each(&recording, &ids_of_work, from, scans_of_work, judge, &sender);
         let done = budget::within(Budget::STEP, work);
         judgements.extend(judged.try_iter());
         match done {
@@ -169,6 +157,27 @@ fn judgements(
         }
     }
     Ok(judgements)
+}
+
+/// Sends the judgement of each of these checks from the n-th on, up to one that has spent its budget before.
+fn judge_each(
+    recording: &Recording,
+    ids: &[CheckId],
+    from: usize,
+    scans: Scans,
+    judge: fn(&CheckContext, &Check) -> CheckJudgement,
+    sender: &Sender<CheckJudgement>,
+) -> Result<()> {
+    let contracts = LoadedContracts::of(recording)?;
+    let mut context = context(recording, &contracts);
+    context.scans = scans;
+    context.selected = ids.iter().copied().collect();
+    for id in ids[from..].iter().take_while(|id| context.scans.given_up(**id).is_none()) {
+        // Nobody waits for it any more where this fails.
+        let _ = sender.send(judge(&context, id.check()));
+        budget::progress();
+    }
+    Ok(())
 }
 
 /// What the judge looks at of a recording.

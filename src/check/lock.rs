@@ -110,17 +110,7 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
             .hint("`agentnative check` shows the details"));
     }
     let folder = lock_path(root, &new.target);
-    match (old, mode) {
-        (None, LockMode::Check) => {
-            return Err(Error::config(format!("no lock found at {}", folder.display()))
-                .hint("`agentnative contract lock` writes it"));
-        }
-        (Some(_), LockMode::Write) => {
-            return Err(Error::usage(format!("a lock already exists at {}", folder.display()))
-                .hint("--check compares with it, --update accepts the current output"));
-        }
-        _ => {}
-    }
+    fits(old.is_some(), mode, &folder)?;
     let changes = old.as_ref().map_or_else(Vec::new, |old| {
         let unasked = unasked(&output.recording.probes, &old.promises);
         compare(&old.compared(), &[new.compared_with(old), unasked].concat())
@@ -139,6 +129,19 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
         compatible: changes.iter().all(|change| change.class != Class::Breaking),
         changes,
     })
+}
+
+/// Whether there is a lock in `folder` where one is compared with, and none where one is written.
+fn fits(has_lock: bool, mode: LockMode, folder: &Path) -> Result<()> {
+    match (has_lock, mode) {
+        (false, LockMode::Check) => Err(Error::config(format!("no lock found at {}", folder.display()))
+            .hint("`agentnative contract lock` writes it")),
+        (true, LockMode::Write) => {
+            Err(Error::usage(format!("a lock already exists at {}", folder.display()))
+                .hint("--check compares with it, --update accepts the current output"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a lock into `folder` below `root`, and removes the files of an older lock that it does not have. The older

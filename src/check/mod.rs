@@ -7,28 +7,26 @@
 //! [`Session::check`] does all of it, from any thread; the library carries the helper that makes the runs.
 //! A [`Recording`] can be written, read and judged again.
 
-mod asking;
 mod build;
 #[cfg(feature = "project")]
 mod code;
 #[cfg(not(feature = "project"))]
 #[path = "no_code.rs"]
 mod code;
-mod commands;
 mod completions;
 mod confinement;
 mod contracts;
 mod diff_inputs;
-mod examples;
 mod fleet;
 mod inspect;
 mod judging;
 mod last_time;
 mod locate;
 mod lock;
-mod place;
+mod phases;
 mod program_contract;
 mod progress;
+mod record;
 mod runs;
 mod selection;
 mod session;

@@ -1,6 +1,8 @@
 //! Making runs of a target's probes, step by step, and what came of all of them together.
 
+use super::surroundings::Services;
 use crate::config::TargetConfig;
+use crate::model::ProbeId;
 use crate::probe::{self, Probe, Promises, Surroundings, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use crate::run::{
     Area, Confinement, End, Isolation, Job, Observation, RunKey, RunSpec, Runner, Template, Workspace,
@@ -9,9 +11,6 @@ use crate::target::Target;
 use agentnative_contract::error::Result;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-
-/// Makes runs of these probes.
-pub(super) type Make<'m> = dyn FnMut(&[RunKey], &[Probe]) -> Result<Vec<Observation>> + 'm;
 
 /// Keeps the secrets of a target out of all that is told of its runs: what the configuration passes on from our
 /// environment, and the value of the variable that it names as that of a secret.
@@ -32,6 +31,9 @@ pub(super) struct Runs<'r> {
     pub target: &'r Target,
     /// What they find around them.
     pub around: Surroundings,
+    /// What runs beside them, and whether it was started.
+    services: Option<&'r Services<'r>>,
+    is_served: bool,
     /// The signal that told us to stop.
     pub interrupted: Option<i32>,
     /// How the runs were confined that were to be, in the weakest way of all.
@@ -53,6 +55,8 @@ impl<'r> Runs<'r> {
             runner,
             target,
             around,
+            services: None,
+            is_served: false,
             interrupted: None,
             confinement: None,
             no_namespaces: None,
@@ -60,7 +64,35 @@ impl<'r> Runs<'r> {
         }
     }
 
-    /// Makes these runs, and tells of each as it ends.
+    /// The same with services beside the runs of declared probes and of those that are derived from them.
+    pub const fn with_services(mut self, services: &'r Services<'r>) -> Self {
+        self.services = Some(services);
+        self
+    }
+
+    /// Starts the services, if one of these runs is made beside them.
+    fn serve(&mut self, keys: &[RunKey]) -> Result<()> {
+        let is_beside = |key: &RunKey| match &key.probe {
+            ProbeId::Declared(_) => true,
+            id => id.from().is_some(),
+        };
+        if let Some(services) = self.services.filter(|_| !self.is_served && keys.iter().any(is_beside)) {
+            self.interrupted = services.start(self.target, self.runner)?;
+            self.is_served = true;
+        }
+        Ok(())
+    }
+
+    /// Ends the services, if they were started and no signal ended them.
+    ///
+    /// # Errors
+    /// Those of [`Services::end`].
+    pub fn end_services(&mut self) -> Result<()> {
+        let services = self.services.filter(|_| self.is_served && self.interrupted.is_none());
+        services.map_or(Ok(()), |services| services.end(self.runner))
+    }
+
+    /// Makes these runs, and tells of each as it ends; none after a signal.
     pub fn make(
         &mut self,
         keys: &[RunKey],
@@ -68,17 +100,33 @@ impl<'r> Runs<'r> {
         promises: &Promises,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Vec<Observation>> {
+        self.serve(keys)?;
+        if self.interrupted.is_some() {
+            return Ok(Vec::new());
+        }
         let mut specs = probe::specs(keys, probes, promises, self.target, &self.around);
-        let probe_of = |key: &RunKey| probes.iter().find(|probe| probe.id == key.probe);
         for spec in &mut specs {
-            if self.is_unconfined(&spec.job) && probe_of(&spec.key).is_some_and(has_unknown_word) {
+            let probe = probes.iter().find(|probe| probe.id == spec.key.probe);
+            if self.is_unconfined(&spec.job) && probe.is_some_and(has_unknown_word) {
                 self.copy_start(&mut spec.job);
             }
         }
         let mut observations = self.run(specs, on_done)?;
-        // The target may have failed since it could not write.
+        self.repeat_in_copies(&mut observations, probes, promises)?;
+        Ok(observations)
+    }
+
+    /// Makes runs again in a copy of their folder that ended otherwise than declared, perhaps since they could not write
+    /// there; they replace those runs if they then end as declared and did write.
+    fn repeat_in_copies(
+        &mut self,
+        observations: &mut [Observation],
+        probes: &[Probe],
+        promises: &Promises,
+    ) -> Result<()> {
         let declared = |seen: &Observation| {
-            let exit = probe_of(&seen.key).and_then(|probe| probe.exit);
+            let probe = probes.iter().find(|probe| probe.id == seen.key.probe);
+            let exit = probe.and_then(|probe| probe.exit);
             matches!(seen.end, End::Exited(code) if exit.is_none_or(|exit| exit == code))
         };
         let failed: Vec<RunKey> = observations
@@ -96,18 +144,17 @@ impl<'r> Runs<'r> {
             }
             spec.job.obstacle.is_none()
         });
+        let has_written = |seen: &Observation| {
+            let mut changes = seen.changes.iter().flat_map(|changes| &changes.list);
+            changes.any(|change| change.area == Area::Workspace)
+        };
         for seen in self.run(again, &mut |_| {})? {
-            let has_written = |seen: &Observation| {
-                let changes = seen.changes.as_ref();
-                changes
-                    .is_some_and(|changes| changes.list.iter().any(|change| change.area == Area::Workspace))
-            };
             let counts = declared(&seen) && has_written(&seen);
             if let Some(first) = observations.iter_mut().find(|first| counts && first.key == seen.key) {
                 *first = seen;
             }
         }
-        Ok(observations)
+        Ok(())
     }
 
     fn run(

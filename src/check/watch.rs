@@ -55,13 +55,7 @@ impl Session {
             .filter(|file| file.is_file())
             .collect();
 
-        let file = match (&self.options.config, &config) {
-            (ConfigSource::File(path), _) => path.clone(),
-            (_, Some(config)) => config.path.clone(),
-            // One that has faults, or is still to come.
-            (_, None) => Config::find(folder).ok().flatten().unwrap_or_else(|| folder.join(FILE_NAME)),
-        };
-        let file = cwd.join(file);
+        let file = cwd.join(self.config_file(config.as_ref(), folder));
         let mut files: BTreeSet<PathBuf> = programs.iter().cloned().chain([file.clone()]).collect();
         files.extend(config.iter().flat_map(|config| named_files(config, &targets)));
         let builds = targets.iter().any(|target| target.build.is_some());
@@ -74,6 +68,15 @@ impl Session {
             builds,
             executes: builds || config.is_some_and(|config| !config.services.is_empty()),
             config: file,
+        }
+    }
+
+    /// The file of the configuration, of a target in this folder; it may have faults, or be still to come.
+    fn config_file(&self, config: Option<&Config>, folder: &Path) -> PathBuf {
+        match (&self.options.config, config) {
+            (ConfigSource::File(path), _) => path.clone(),
+            (_, Some(config)) => config.path.clone(),
+            (_, None) => Config::find(folder).ok().flatten().unwrap_or_else(|| folder.join(FILE_NAME)),
         }
     }
 

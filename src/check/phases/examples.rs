@@ -1,10 +1,10 @@
 //! The examples in the help pages that can be tried: with an unknown flag behind them, which is to be refused.
 
-use super::inspect::page_of;
 use crate::catalogue::Derived;
+use crate::check::inspect::page_of;
 use crate::model::{Case, ProbeId};
 use crate::probe::Recording;
-use crate::run::{End, Observation, RunKey};
+use crate::run::{End, Observation};
 use crate::target::{HelpPage, Interface, Names, Page};
 
 /// More examples are not tried.
@@ -14,7 +14,10 @@ const META: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 
 /// The arguments of the examples of these pages, those of the target's own page first. Not of a command that passes
 /// its arguments on: an unknown flag is none of its own there.
-pub(super) fn of_pages(root: &Observation, of_commands: &[Observation]) -> Vec<Vec<String>> {
+pub(super) fn of_pages<'a>(
+    root: &'a Observation,
+    of_commands: impl Iterator<Item = &'a Observation>,
+) -> Vec<Vec<String>> {
     let page = HelpPage::read(&page_of(root));
     let commands = Interface::of_command(&page, &[]).commands;
     let names = Names::of(&page, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
@@ -43,14 +46,13 @@ pub(super) fn of_pages(root: &Observation, of_commands: &[Observation]) -> Vec<V
     found
 }
 
-/// Takes the examples out of the runs that are to be made unless each declared probe with an unknown flag was
-/// refused: an example that is not refused does what it says.
-pub(super) fn withhold(keys: &mut Vec<RunKey>, recording: &Recording) {
-    let is = |key: &RunKey, kind: Derived| key.probe.kind() == Some(kind);
-    let mut tried =
-        recording.observations.iter().filter(|seen| is(&seen.key, Derived::IgnoredFlag)).peekable();
-    let is_refused = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
-    if tried.peek().is_none() || !tried.all(is_refused) {
-        keys.retain(|key| !is(key, Derived::Example));
-    }
+/// Whether each declared probe with an unknown flag was rejected: an example that is not rejected does what it says.
+pub(super) fn are_safe(recording: &Recording) -> bool {
+    let mut tried = recording
+        .observations
+        .iter()
+        .filter(|seen| seen.key.probe.kind() == Some(Derived::IgnoredFlag))
+        .peekable();
+    let is_rejected = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
+    tried.peek().is_some() && tried.all(is_rejected)
 }

@@ -1,0 +1,180 @@
+//! The phases of a session: pure functions from the runs so far to the runs that are wanted next.
+//!
+//! [`Discovery`] finds out how the target is called: what its help pages list, whether `--output` chooses a format,
+//! and where the format option goes. From then on the probes stand, and [`lacking`] says which runs a recording still
+//! lacks.
+
+mod command_help;
+mod examples;
+mod flag_position;
+mod format_flag;
+mod planned;
+
+pub(super) use planned::{lacking, planned};
+
+use super::locate::help_of;
+use crate::catalogue::{Check, Derived};
+use crate::model::{Layer, OutputFormat};
+use crate::probe::{self, Probe, Promises};
+use crate::run::{Observation, RunKey};
+use flag_position::Positions;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// Plain runs to make: probes, each with a format.
+pub(super) type Calls = Vec<(Probe, OutputFormat)>;
+
+/// The result of a phase, or the runs that have to be made before it has one.
+type Step<T> = ControlFlow<Calls, T>;
+
+/// The results of all steps, or the runs that any of them lacks.
+fn join<T>(steps: impl Iterator<Item = Step<T>>) -> Step<Vec<T>> {
+    let (mut results, mut lacking) = (Vec::new(), Calls::new());
+    for step in steps {
+        match step {
+            ControlFlow::Continue(result) => results.push(result),
+            ControlFlow::Break(calls) => lacking.extend(calls),
+        }
+    }
+    if lacking.is_empty() { ControlFlow::Continue(results) } else { ControlFlow::Break(lacking) }
+}
+
+/// The runs of a discovery so far.
+#[derive(Default)]
+pub(super) struct RunsSoFar {
+    runs: Vec<Observation>,
+    /// All that were asked for: of one that could not be made there is no observation.
+    asked: BTreeSet<RunKey>,
+    /// No more are made, since a signal came.
+    is_closed: bool,
+}
+
+impl RunsSoFar {
+    /// Adds the observations of the runs that were asked for.
+    pub fn add(&mut self, calls: &Calls, observations: Vec<Observation>, is_closed: bool) {
+        self.asked.extend(calls.iter().map(|(probe, format)| probe.plain(*format)));
+        self.runs.extend(observations);
+        self.is_closed = is_closed;
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Observation] {
+        &self.runs
+    }
+
+    fn of_kind(&self, kind: Derived) -> impl Iterator<Item = &Observation> {
+        self.runs.iter().filter(move |seen| seen.key.probe.kind() == Some(kind))
+    }
+
+    /// The plain run of a probe; none if it cannot be made.
+    fn plain(&self, probe: &Probe, format: OutputFormat) -> Step<Option<&Observation>> {
+        let key = probe.plain(format);
+        if !self.is_closed && !self.asked.contains(&key) {
+            return ControlFlow::Break(vec![(probe.clone(), format)]);
+        }
+        ControlFlow::Continue(self.runs.iter().find(|seen| seen.key == key))
+    }
+}
+
+/// What is declared of a target, and which checks are made: all that discovery rests on beside the runs.
+pub(super) struct Discovery<'a> {
+    pub checks: &'a [&'a Check],
+    pub declared: Vec<Probe>,
+    pub promises: Promises,
+    pub timeout: Duration,
+}
+
+/// What discovery found.
+pub(super) struct Discovered {
+    /// The profile of the target with what its help pages list.
+    pub promises: Promises,
+    /// The declared probes, called as the target accepts it, and those that are derived.
+    pub probes: Vec<Probe>,
+    /// The runs of these probes that were made already.
+    pub runs: Vec<Observation>,
+    /// What the reader has to know.
+    pub notes: Vec<String>,
+    /// There is nothing to run but the call for help, which none of the checks is about.
+    pub decides_nothing: bool,
+}
+
+impl Discovery<'_> {
+    /// Whether any of the checks rests on runs.
+    pub fn is_behavioral(&self) -> bool {
+        self.checks.iter().any(|check| check.layer == Layer::Behavioral)
+    }
+
+    /// Whether any of the checks asks for probes of this kind.
+    fn derives(&self, kind: Derived) -> bool {
+        self.checks.iter().any(|check| check.derived.contains(&kind))
+    }
+
+    /// The profile with what the help page of the target lists, if that was read.
+    pub fn profile(&self, so_far: &RunsSoFar) -> Promises {
+        let profile = self.promises.clone();
+        let page = so_far.of_kind(Derived::Help).next();
+        page.map_or(profile.clone(), |seen| profile.with_help(&help_of(seen, &[]), &self.declared))
+    }
+
+    /// What the runs so far show, or the runs that are lacking for it; `profile` is [`Self::profile`] of them.
+    pub fn resolve(&self, profile: &Promises, so_far: &RunsSoFar) -> ControlFlow<Calls, Discovered> {
+        let root = self.root_help(profile, so_far)?;
+        let mut promises = profile.clone();
+        if self.derives(Derived::CommandHelp) {
+            let page = root.map(|seen| help_of(seen, &[])).unwrap_or_default();
+            promises.called_commands = command_help::called_commands(&self.declared, &page, so_far)?;
+        }
+        if let Some(root) = root.filter(|_| self.derives(Derived::Example)) {
+            promises.examples = examples::of_pages(root, so_far.of_kind(Derived::CommandHelp));
+        }
+        let mut positions = Positions::default();
+        let mut declared = self.declared.clone();
+        if self.is_behavioral() {
+            declared = format_flag::verified(declared, profile, so_far)?;
+            if profile.contract.is_none() {
+                positions = flag_position::find(&mut declared, profile, self.timeout, so_far)?;
+            }
+        }
+        ControlFlow::Continue(self.discovered(promises, declared, positions, so_far))
+    }
+
+    /// The run that asks the target for help, where a check needs that.
+    fn root_help<'a>(&self, profile: &Promises, so_far: &'a RunsSoFar) -> Step<Option<&'a Observation>> {
+        if !self.is_behavioral() && !self.derives(Derived::Help) {
+            return ControlFlow::Continue(None);
+        }
+        let kinds = BTreeSet::from([Derived::Help]);
+        let calls = probe::derived(&kinds, &self.declared, profile, self.timeout);
+        calls.first().map_or(ControlFlow::Continue(None), |help| so_far.plain(help, OutputFormat::Text))
+    }
+
+    fn discovered(
+        &self,
+        promises: Promises,
+        declared: Vec<Probe>,
+        positions: Positions,
+        so_far: &RunsSoFar,
+    ) -> Discovered {
+        let (mut probes, keys) = probe::plan(self.checks, declared, &promises, self.timeout);
+        probes.extend(positions.refused);
+        let is_kept = |key: &RunKey| {
+            let kind = key.probe.kind();
+            keys.contains(key) || kind.is_none_or(|kind| matches!(kind, Derived::NoFormat | Derived::Refused))
+        };
+        let named: BTreeMap<RunKey, Option<RunKey>> = positions.renamed;
+        let runs = so_far.runs.iter().filter_map(|seen| {
+            let key = named.get(&seen.key).cloned().unwrap_or_else(|| Some(seen.key.clone()))?;
+            is_kept(&key).then(|| Observation { key, ..seen.clone() })
+        });
+        let only_help = probes.iter().all(|probe| !probe.is_declared())
+            && keys.iter().all(|key| key.probe == probe::help_run().probe);
+        Discovered {
+            decides_nothing: self.is_behavioral() && !self.derives(Derived::Help) && only_help,
+            runs: runs.collect(),
+            promises,
+            probes,
+            notes: positions.notes,
+        }
+    }
+}

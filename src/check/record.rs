@@ -1,0 +1,252 @@
+//! Making the runs that checks need of a target: round by round, each for what the runs so far show to be lacking.
+
+use super::contracts::LoadedContracts;
+use super::phases::{Discovered, Discovery, RunsSoFar, lacking};
+use super::program_contract::ChosenContract;
+use super::progress::{Observer, Progress};
+use super::runs::{Runs, redact_secrets};
+use super::session::Session;
+use super::surroundings::{Services, keep_workspaces};
+use super::{completions, confinement};
+use crate::catalogue::Check;
+use crate::config::Config;
+use crate::judge::Scans;
+use crate::model::CheckId;
+use crate::probe::{Probe, Promises, Recording, Surroundings};
+use crate::report::TargetInfo;
+use crate::run::{Confinement, End, Observation, RunKey, Runner};
+use crate::target::Target;
+use agentnative_contract::error::{Error, Result};
+use agentnative_contract::lock::{Lock, lock_path};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// A target with all that is declared of it, ready to be run.
+struct Prepared {
+    target: Target,
+    config: Option<Config>,
+    contracts: LoadedContracts,
+    chosen: Option<ChosenContract>,
+    declared: Vec<Probe>,
+    promises: Promises,
+}
+
+/// Tells the observer of a session what happens.
+struct Events<'o, 'f> {
+    observer: &'o mut Observer<'f>,
+    ended: usize,
+    /// How many runs there will be, as far as is known.
+    total: usize,
+    /// The first error of the observer.
+    failed: Option<Error>,
+}
+
+impl Session {
+    /// Makes the runs that these checks need of a target. Returns the recording, and the signal that stopped it.
+    pub(super) fn record(
+        &self,
+        checks: &[&Check],
+        target: Target,
+        config: Option<Config>,
+        scans: &Scans,
+        runner: &mut Runner,
+        observer: &mut Observer<'_>,
+    ) -> Result<(Recording, Option<i32>)> {
+        let mut prepared = self.prepare(target, config, runner)?;
+        let services = Services::of(&prepared.target, prepared.config.as_ref())?;
+        prepared.promises.acts_elsewhere = services.are_any() || self.options.allow_unconfined;
+        let around = self.surroundings(&prepared, &services, runner)?;
+        let mut runs = Runs::new(runner, &prepared.target, around).with_services(&services);
+        let discovery = Discovery {
+            checks,
+            declared: prepared.declared.clone(),
+            promises: prepared.promises.clone(),
+            timeout: prepared.target.config.timeout,
+        };
+        let info = prepared.target.info(&std::env::current_dir().unwrap_or_default());
+        let discovered = discover(&discovery, &info, &mut runs)?;
+        if discovered.decides_nothing {
+            something_ran(&info, &[])?;
+        }
+        let mut recording = self.begun(info, discovered.promises, prepared.config.as_ref());
+        recording.fast = self.options.fast;
+        recording.set_toolkit(prepared.target.toolkit());
+        recording.contracts = prepared.contracts.files(&discovered.probes);
+        recording.probes = discovered.probes;
+        recording.observations = discovered.runs;
+        complete(&mut recording, checks, scans, &mut runs, observer)?;
+        recording.notes = prepared.chosen.iter().filter_map(|chosen| chosen.note.clone()).collect();
+        finish(&mut recording, checks, &prepared, &mut runs)?;
+        recording.notes.extend(discovered.notes);
+        if discovery.is_behavioral() && runs.interrupted.is_none() {
+            something_ran(&recording.target, &recording.observations)?;
+        }
+        Ok((recording, runs.interrupted))
+    }
+
+    /// The target with what is declared of it, and the contracts of its probes.
+    fn prepare(&self, target: Target, config: Option<Config>, runner: &mut Runner) -> Result<Prepared> {
+        let mut target = self.with_options(target);
+        redact_secrets(&target.config, runner)?;
+        let mut contracts = LoadedContracts::default();
+        let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
+        let chosen = self.chosen_contract(&mut target, config.as_ref(), runner)?;
+        let mut contract = None;
+        if let Some(chosen) = &chosen {
+            let (name, loaded) = contracts.hold_all(&chosen.name, &chosen.root, &mut declared)?;
+            if chosen.is_new {
+                target.config.take(loaded);
+            }
+            contract = Some(name);
+        }
+        let promises = Promises { contract, ..Promises::of(&target.config) };
+        Ok(Prepared { target, config, contracts, chosen, declared, promises })
+    }
+
+    /// What the runs find around them.
+    fn surroundings(
+        &self,
+        prepared: &Prepared,
+        services: &Services<'_>,
+        runner: &mut Runner,
+    ) -> Result<Surroundings> {
+        let Prepared { target, config, declared, .. } = prepared;
+        let mut around = services.surroundings(target, runner)?;
+        around.allow_unconfined = self.options.allow_unconfined;
+        around.project = Some(target.folder().into());
+        if let Some(config) = config {
+            // The folder of all locks: what is in it could be moved with it.
+            let locks = lock_path(&config.root, &target.name).parent().map(Path::to_owned);
+            around.protected = locks.into_iter().chain([config.path.clone()]).map(PathBuf::into).collect();
+        }
+        keep_workspaces(&mut around, declared, runner)?;
+        Ok(around)
+    }
+}
+
+impl Events<'_, '_> {
+    fn started(&mut self, recording: &Recording) -> Result<()> {
+        (self.observer)(Progress::Started { recording, runs: self.total })
+    }
+
+    fn ended(&mut self, probes: &[Probe], observation: &Observation) {
+        self.ended += 1;
+        let named = probes.iter().find(|probe| probe.id == observation.key.probe);
+        let probe = named.map_or("", |probe| &probe.name);
+        let runs = self.total.max(self.ended);
+        let told = (self.observer)(Progress::Ended { probe, observation, nth: self.ended, runs });
+        self.failed = self.failed.take().or(told.err());
+    }
+
+    /// The first error of the observer.
+    fn check(&mut self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+}
+
+/// Makes the runs that show how the target is called.
+fn discover(discovery: &Discovery<'_>, target: &TargetInfo, runs: &mut Runs<'_>) -> Result<Discovered> {
+    let mut so_far = RunsSoFar::default();
+    loop {
+        let profile = discovery.profile(&so_far);
+        let calls = match discovery.resolve(&profile, &so_far) {
+            ControlFlow::Continue(discovered) => return Ok(discovered),
+            ControlFlow::Break(calls) => calls,
+        };
+        let keys: Vec<RunKey> = calls.iter().map(|(probe, format)| probe.plain(*format)).collect();
+        // A derived call is set up as the probe is that it is derived from.
+        let called = calls.iter().map(|(probe, _)| probe);
+        let probes: Vec<Probe> = called.chain(&discovery.declared).cloned().collect();
+        let seen = runs.make(&keys, &probes, &profile, &mut |_| {})?;
+        if discovery.is_behavioral() && !seen.is_empty() {
+            something_ran(target, &seen)?;
+        }
+        so_far.add(&calls, seen, runs.interrupted.is_some());
+    }
+}
+
+/// Makes the runs that the recording lacks of those that these checks need.
+fn complete(
+    recording: &mut Recording,
+    checks: &[&Check],
+    scans: &Scans,
+    runs: &mut Runs<'_>,
+    observer: &mut Observer<'_>,
+) -> Result<()> {
+    let mut asked = BTreeSet::new();
+    let mut events = Events { observer, ended: 0, total: 0, failed: None };
+    loop {
+        let next = runs.runner.unheard(|| lacking(recording, checks, scans, &asked))??;
+        let is_first = events.total == 0;
+        events.total = next.total;
+        if is_first {
+            events.started(recording)?;
+            recording.observations.iter().for_each(|seen| events.ended(&recording.probes, seen));
+        }
+        events.check()?;
+        if runs.interrupted.is_some() || next.keys.is_empty() {
+            break;
+        }
+        let Recording { probes, promises, .. } = &*recording;
+        let seen = runs.make(&next.keys, probes, promises, &mut |seen| events.ended(probes, seen))?;
+        recording.observations.extend(seen);
+        asked.extend(next.keys);
+    }
+    recording.planned = Some(events.total);
+    Ok(())
+}
+
+/// Ends the services, and adds what concerns all runs together.
+fn finish(
+    recording: &mut Recording,
+    checks: &[&Check],
+    prepared: &Prepared,
+    runs: &mut Runs<'_>,
+) -> Result<()> {
+    let Prepared { target, config, .. } = prepared;
+    runs.end_services()?;
+    recording.interrupted = runs.interrupted.is_some();
+    recording.confinement =
+        runs.confinement.or(Some(Confinement::None).filter(|_| !recording.observations.is_empty()));
+    let note = confinement::note(recording, target.config.isolation, runs.no_namespaces.as_deref());
+    recording.notes.extend(note);
+    if checks.iter().any(|check| check.id == CheckId::P6Completions) && !recording.interrupted {
+        recording.completion_error = completions::rejected(recording, target, runs.runner)?;
+    }
+    if let Some(config) = config {
+        recording.lock = read_lock(&config.root, &recording.target.name)?;
+        recording.waivers = config.waivers_of(&target.config);
+    }
+    Ok(())
+}
+
+/// The lock of a target beside its configuration, if there is one.
+fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
+    let folder = lock_path(root, target);
+    if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
+}
+
+/// Never a silent green: a target of which nothing could be run has no report.
+fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
+    let mut first = None;
+    for seen in observations {
+        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
+        first = first.or(Some((why, &seen.end)));
+    }
+    let command = target.command.join(" ");
+    Err(match first {
+        Some((words, end)) => {
+            let message = format!("nothing could be run: {command}: {words}");
+            match end {
+                end if end.is_denied() => Error::auth(message),
+                end if end.is_no_program() => Error::nothing_run(message).hint(
+                    "a script needs a first line such as `#!/bin/sh`, a binary must be for this machine",
+                ),
+                _ => Error::nothing_run(message),
+            }
+        }
+        None => Error::nothing_run(format!("nothing was run: the selected checks need no run of {command}"))
+            .hint("declare probes with --probe \"ARGS\", or as [[probe]] in agentnative.toml"),
+    })
+}
