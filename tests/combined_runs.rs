@@ -74,7 +74,7 @@ fn a_run_under_several_conditions_shows_each_of_them_or_is_not_enough() {
     is_status(&status(&recording, CheckId::P2ExitConsistent), Status::Pass);
     // Text on a terminal is for people, with whatever code: whether the variables make the difference is open.
     let at = recording.observations.iter().position(|seen| seen.key == key).unwrap();
-    recording.observations[at].end = End::Exited(3);
+    recording.observations[at].outcome.end = End::Exited(3);
     let open = status(&recording, CheckId::P2ExitConsistent);
     is_status(&open, Status::Unverified);
     assert!(open.message.contains("required runs were not recorded"), "{}", open.message);
@@ -84,23 +84,24 @@ fn a_run_under_several_conditions_shows_each_of_them_or_is_not_enough() {
     // Each of them alone makes none: it takes all of them, and is told.
     let whole = recording.observations[at].clone();
     for part in wants {
-        let end = End::Exited(0);
-        recording.observations.push(Observation { key: part, end, ..whole.clone() });
+        let mut alone = Observation { key: part, ..whole.clone() };
+        alone.outcome.end = End::Exited(0);
+        recording.observations.push(alone);
     }
     assert_eq!(wanted(&recording, &checks, &Scans::default()).unwrap(), []);
-    recording.observations[at].end = End::Signaled(11);
+    recording.observations[at].outcome.end = End::Signaled(11);
     let told = status(&recording, CheckId::P2ExitConsistent);
     is_status(&told, Status::Fail);
     let seen_at = (told.evidence[0].variant, told.evidence[0].nth);
     assert_eq!((told.evidence.len(), seen_at), (1, (Some(Variant::Tty), Some(1))));
     // One of them does: that one is told.
     let last = recording.observations.len() - 1;
-    recording.observations[last].end = End::Signaled(11);
+    recording.observations[last].outcome.end = End::Signaled(11);
     let told = status(&recording, CheckId::P2ExitConsistent);
     let one = &recording.observations[last].key;
     assert!(told.evidence.iter().all(|at| (at.variant, at.nth) == (Some(one.variant), Some(one.nth))));
     // Runs under each condition show as much as one under all.
-    recording.observations[last].end = End::Exited(0);
+    recording.observations[last].outcome.end = End::Exited(0);
     recording.observations.remove(at);
     is_status(&status(&recording, CheckId::P2ExitConsistent), Status::Pass);
 }

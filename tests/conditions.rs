@@ -86,7 +86,7 @@ fn what_an_older_recording_does_not_tell_is_unverified() {
         let mut recording = seen(config, &[id.check()], conforming);
         let of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
         assert_ne!(of(&recording).status, Status::Unverified, "{id}");
-        recording.observations.iter_mut().for_each(|seen| seen.trips = None);
+        recording.observations.iter_mut().for_each(|seen| seen.outcome.trips = None);
         is(&of(&recording), Status::Unverified, "the recording does not say which programs");
     }
 }
@@ -119,7 +119,7 @@ fn a_run_that_did_not_have_its_time_shows_nothing() {
     };
     let starved = |withheld: u64| {
         let (withheld, elapsed) = (Duration::from_millis(withheld), Duration::from_secs(10));
-        with(&|seen| seen.starvation = Some(Starvation { withheld, elapsed }))
+        with(&|seen| seen.outcome.starvation = Some(Starvation { withheld, elapsed }))
     };
     is(&with(&|_| ()), Status::Fail, "the command did not end within 10 s");
     is(&starved(999), Status::Fail, "the command did not end within 10 s");
@@ -131,15 +131,15 @@ fn a_run_that_did_not_have_its_time_shows_nothing() {
     alone.observations.retain(|seen| seen.end == End::TimedOut || seen.key.probe != list);
     let (withheld, elapsed) = (Duration::from_secs(7), Duration::from_secs(10));
     for seen in &mut alone.observations {
-        seen.starvation = Some(Starvation { withheld, elapsed });
+        seen.outcome.starvation = Some(Starvation { withheld, elapsed });
     }
     let result = judge(&alone, &[ID.check()]).unwrap().results.remove(0);
     is(&result, Status::Unverified, "the machine gave list · json 3 s of 10 s");
     assert_eq!((result.message.contains("see p2-completes"), result.blocked_by), (false, Vec::new()));
-    is(&with(&|seen| seen.in_parallel = true), Status::Unverified, "and was not repeated alone");
+    is(&with(&|seen| seen.outcome.in_parallel = true), Status::Unverified, "and was not repeated alone");
     let locked = |path: Option<&str>, holder: Option<&str>| {
         let (path, holder) = (path.map(str::to_owned), holder.map(str::to_owned));
-        with(&|seen| seen.lock = Some(FileLock { path: path.clone(), holder: holder.clone() }))
+        with(&|seen| seen.outcome.lock = Some(FileLock { path: path.clone(), holder: holder.clone() }))
     };
     let result = locked(Some("/a/lock"), None);
     is(&result, Status::Unverified, "list · json waited for a lock on `/a/lock` that another run held");
@@ -156,15 +156,15 @@ fn a_process_that_had_no_time_to_end_is_not_left_behind() {
             _ => conforming(call),
         });
         for seen in &mut recording.observations {
-            seen.signalled = Some(Duration::ZERO);
-            seen.left_behind =
+            seen.outcome.signalled = Some(Duration::ZERO);
+            seen.outcome.left_behind =
                 vec![Leftover { pid: 7, name: b"child".to_vec(), survives: false, detached: false }];
         }
         let of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
         is(&of(&recording), Status::Fail, "");
         for seen in &mut recording.observations {
             let (withheld, elapsed) = (Duration::from_millis(800), Duration::from_secs(1));
-            seen.starvation = Some(Starvation { withheld, elapsed });
+            seen.outcome.starvation = Some(Starvation { withheld, elapsed });
         }
         is(&of(&recording), Status::Unverified, "0.2 s of 1 s");
     }
@@ -184,7 +184,7 @@ fn a_run_that_still_works_on_its_debug_output_does_not_hang() {
             _ => conforming(call),
         };
         let mut recording = seen(config, &[ID.check()], slow);
-        recording.observations.iter_mut().for_each(|seen| seen.waiting = Some(waiting));
+        recording.observations.iter_mut().for_each(|seen| seen.outcome.waiting = Some(waiting));
         judge(&recording, &[ID.check()]).unwrap().results.remove(0)
     };
     is(&judged(1, Waiting::Busy), Status::Unverified, "was still working after 10 s, and its plain run ends");
@@ -198,8 +198,9 @@ fn a_daemon_that_keeps_nobody_waiting_is_not_left_behind() {
     let judged = |detached, survives, held_open| {
         let mut recording = seen("[[probe]]\nname = 'list'\nargs = ['list']\n", &check, conforming);
         for seen in &mut recording.observations {
-            seen.left_behind = vec![Leftover { pid: 7, name: b"daemon".to_vec(), survives, detached }];
-            seen.held_open = held_open;
+            seen.outcome.left_behind =
+                vec![Leftover { pid: 7, name: b"daemon".to_vec(), survives, detached }];
+            seen.outcome.held_open = held_open;
         }
         judge(&recording, &check).unwrap().results.remove(0).status
     };
@@ -217,14 +218,14 @@ fn when_records_arrive_shows_nothing_on_a_busy_machine() {
     for seen in &mut recording.observations {
         let spread = if seen.key.variant == Variant::Plain { 10 } else { 5_000 };
         let chunk = |end, at| Chunk { end, at: Duration::from_millis(at) };
-        seen.stdout.chunks = vec![chunk(1, 0), chunk(seen.stdout.bytes.len(), spread)];
+        seen.outcome.stdout.chunks = vec![chunk(1, 0), chunk(seen.stdout.bytes.len(), spread)];
     }
     let of = |recording: &Recording| judge(recording, &[ID.check()]).unwrap().results.remove(0);
     is(&of(&recording), Status::Warn, "all records arrive within 10 ms at the end");
     let slow = recording.observations.iter().position(|seen| seen.key.variant != Variant::Plain).unwrap();
     let mut starved = |withheld, elapsed| {
         let (withheld, elapsed) = (Duration::from_millis(withheld), Duration::from_secs(elapsed));
-        recording.observations[slow].starvation = Some(Starvation { withheld, elapsed });
+        recording.observations[slow].outcome.starvation = Some(Starvation { withheld, elapsed });
         of(&recording)
     };
     is(&starved(4_900, 5), Status::Warn, "all records arrive within 10 ms at the end");

@@ -6,7 +6,7 @@ use agentnative::config::{
     ProbeConfig, Ready, Workspace, place_format, schema,
 };
 use agentnative::model::{Level, OutputFormat, Stream, matches};
-use agentnative::probe::{Probe, Promises};
+use agentnative::probe::{Probe, TargetProfile};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
 use std::path::Path;
@@ -59,12 +59,15 @@ fn an_empty_file_is_one_target_with_the_defaults() {
     let config = parse("").unwrap();
     assert_eq!(config.targets.len(), 1);
     let target = &config.targets[0];
-    assert_eq!((&target.name, &target.command, &target.schema), (&None, &None, &Asking::Undeclared));
-    assert_eq!(target.formats.jsonl, with(&["--output", "jsonl"]));
-    assert!(target.formats.assumed);
-    assert_eq!((target.default_format, target.usage), (OutputFormat::Text, 2));
-    assert_eq!(target.errors, Stream::Stderr);
-    assert_eq!(target.exit_codes, [0, 1, 2, 77, 78]);
+    assert_eq!(
+        (&target.name, &target.command, &target.conventions.schema),
+        (&None, &None, &Asking::Undeclared)
+    );
+    assert_eq!(target.conventions.formats.jsonl, with(&["--output", "jsonl"]));
+    assert!(target.conventions.formats.assumed);
+    assert_eq!((target.conventions.default_format, target.conventions.usage), (OutputFormat::Text, 2));
+    assert_eq!(target.conventions.errors, Stream::Stderr);
+    assert_eq!(target.conventions.exit_codes, [0, 1, 2, 77, 78]);
     assert_eq!((target.timeout, target.isolation), (Duration::from_secs(10), Isolation::Auto));
     assert!(config.probes.is_empty() && config.waivers.is_empty());
     assert!(config.root.is_absolute() && config.root.ends_with("conf"));
@@ -155,11 +158,11 @@ reason = "later"
         jsonl: with(&["--format", "jsonl"]),
         assumed: false,
     };
-    assert_eq!(target.formats, formats);
-    assert_eq!(target.errors, Stream::Stdout);
-    assert_eq!(target.schema, with(&["schema"]));
+    assert_eq!(target.conventions.formats, formats);
+    assert_eq!(target.conventions.errors, Stream::Stdout);
+    assert_eq!(target.conventions.schema, with(&["schema"]));
     assert_eq!(target.output_modules, ["schemas", "./in.bin"]);
-    assert_eq!(target.exit_codes, [0, 1, 2, 77]);
+    assert_eq!(target.conventions.exit_codes, [0, 1, 2, 77]);
     assert_eq!(target.unknown_command, Some(false));
     assert_eq!(target.env["KEY"], "value");
     assert_eq!(target.pass_env, ["TOKEN_FILE"]);
@@ -167,23 +170,23 @@ reason = "later"
 
     let [list, events, bundled, in_folder, signed_out, findings] = &config.probes[..] else { panic!() };
     let schema = Some("schemas/list.schema.json".to_owned());
-    assert_eq!(list.contract, Contracts { json: schema.clone(), jsonl: None });
+    assert_eq!(list.call.contract, Contracts { json: schema.clone(), jsonl: None });
     assert_eq!(list.formats, OutputFormat::ALL);
-    assert_eq!(list.list, Some(ListConfig { items: "/data/it~1ems".to_owned(), max: Some(1000) }));
-    assert_eq!((&events.list, &target.lacks), (&None, &Vec::new()));
-    assert_eq!(events.contract, Contracts { json: schema, jsonl: Some("agent-events".to_owned()) });
+    assert_eq!(list.call.list, Some(ListConfig { items: "/data/it~1ems".to_owned(), max: Some(1000) }));
+    assert_eq!((&events.call.list, &target.conventions.lacks), (&None, &Vec::new()));
+    assert_eq!(events.call.contract, Contracts { json: schema, jsonl: Some("agent-events".to_owned()) });
     assert_eq!(events.formats, [OutputFormat::Json, OutputFormat::Jsonl]);
-    assert!(events.stream && !list.stream);
-    assert_eq!(events.stdin.as_deref(), Some(&b"\xff\x00raw"[..]));
-    assert_eq!(events.env["A"], "1");
-    assert_eq!(events.cwd, Some(folder.path().join("schemas")));
+    assert!(events.call.stream && !list.call.stream);
+    assert_eq!(events.call.stdin.as_deref(), Some(&b"\xff\x00raw"[..]));
+    assert_eq!(events.call.env["A"], "1");
+    assert_eq!(events.call.cwd, Some(folder.path().join("schemas")));
     assert_eq!(events.timeout, Some(Duration::from_secs(5)));
     let both = |name: &str| Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
-    assert_eq!(bundled.contract, both("opencode-run"));
-    assert_eq!(bundled.stdin.as_deref(), Some(&b"text"[..]));
-    assert_eq!(in_folder.contract, both("schemas/folder"));
-    assert_eq!((signed_out.exit, signed_out.result, &signed_out.stdin), (77, false, &None));
-    assert_eq!((findings.exit, findings.result), (1, true));
+    assert_eq!(bundled.call.contract, both("opencode-run"));
+    assert_eq!(bundled.call.stdin.as_deref(), Some(&b"text"[..]));
+    assert_eq!(in_folder.call.contract, both("schemas/folder"));
+    assert_eq!((signed_out.exit, signed_out.call.result, &signed_out.call.stdin), (77, false, &None));
+    assert_eq!((findings.exit, findings.call.result), (1, true));
     assert_eq!(config.probes_of(target).count(), 6);
     assert_eq!(config.waivers[0].expires.unwrap().to_string(), "2026-11-21");
     assert_eq!(config.waivers[1].expires, None);
@@ -201,7 +204,7 @@ fn several_targets_have_names_and_their_own_probes() {
     .unwrap();
     let names: Vec<_> = config.targets.iter().map(|target| target.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["server", "client"]);
-    assert_eq!(config.targets[1].formats.json, with(&["-j"]));
+    assert_eq!(config.targets[1].conventions.formats.json, with(&["-j"]));
     let of = |nth: usize| config.probes_of(&config.targets[nth]).map(|p| &*p.name).collect::<Vec<_>>();
     assert_eq!((of(0), of(1)), (vec!["b"], vec!["a"]));
 }
@@ -211,13 +214,19 @@ fn a_contract_of_the_target_says_what_its_table_does_not() {
     let codes = "contract = 'opencode-run'\n[[probe]]\nname = 'a'\nargs = []\nexit = 130\n";
     let target = parse(&format!("[target]\n{codes}")).unwrap().targets.remove(0);
     assert_eq!(target.contract.as_deref(), Some("opencode-run"));
-    assert_eq!(target.formats.jsonl, with(&["--format", "json"]));
-    assert_eq!(target.formats.json, with(&["--output", "json"]));
-    assert_eq!((target.errors, &*target.exit_codes), (Stream::Stdout, &[0, 1, 130, 143][..]));
+    assert_eq!(target.conventions.formats.jsonl, with(&["--format", "json"]));
+    assert_eq!(target.conventions.formats.json, with(&["--output", "json"]));
+    assert_eq!(
+        (target.conventions.errors, &*target.conventions.exit_codes),
+        (Stream::Stdout, &[0, 1, 130, 143][..])
+    );
     let said = "formats.jsonl = ['-j']\nerrors = 'stderr'\nexit_codes = [0, 9, 130]\n";
     let target = parse(&format!("[target]\n{said}{codes}")).unwrap().targets.remove(0);
-    assert_eq!(target.formats.jsonl, with(&["-j"]));
-    assert_eq!((target.errors, &*target.exit_codes), (Stream::Stderr, &[0, 9, 130][..]));
+    assert_eq!(target.conventions.formats.jsonl, with(&["-j"]));
+    assert_eq!(
+        (target.conventions.errors, &*target.conventions.exit_codes),
+        (Stream::Stderr, &[0, 9, 130][..])
+    );
 }
 
 #[test]
@@ -230,7 +239,7 @@ fn the_probes_of_the_only_named_target_need_not_name_it() {
 fn tables_of_settings_alone_are_no_targets() {
     let config = parse("[target.env]\nA = '1'\n[target.formats]\njson = ['--json']\n").unwrap();
     assert_eq!((config.targets.len(), &config.targets[0].name), (1, &None));
-    assert_eq!(config.targets[0].formats.json, with(&["--json"]));
+    assert_eq!(config.targets[0].conventions.formats.json, with(&["--json"]));
 }
 
 #[test]
@@ -262,14 +271,14 @@ fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
     ];
     for (formats, [text, json, jsonl]) in cases {
         let config = parse(&format!("[target.formats]\n{formats}\n")).unwrap();
-        let read = &config.targets[0].formats;
+        let read = &config.targets[0].conventions.formats;
         assert_eq!((&read.text, &read.json, &read.jsonl), (&text, &json, &jsonl), "{formats}");
         let kept = serde_json::to_string(read).unwrap();
         assert_eq!(&serde_json::from_str::<Formats>(&kept).unwrap(), read, "{kept}");
     }
     let config = parse("[target]\nformats.text = false\n[[probe]]\nname = 'a'\nargs = []\n").unwrap();
     let target = &config.targets[0];
-    assert_eq!(target.default_format, OutputFormat::Json, "the first that there is");
+    assert_eq!(target.conventions.default_format, OutputFormat::Json, "the first that there is");
     assert_eq!(
         config.probes[0].formats_of(target).collect::<Vec<_>>(),
         [OutputFormat::Json, OutputFormat::Jsonl]
@@ -288,9 +297,9 @@ fn a_probe_may_have_its_own_way_to_ask_for_a_format() {
     let of = |nth: usize| config.probes[nth].formats_of(&config.targets[0]).collect::<Vec<_>>();
     // How jsonl is asked for is not declared, and is asked for by the probe alone that says how.
     assert_eq!([of(0), of(1), of(2)], [vec![Json], vec![Text, Json, Jsonl], vec![Text, Json]]);
-    assert_eq!(config.probes[0].asking[&Json], with(&["--format", "json"]));
-    assert_eq!(config.probes[0].asking[&Text], Asking::Lacking);
-    assert_eq!(config.probes[1].asking.len(), 1);
+    assert_eq!(config.probes[0].call.asking[&Json], with(&["--format", "json"]));
+    assert_eq!(config.probes[0].call.asking[&Text], Asking::Lacking);
+    assert_eq!(config.probes[1].call.asking.len(), 1);
 }
 
 #[test]
@@ -305,13 +314,13 @@ fn common_options_have_defaults_and_a_probe_may_spell_them_otherwise() {
     assert_eq!(default.of(Flag::Limit), &with(&["--limit", "{n}"]));
     assert_eq!(default.of(Flag::NoInput), &Asking::Undeclared);
 
-    let flags = &config.targets[0].flags;
+    let flags = &config.targets[0].conventions.flags;
     assert_eq!(flags.of(Flag::Quiet), &with(&["-q"]));
     assert_eq!(flags.of(Flag::Limit), default.of(Flag::Limit));
     assert_eq!(flags.of(Flag::NoInput), &with(&["--batch", "--template={{.ID}}"]));
 
     let probe = Probe::declared(&config.probes[0], &config.targets[0]);
-    let promises = Promises::of(&config.targets[0]);
+    let promises = TargetProfile::of(&config.targets[0]);
     assert_eq!(probe.flag(Flag::Quiet, &promises), &Asking::Lacking);
     assert_eq!(probe.flag(Flag::NoInput, &promises), flags.of(Flag::NoInput));
     let limit = probe.flag(Flag::Limit, &promises).args().unwrap();
@@ -322,7 +331,7 @@ fn common_options_have_defaults_and_a_probe_may_spell_them_otherwise() {
 fn a_code_for_wrong_calls_stands_for_2() {
     let codes = |target: &str| {
         let target = parse(&format!("[target]\n{target}")).unwrap().targets.remove(0);
-        (target.usage, target.exit_codes)
+        (target.conventions.usage, target.conventions.exit_codes)
     };
     assert_eq!(codes("usage = 252"), (252, vec![0, 1, 77, 78, 252]));
     assert_eq!(codes("usage = 4\nexit_codes = [0, 4]"), (4, vec![0, 4]));
@@ -951,7 +960,8 @@ ready = { line = "listening" }
     let file = folder.path().join("a.json");
     assert_eq!(target.home[".a/settings.json"], file);
     assert_eq!(target.home["b"].canonicalize().unwrap(), file.canonicalize().unwrap());
-    let workspaces: Vec<_> = config.probes.iter().map(|probe| probe.workspace.clone().unwrap()).collect();
+    let workspaces: Vec<_> =
+        config.probes.iter().map(|probe| probe.call.workspace.clone().unwrap()).collect();
     assert_eq!(workspaces, [Workspace::Copy(folder.path().join("shop")), Workspace::Empty]);
     let ready: Vec<_> = config.services_of(target).map(|service| service.ready.clone()).collect();
     assert_eq!(ready, [Ready::Port(None), Ready::Port(Some(8080)), Ready::Line("listening".to_owned())]);
@@ -1264,19 +1274,19 @@ fn manifests_are_found_as_the_file_is_and_two_in_a_folder_are_a_fault() {
     // One that is named is read alone.
     fs::write(at("repo/Cargo.toml"), MANIFESTS[0].1).unwrap();
     fs::write(at("repo/agentnative.toml"), "").unwrap();
-    assert_eq!(Config::load(&at("repo/Cargo.toml"), &KNOWN).unwrap().targets[0].usage, 64);
+    assert_eq!(Config::load(&at("repo/Cargo.toml"), &KNOWN).unwrap().targets[0].conventions.usage, 64);
 }
 
 #[test]
 fn a_flag_is_a_probe() {
     let probe = ProbeConfig::from_flag("77:whoami --as 'a b'").unwrap();
     assert_eq!((probe.exit, &*probe.name), (77, "whoami --as 'a b'"));
-    assert_eq!(probe.args, ["whoami", "--as", "a b"]);
+    assert_eq!(probe.call.args, ["whoami", "--as", "a b"]);
     let probe = ProbeConfig::from_flag("get ns:name").unwrap();
-    assert_eq!((probe.exit, probe.args), (0, strings(&["get", "ns:name"])));
-    assert_eq!(ProbeConfig::from_flag("2:").unwrap().args, Vec::<String>::new());
-    assert_eq!(ProbeConfig::from_flag("$HOME;`x`").unwrap().args, ["$HOME;`x`"]);
-    assert_eq!(ProbeConfig::from_flag("show #12 \"a # b\"").unwrap().args, ["show", "#12", "a # b"]);
+    assert_eq!((probe.exit, probe.call.args), (0, strings(&["get", "ns:name"])));
+    assert_eq!(ProbeConfig::from_flag("2:").unwrap().call.args, Vec::<String>::new());
+    assert_eq!(ProbeConfig::from_flag("$HOME;`x`").unwrap().call.args, ["$HOME;`x`"]);
+    assert_eq!(ProbeConfig::from_flag("show #12 \"a # b\"").unwrap().call.args, ["show", "#12", "a # b"]);
     for wrong in ["256:x", "list 'open", "a\0b"] {
         assert_eq!(ProbeConfig::from_flag(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
     }

@@ -4,10 +4,10 @@
 use crate::made_up::{self, Answer};
 use agentnative::catalogue::{Check, Derived, Example, check, checks};
 use agentnative::check::Baseline;
-use agentnative::config::TargetConfig;
+use agentnative::config::{CallConfig, TargetConfig};
 use agentnative::judge::{Accepted, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, ProbeId, Status, Variant};
-use agentnative::probe::{Probe, Promises, UNKNOWN_FLAG, UNKNOWN_FORMAT};
+use agentnative::probe::{Probe, TargetProfile, UNKNOWN_FLAG, UNKNOWN_FORMAT};
 use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
 use agentnative::target::Interface;
 use std::collections::BTreeSet;
@@ -92,29 +92,13 @@ fn probe(name: &str, id: ProbeId, exit: Option<i32>, formats: &[OutputFormat]) -
     Probe {
         id,
         name: name.into(),
-        args: Vec::new(),
+        call: CallConfig::default(),
         asks_format: true,
         exit,
-        result: false,
         formats: formats.to_vec(),
-        asking: Default::default(),
-        flags: Default::default(),
         place: None,
-        contract: Default::default(),
-        list: None,
-        login: false,
-        secret: false,
-        stream: false,
-        stdin: None,
-        env: Default::default(),
-        cwd: None,
-        remedy: Vec::new(),
-        workspace: None,
-        setup: Vec::new(),
-        interrupt: None,
         effect: None,
         timeout: Duration::from_secs(10),
-        network: false,
         writes: false,
     }
 }
@@ -190,7 +174,7 @@ fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 
 /// The verdict on a target that prints this example, and conforms otherwise.
 fn judged(check: &Check, example: &Example) -> CheckResult {
-    let promises = Promises::of(&TargetConfig::default())
+    let profile = TargetProfile::of(&TargetConfig::default())
         .with_help(&Interface::parse(b"Commands:\n  list  List\n"), &[]);
     let asked = format(&example.command);
     let kind = derived(check.id.as_str(), &example.command);
@@ -217,10 +201,10 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         let flag = example.command.split_whitespace().find(|word| word.starts_with("--")).unwrap();
         (stdout, stderr) = (stdout.replace(flag, UNKNOWN_FLAG), stderr.replace(flag, UNKNOWN_FLAG));
     } else if kind == Some(Derived::InvalidFormat) {
-        shown.args = ["list", "--output", UNKNOWN_FORMAT].map(str::to_owned).to_vec();
+        shown.call.args = ["list", "--output", UNKNOWN_FORMAT].map(str::to_owned).to_vec();
     }
     if check.id == CheckId::P4Remedy {
-        shown.remedy = vec!["mycli login".into()];
+        shown.call.remedy = vec!["mycli login".into()];
     }
     let output = (&*stdout, &*stderr, example.exit);
     let at = if kind == Some(Derived::Schema) { OutputFormat::Json } else { asked };
@@ -265,7 +249,7 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         probes.push(target);
     }
     let contracts = Default::default();
-    let context = CheckContext::new(&promises, &contracts, &probes, &runs);
+    let context = CheckContext::new(&profile, &contracts, &probes, &runs);
     let none = Accepted { waivers: &[], baseline: &Baseline::default(), target: "" };
     judge(&context, &[check], none).results.pop().expect("a verdict for each check")
 }

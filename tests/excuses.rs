@@ -49,35 +49,35 @@ fn meet(seen: &mut Observation, met: Met) {
     let say = |seen: &mut Observation, words: &str| {
         let mut text = seen.stderr.bytes.first(u64::MAX);
         text.extend(words.as_bytes());
-        seen.stderr.bytes = Bytes::from(text);
+        seen.outcome.stderr.bytes = Bytes::from(text);
     };
     match met {
-        Met::Network => seen.missed_network = true,
+        Met::Network => seen.outcome.missed_network = true,
         Met::OfflineWords => say(seen, "curl: Could not resolve host: example.com\n"),
         Met::HiddenFile => say(seen, "cannot open /home/me/.demo/key: No such file or directory\n"),
-        Met::MemoryLimit => seen.end = End::TooMuch(Limit::Memory(1 << 32)),
+        Met::MemoryLimit => seen.outcome.end = End::TooMuch(Limit::Memory(1 << 32)),
         Met::Starvation => {
             let (withheld, elapsed) = (Duration::from_secs(9), Duration::from_secs(10));
-            seen.starvation = Some(Starvation { withheld, elapsed });
+            seen.outcome.starvation = Some(Starvation { withheld, elapsed });
         }
     }
 }
 
 fn end(seen: &mut Observation, ended: Ended) {
     let exit = |seen: &mut Observation, words: &str| {
-        seen.end = End::Exited(3);
-        seen.stdout.bytes = Bytes::from(Vec::new());
-        seen.stderr.bytes = Bytes::from(words.as_bytes().to_vec());
+        seen.outcome.end = End::Exited(3);
+        seen.outcome.stdout.bytes = Bytes::from(Vec::new());
+        seen.outcome.stderr.bytes = Bytes::from(words.as_bytes().to_vec());
     };
     match ended {
         Ended::AsExpected => (),
         Ended::OtherExit => exit(seen, "failed\n"),
-        Ended::Signal => seen.end = End::Signaled(11),
+        Ended::Signal => seen.outcome.end = End::Signaled(11),
         Ended::TracebackOfPipe => exit(seen, "Traceback:\nBrokenPipeError: [Errno 32] Broken pipe\n"),
-        Ended::Hang => seen.end = End::TimedOut,
+        Ended::Hang => seen.outcome.end = End::TimedOut,
         Ended::WaitForInput => {
-            seen.end = End::TimedOut;
-            seen.waiting = Some(Waiting::Stdin);
+            seen.outcome.end = End::TimedOut;
+            seen.outcome.waiting = Some(Waiting::Stdin);
         }
     }
 }
@@ -85,7 +85,7 @@ fn end(seen: &mut Observation, ended: Ended) {
 fn recording(met: Met, ended: Ended, runs: Where) -> Recording {
     let mut recording = seen(CONFIG, &checks(), |call: &Call| conforming(call));
     for seen in &mut recording.observations {
-        seen.confinement = Some(Confinement::Namespaces);
+        seen.outcome.confinement = Some(Confinement::Namespaces);
         let of_list = seen.key.probe == ProbeId::declared("list") || seen.key.probe.from() == Some("list");
         let is_one = seen.key.probe == ProbeId::declared("list") && seen.key.variant == Variant::SlowReader;
         let meets = match runs {

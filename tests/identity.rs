@@ -5,7 +5,7 @@ use agentnative::catalogue::{Check, Derived, checks};
 use agentnative::check::{Recording, judge};
 use agentnative::config::{Config, Contracts, Date, Known};
 use agentnative::model::{CheckId, Layer, OutputFormat, Status, Variant};
-use agentnative::probe::{self, Probe, Promises};
+use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::run::{Changes, End, RunKey};
 use agentnative::target::Interface;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,24 +96,24 @@ fn behavioral() -> Vec<&'static Check> {
 }
 
 /// A target by its configuration and its help.
-fn target_of(config: &str) -> (Vec<Probe>, Promises) {
+fn target_of(config: &str) -> (Vec<Probe>, TargetProfile) {
     let contracts = &["dexter-flat"];
     let known = Known { checks: &[], contracts, today: Date { year: 2026, month: 11, day: 28 } };
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let mut promises = Promises::of(target).with_help(&Interface::parse(HELP), &declared);
-    promises.called_commands = vec![vec!["list".to_owned()], vec!["show".to_owned()]];
-    promises.examples = vec![vec!["list".to_owned()], vec!["show".to_owned(), "1".to_owned()]];
-    (declared, promises)
+    let mut profile = TargetProfile::of(target).with_help(&Interface::parse(HELP), &declared);
+    profile.called_commands = vec![vec!["list".to_owned()], vec!["show".to_owned()]];
+    profile.examples = vec![vec!["list".to_owned()], vec!["show".to_owned(), "1".to_owned()]];
+    (declared, profile)
 }
 
-fn target() -> (Vec<Probe>, Promises) {
+fn target() -> (Vec<Probe>, TargetProfile) {
     target_of(EVERY_KEY)
 }
 
 /// A target by what is special about it.
-type Target = (&'static str, Vec<Probe>, Promises);
+type Target = (&'static str, Vec<Probe>, TargetProfile);
 
 const REVERSED: &str = "in reverse order";
 
@@ -129,15 +129,15 @@ fn targets() -> Vec<Target> {
                 config = config.replace("    list = { items = '/data', max = 50 }\n", "");
             }
         }
-        let (declared, promises) = target_of(&config);
-        (name, declared, promises)
+        let (declared, profile) = target_of(&config);
+        (name, declared, profile)
     };
     let target = "    [target]\n";
     let mut with_contract = of("with a contract", target, target);
     with_contract.2.contract = Some("dexter-flat".to_owned());
     for probe in with_contract.1.iter_mut().filter(|probe| !probe.is_apart()) {
         probe.formats = vec![OutputFormat::Json];
-        probe.contract = Contracts { json: with_contract.2.contract.clone(), jsonl: None };
+        probe.call.contract = Contracts { json: with_contract.2.contract.clone(), jsonl: None };
     }
     let mut reversed = of(REVERSED, target, target);
     reversed.1.reverse();
@@ -160,15 +160,15 @@ fn targets() -> Vec<Target> {
 }
 
 fn plan(checks: &[&Check]) -> (Vec<Probe>, Vec<RunKey>) {
-    let (declared, promises) = target();
-    probe::plan(checks, declared, &promises, Duration::from_secs(10))
+    let (declared, profile) = target();
+    probe::plan(checks, declared, &profile, Duration::from_secs(10))
 }
 
 /// What is called: all that tells one call from another, but for the names.
-fn call(probe: &Probe, format: OutputFormat, promises: &Promises) -> String {
+fn call(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> String {
     let nameless = Probe { name: String::new(), formats: Vec::new(), ..probe.clone() };
     let mut call = serde_json::to_value(&nameless).unwrap();
-    call["args"] = probe.call(format, promises).into();
+    call["args"] = probe.args_in(format, profile).into();
     call.as_object_mut().unwrap().remove("id");
     // What is expected of a call is no part of it.
     for key in ["asks_format", "exit", "result", "place", "effect", "remedy", "list", "stream", "contract"] {
@@ -179,7 +179,7 @@ fn call(probe: &Probe, format: OutputFormat, promises: &Promises) -> String {
 
 #[test]
 fn different_calls_have_different_identities_and_names() {
-    let (_, promises) = target();
+    let (_, profile) = target();
     let (probes, runs) = plan(&behavioral());
     let derived: BTreeSet<Derived> = probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let asked: BTreeSet<Derived> = behavioral().iter().flat_map(|check| check.derived.clone()).collect();
@@ -197,20 +197,20 @@ fn different_calls_have_different_identities_and_names() {
     let keys: BTreeSet<&RunKey> = runs.iter().collect();
     assert_eq!(keys.len(), runs.len(), "a run is planned twice");
     // Each is what its identity says, also where another probe has its name.
-    let of = |key: &RunKey| call(ids[&key.probe], key.format, &promises);
+    let of = |key: &RunKey| call(ids[&key.probe], key.format, &profile);
     let help = of(&probe::help_run());
     assert!(help.contains("\"args\":[\"--help\"]"), "{help}");
 }
 
 #[test]
 fn the_runs_for_one_check_are_among_those_for_all() {
-    let (_, promises) = target();
+    let (_, profile) = target();
     let described = |checks: &[&Check]| -> BTreeMap<RunKey, String> {
         let (probes, runs) = plan(checks);
         let by_id: BTreeMap<_, &Probe> = probes.iter().map(|probe| (&probe.id, probe)).collect();
         let name_and_call = |key: &RunKey| {
             let probe = by_id[&key.probe];
-            format!("{}: {}", probe.name, call(probe, key.format, &promises))
+            format!("{}: {}", probe.name, call(probe, key.format, &profile))
         };
         runs.iter()
             .flat_map(|key| key.parts().unwrap_or_else(|| vec![key.clone()]))
@@ -261,9 +261,9 @@ fn demo(call: &Call) -> Answer {
 /// The same where everything was seen that can be, and nothing happened.
 fn with_all_seen(mut recording: Recording) -> Recording {
     for seen in &mut recording.observations {
-        seen.changes = Some(Changes::default());
-        seen.leaks = Some(Vec::new());
-        seen.connections = Some(1);
+        seen.outcome.changes = Some(Changes::default());
+        seen.outcome.leaks = Some(Vec::new());
+        seen.outcome.connections = Some(1);
     }
     recording
 }
@@ -320,9 +320,9 @@ fn each_check_gives_the_same_verdict_alone_among_all_and_in_any_order_of_the_pro
     let targets = targets();
     let mut wrong = Vec::new();
     for (nth, (name, fault)) in FAULTS.iter().enumerate() {
-        let seen = |(_, declared, promises): &Target, checks: &[&Check]| {
+        let seen = |(_, declared, profile): &Target, checks: &[&Check]| {
             let target = |call: &Call| fault(call).unwrap_or_else(|| demo(call));
-            with_all_seen(seen_of(declared.clone(), promises.clone(), checks, target))
+            with_all_seen(seen_of(declared.clone(), profile.clone(), checks, target))
         };
         let first = seen(&targets[0], &all);
         let expected = verdicts(&first, &all);

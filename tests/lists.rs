@@ -205,7 +205,7 @@ fn a_target_declares_its_lists_or_that_it_has_none() {
             ("search", Status::Unverified),
             ("listen", Status::NotApplicable),
         ] {
-            recording.promises.commands = vec!["add".to_owned(), command.to_owned()];
+            recording.profile.commands = vec!["add".to_owned(), command.to_owned()];
             let result = judge(&recording, &[id.check()]).unwrap().results.remove(0);
             assert_eq!(result.status, status, "{command}: {}", result.message);
         }

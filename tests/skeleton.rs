@@ -58,7 +58,7 @@ fn both(commands: &Commands, probes: &[ProbeConfig]) -> (Config, Config) {
 }
 
 fn calls_of(config: &Config) -> Vec<String> {
-    config.probes.iter().map(|probe| probe.args.join(" ")).collect()
+    config.probes.iter().map(|probe| probe.call.args.join(" ")).collect()
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn argparse_pages_give_nested_commands_their_arguments_and_the_place_of_a_global
     assert_eq!(calls, asked);
     let (active, all) = both(&commands, &[]);
     assert!(active.probes.is_empty());
-    let formats = &active.targets[0].formats;
+    let formats = &active.targets[0].conventions.formats;
     let asking = |args: &[&str]| Asking::With(strings(args));
     assert_eq!(formats.json, asking(&["--output", "json"]));
     assert_eq!(formats.jsonl, asking(&["--output", "jsonl"]), "required, though the help does not name it");
@@ -239,10 +239,10 @@ fn pages_of_other_libraries_give_the_same() {
         assert_eq!(calls, [pages[1].0], "{library}");
         let (active, all) = both(&commands, &[]);
         assert_eq!(calls_of(&all)[0], call, "{library}");
-        let formats = &active.targets[0].formats;
+        let formats = &active.targets[0].conventions.formats;
         assert_eq!([&formats.text, &formats.json, &formats.jsonl], [&text, &json, &jsonl], "{library}");
         let by_default = if library == "clap" { OutputFormat::Json } else { OutputFormat::Text };
-        assert_eq!(active.targets[0].default_format, by_default, "{library}");
+        assert_eq!(active.targets[0].conventions.default_format, by_default, "{library}");
     }
 }
 
@@ -294,14 +294,17 @@ fn the_exit_codes_that_the_help_names_are_the_target_s() {
         &[(0, "success"), (1, "error"), (64, "usage error"), (70, "no network"), (130, "interrupted")],
     );
     let config = parse(&text).unwrap();
-    assert_eq!((&config.targets[0].exit_codes[..], config.targets[0].usage), (&[0, 1, 64, 70, 130][..], 64));
+    assert_eq!(
+        (&config.targets[0].conventions.exit_codes[..], config.targets[0].conventions.usage),
+        (&[0, 1, 64, 70, 130][..], 64)
+    );
     let all = parse(&confirmed(&text)).unwrap();
     let exits: Vec<i32> = all.probes.iter().map(|probe| probe.exit).collect();
     assert_eq!(exits, [0, 1, 70], "{text}");
     assert!(text.contains("# 70: no network"), "{text}");
     // A probe may end with a code that the help does not name.
     let text = written(&commands, &[ProbeConfig::from_flag("3:list").unwrap()], &[]);
-    assert_eq!(parse(&text).unwrap().targets[0].exit_codes, [0, 1, 2, 3, 77, 78]);
+    assert_eq!(parse(&text).unwrap().targets[0].conventions.exit_codes, [0, 1, 2, 3, 77, 78]);
 }
 
 #[test]
@@ -318,8 +321,8 @@ fn a_command_with_other_formats_than_most_says_so() {
     let (commands, _) = explore(&pages);
     let (_, all) = both(&commands, &[]);
     let probe = |name: &str| all.probes.iter().find(|probe| probe.name == name).unwrap();
-    assert_eq!(probe("a").args, ["{format}", "a"]);
-    assert_eq!(probe("b").asking[&OutputFormat::Json], Asking::With(strings(&["--json"])));
+    assert_eq!(probe("a").call.args, ["{format}", "a"]);
+    assert_eq!(probe("b").call.asking[&OutputFormat::Json], Asking::With(strings(&["--json"])));
     assert_eq!(probe("c").formats, [OutputFormat::Text], "its --output is a file");
 }
 

@@ -23,7 +23,7 @@ pub(super) fn rejected(
     runner: &mut Runner,
 ) -> Result<Option<String>> {
     let for_bash = |probe: &&Probe| {
-        probe.is(Derived::Completions) && probe.args.iter().any(|arg| arg.contains(SHELLS[0]))
+        probe.is(Derived::Completions) && probe.call.args.iter().any(|arg| arg.contains(SHELLS[0]))
     };
     let Some(probe) = recording.probes.iter().find(for_bash) else { return Ok(None) };
     let key = probe.plain(OutputFormat::Text);

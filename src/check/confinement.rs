@@ -7,7 +7,7 @@ use crate::run::Confinement;
 /// What the weakest way leaves open, of those that were to be stronger.
 pub(super) fn note(recording: &Recording, asked: Isolation, no_namespaces: Option<&str>) -> Option<String> {
     let why = no_namespaces.map(|why| format!(" (no namespaces: {why})")).unwrap_or_default();
-    let ports = if recording.promises.acts_elsewhere { ", and listen on TCP ports" } else { "" };
+    let ports = if recording.profile.acts_elsewhere { ", and listen on TCP ports" } else { "" };
     match recording.confinement {
         Some(Confinement::Landlock) if asked != Isolation::Landlock => Some(format!(
             "runs were confined by Landlock and a filter on sockets{why}: they could read the files of the user, see \

@@ -16,7 +16,7 @@ impl LoadedContracts {
     /// The contracts of a recording: bundled ones, and those that it contains. No file is read.
     pub fn of(recording: &Recording) -> Result<Self> {
         let mut loaded = Self::default();
-        for name in recording.probes.iter().flat_map(|probe| probe.contract.names()) {
+        for name in recording.probes.iter().flat_map(|probe| probe.call.contract.names()) {
             loaded.load_with(name, || match recording.contracts.get(name) {
                 Some(files) if contract_path(Path::new(""), name).is_some() => {
                     Contract::of_files(name, files).map_err(|error| in_recording(name, error))
@@ -29,7 +29,7 @@ impl LoadedContracts {
 
     /// The files of the contracts that these probes name, by that name.
     pub(super) fn files(&self, probes: &[Probe]) -> BTreeMap<String, ContractFiles> {
-        let names = probes.iter().flat_map(|probe| probe.contract.names());
+        let names = probes.iter().flat_map(|probe| probe.call.contract.names());
         names.filter_map(|name| Some((name.clone(), self.0.get(name)?.files()?))).collect()
     }
 
@@ -68,7 +68,7 @@ impl LoadedContracts {
         self.bind(&mut contracts, root)?;
         let format = if contracts.json.is_some() { OutputFormat::Json } else { OutputFormat::Jsonl };
         for probe in probes {
-            probe.contract = contracts.clone();
+            probe.call.contract = contracts.clone();
             let is_apart = probe.is_apart();
             if let Some(effect) = &mut probe.effect {
                 effect.formats = vec![format];
@@ -76,7 +76,7 @@ impl LoadedContracts {
             if !is_apart {
                 probe.formats = vec![format];
             }
-            probe.asking.retain(|_, asking| asking.args().is_some());
+            probe.call.asking.retain(|_, asking| asking.args().is_some());
         }
         let name = contracts.json.or(contracts.jsonl).unwrap_or_default();
         let contract = &self.0[&name];

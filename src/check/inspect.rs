@@ -7,7 +7,7 @@ use super::runs::redact_secrets;
 use super::surroundings::{Services, failed, keep_workspaces};
 use crate::catalogue::Derived;
 use crate::model::{OutputFormat, ProbeId};
-use crate::probe::{self, Probe, Promises, Surroundings};
+use crate::probe::{self, Probe, Surroundings, TargetProfile};
 use crate::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
 use crate::target::{Commands, Target, documented_exit_codes};
 use agentnative_contract::error::{Error, Result};
@@ -43,15 +43,16 @@ impl Session {
         let target = self.with_options(located.target.ok_or_else(none)??);
         let config = located.config.as_ref();
         redact_secrets(&target.config, &mut runner)?;
-        let promises = Promises::of(&target.config);
+        let profile = TargetProfile::of(&target.config);
         let mut around = Services::of(&target, config)?.surroundings(&target, &mut runner)?;
         let probes = config.into_iter().flat_map(|config| config.probes_of(&target.config));
-        let workspace = probes.filter_map(|probe| probe.workspace.clone()).next();
-        let help = probe::standalone(Derived::Help, &promises, target.config.timeout);
+        let workspace = probes.filter_map(|probe| probe.call.workspace.clone()).next();
+        let help = probe::standalone(Derived::Help, &profile, target.config.timeout);
         let help = help.ok_or_else(|| Error::general("there is no call for help"))?;
-        let help = Probe { workspace, ..help };
+        let mut help = help;
+        help.call.workspace = workspace;
         keep_workspaces(&mut around, std::slice::from_ref(&help), &mut runner)?;
-        let calls = HelpCalls { target: &target, around, promises, help };
+        let calls = HelpCalls { target: &target, around, profile, help };
         let page = calls.root_page(&mut runner)?;
         on_page(1);
         let commands = calls.commands(&page, &mut runner, self.options.runner.jobs, on_page)?;
@@ -64,7 +65,7 @@ impl Session {
 struct HelpCalls<'t> {
     target: &'t Target,
     around: Surroundings,
-    promises: Promises,
+    profile: TargetProfile,
     /// The call for the page of the target itself.
     help: Probe,
 }
@@ -125,12 +126,11 @@ impl HelpCalls<'_> {
         let probe = |args: &Vec<String>| Probe {
             id: ProbeId::Explored { explored: args.clone() },
             name: args.join(" "),
-            args: args.clone(),
-            ..self.help.clone()
+            ..self.help.clone().with_args(args.clone())
         };
         let probes: Vec<Probe> = calls.iter().map(probe).collect();
         let keys: Vec<RunKey> = probes.iter().map(|probe| probe.plain(OutputFormat::Text)).collect();
-        probe::specs(&keys, &probes, &self.promises, self.target, &self.around)
+        probe::specs(&keys, &probes, &self.profile, self.target, &self.around)
     }
 }
 

@@ -184,7 +184,7 @@ fn judge_each(
 pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> CheckContext<'a> {
     let contracts = contracts.by_name();
     let mut context =
-        CheckContext::new(&recording.promises, contracts, &recording.probes, &recording.observations);
+        CheckContext::new(&recording.profile, contracts, &recording.probes, &recording.observations);
     context.lock = recording.lock.as_ref();
     context.built = recording.built.as_ref();
     context.interrupted = recording.interrupted;

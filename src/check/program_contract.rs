@@ -8,7 +8,7 @@ use super::surroundings::Services;
 use crate::catalogue::Derived;
 use crate::config::{Config, TargetConfig};
 use crate::model::OutputFormat;
-use crate::probe::{Promises, standalone};
+use crate::probe::{TargetProfile, standalone};
 use crate::run::Runner;
 use crate::target::{Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
@@ -132,11 +132,11 @@ fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<St
 /// What the program prints when it is asked for its version.
 fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner) -> Result<String> {
     let around = Services::of(target, config)?.surroundings(target, runner)?;
-    let promises = Promises::of(&target.config);
-    let Some(probe) = standalone(Derived::Version, &promises, target.config.timeout) else {
+    let profile = TargetProfile::of(&target.config);
+    let Some(probe) = standalone(Derived::Version, &profile, target.config.timeout) else {
         return Ok(String::new());
     };
     let mut runs = Runs::new(runner, target, around);
-    let seen = runs.make(&[probe.plain(OutputFormat::Text)], &[probe], &promises, &mut |_| {})?;
+    let seen = runs.make(&[probe.plain(OutputFormat::Text)], &[probe], &profile, &mut |_| {})?;
     Ok(seen.first().map(|seen| String::from_utf8_lossy(&page_of(seen)).into_owned()).unwrap_or_default())
 }

@@ -12,7 +12,7 @@ use crate::catalogue::Check;
 use crate::config::Config;
 use crate::judge::Scans;
 use crate::model::CheckId;
-use crate::probe::{Probe, Promises, Recording, Surroundings};
+use crate::probe::{Probe, Recording, Surroundings, TargetProfile};
 use crate::report::TargetInfo;
 use crate::run::{Confinement, End, Observation, RunKey, Runner};
 use crate::target::Target;
@@ -29,7 +29,7 @@ struct Prepared {
     contracts: LoadedContracts,
     chosen: Option<ChosenContract>,
     declared: Vec<Probe>,
-    promises: Promises,
+    profile: TargetProfile,
 }
 
 /// Tells the observer of a session what happens.
@@ -55,13 +55,13 @@ impl Session {
     ) -> Result<(Recording, Option<i32>)> {
         let mut prepared = self.prepare(target, config, runner)?;
         let services = Services::of(&prepared.target, prepared.config.as_ref())?;
-        prepared.promises.acts_elsewhere = services.are_any() || self.options.allow_unconfined;
+        prepared.profile.acts_elsewhere = services.are_any() || self.options.allow_unconfined;
         let around = self.surroundings(&prepared, &services, runner)?;
         let mut runs = Runs::new(runner, &prepared.target, around).with_services(&services);
         let discovery = Discovery {
             checks,
             declared: prepared.declared.clone(),
-            promises: prepared.promises.clone(),
+            profile: prepared.profile.clone(),
             timeout: prepared.target.config.timeout,
         };
         let info = prepared.target.info(&std::env::current_dir().unwrap_or_default());
@@ -69,7 +69,7 @@ impl Session {
         if discovered.decides_nothing {
             something_ran(&info, &[])?;
         }
-        let mut recording = self.begun(info, discovered.promises, prepared.config.as_ref());
+        let mut recording = self.begun(info, discovered.profile, prepared.config.as_ref());
         recording.fast = self.options.fast;
         recording.set_toolkit(prepared.target.toolkit());
         recording.contracts = prepared.contracts.files(&discovered.probes);
@@ -100,8 +100,8 @@ impl Session {
             }
             contract = Some(name);
         }
-        let promises = Promises { contract, ..Promises::of(&target.config) };
-        Ok(Prepared { target, config, contracts, chosen, declared, promises })
+        let profile = TargetProfile { contract, ..TargetProfile::of(&target.config) };
+        Ok(Prepared { target, config, contracts, chosen, declared, profile })
     }
 
     /// What the runs find around them.
@@ -188,8 +188,8 @@ fn complete(
         if runs.interrupted.is_some() || next.keys.is_empty() {
             break;
         }
-        let Recording { probes, promises, .. } = &*recording;
-        let seen = runs.make(&next.keys, probes, promises, &mut |seen| events.ended(probes, seen))?;
+        let Recording { probes, profile, .. } = &*recording;
+        let seen = runs.make(&next.keys, probes, profile, &mut |seen| events.ended(probes, seen))?;
         recording.observations.extend(seen);
         asked.extend(next.keys);
     }

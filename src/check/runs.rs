@@ -3,7 +3,7 @@
 use super::surroundings::Services;
 use crate::config::TargetConfig;
 use crate::model::ProbeId;
-use crate::probe::{self, Probe, Promises, Surroundings, UNKNOWN_COMMAND, UNKNOWN_FLAG};
+use crate::probe::{self, Probe, Surroundings, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use crate::run::{
     Area, Confinement, End, Isolation, Job, Observation, RunKey, RunSpec, Runner, Template, Workspace,
 };
@@ -15,14 +15,15 @@ use std::ffi::OsString;
 /// Keeps the secrets of a target out of all that is told of its runs: what the configuration passes on from our
 /// environment, and the value of the variable that it names as that of a secret.
 pub(super) fn redact_secrets(config: &TargetConfig, runner: &mut Runner) -> Result<()> {
-    let set = config.secret.as_ref().and_then(|secret| config.env.get(&secret.env)).map(OsString::from);
+    let set =
+        config.conventions.secret.as_ref().and_then(|secret| config.env.get(&secret.env)).map(OsString::from);
     let values: Vec<_> = config.pass_env.iter().filter_map(std::env::var_os).chain(set).collect();
     if values.is_empty() { Ok(()) } else { runner.redact(values) }
 }
 
 /// Whether a probe has a word that no program knows: one that ignores it may do anything.
 fn has_unknown_word(probe: &Probe) -> bool {
-    probe.args.iter().any(|arg| arg == UNKNOWN_FLAG || arg == UNKNOWN_COMMAND)
+    probe.call.args.iter().any(|arg| arg == UNKNOWN_FLAG || arg == UNKNOWN_COMMAND)
 }
 
 /// The runs of a target.
@@ -97,14 +98,14 @@ impl<'r> Runs<'r> {
         &mut self,
         keys: &[RunKey],
         probes: &[Probe],
-        promises: &Promises,
+        profile: &TargetProfile,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Vec<Observation>> {
         self.serve(keys)?;
         if self.interrupted.is_some() {
             return Ok(Vec::new());
         }
-        let mut specs = probe::specs(keys, probes, promises, self.target, &self.around);
+        let mut specs = probe::specs(keys, probes, profile, self.target, &self.around);
         for spec in &mut specs {
             let probe = probes.iter().find(|probe| probe.id == spec.key.probe);
             if self.is_unconfined(&spec.job) && probe.is_some_and(has_unknown_word) {
@@ -112,7 +113,7 @@ impl<'r> Runs<'r> {
             }
         }
         let mut observations = self.run(specs, on_done)?;
-        self.repeat_in_copies(&mut observations, probes, promises)?;
+        self.repeat_in_copies(&mut observations, probes, profile)?;
         Ok(observations)
     }
 
@@ -122,7 +123,7 @@ impl<'r> Runs<'r> {
         &mut self,
         observations: &mut [Observation],
         probes: &[Probe],
-        promises: &Promises,
+        profile: &TargetProfile,
     ) -> Result<()> {
         let declared = |seen: &Observation| {
             let probe = probes.iter().find(|probe| probe.id == seen.key.probe);
@@ -134,7 +135,7 @@ impl<'r> Runs<'r> {
             .filter(|seen| seen.read_only_start && !declared(seen))
             .map(|seen| seen.key.clone())
             .collect();
-        let mut again = probe::specs(&failed, probes, promises, self.target, &self.around);
+        let mut again = probe::specs(&failed, probes, profile, self.target, &self.around);
         again.retain_mut(|spec| {
             self.copy_start(&mut spec.job);
             if spec.job.obstacle.is_some()

@@ -8,7 +8,7 @@ use crate::catalogue::Check;
 use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use crate::judge::Scans;
 use crate::model::{CheckId, Edition, Layer};
-use crate::probe::{Probe, Promises, Recording};
+use crate::probe::{Probe, Recording, TargetProfile};
 use crate::report::{Report, TargetInfo};
 use crate::run::{Runner, RunnerOptions};
 use crate::source::Document;
@@ -230,8 +230,13 @@ impl Session {
     }
 
     /// A recording of no runs so far, with the time and the configuration as it is used.
-    pub(super) fn begun(&self, target: TargetInfo, promises: Promises, config: Option<&Config>) -> Recording {
-        let mut recording = Recording::new(target, promises);
+    pub(super) fn begun(
+        &self,
+        target: TargetInfo,
+        profile: TargetProfile,
+        config: Option<&Config>,
+    ) -> Recording {
+        let mut recording = Recording::new(target, profile);
         recording.time = Some(rfc3339(SystemTime::now()));
         recording.config = config.and_then(file_name);
         recording.digest = config.map(|config| config.digest.clone());
@@ -243,8 +248,8 @@ impl Session {
 
     /// No runs: a signal came before the target was found, or built.
     fn without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
-        let promises = Promises::of(&TargetConfig::default());
-        let mut recording = self.begun(self.target.info(), promises, None);
+        let profile = TargetProfile::of(&TargetConfig::default());
+        let mut recording = self.begun(self.target.info(), profile, None);
         recording.interrupted = true;
         recording.notes = vec![not_run(why)];
         observer(Progress::Started { recording: &recording, runs: 0 })?;
@@ -263,7 +268,7 @@ impl Session {
         if let Some(name) = self.options.contract.as_deref().filter(|name| !["auto", "none"].contains(name)) {
             settings.take(&Contract::named(Path::new("."), name)?);
         }
-        let mut recording = self.begun(target, Promises::of(&settings), config.as_ref());
+        let mut recording = self.begun(target, TargetProfile::of(&settings), config.as_ref());
         recording.no_runs = self.options.no_runs;
         let configs = self.probe_configs(config.as_ref(), &settings);
         recording.probes = configs.map(|probe| Probe::declared(probe, &settings)).collect();
@@ -280,8 +285,8 @@ impl Session {
             target.config.timeout = timeout;
         }
         if let Some(codes) = &self.options.exit_codes {
-            target.config.exit_codes.clone_from(codes);
-            target.config.exit_codes_declared = true;
+            target.config.conventions.exit_codes.clone_from(codes);
+            target.config.conventions.exit_codes_declared = true;
         }
         target.config.isolation = self.options.isolation.unwrap_or(target.config.isolation);
         target.config.env.extend(self.options.env.clone());
@@ -315,7 +320,7 @@ impl Session {
                 return Err(Error::usage(format!("duplicate probe `{}`", config.name)));
             }
             let mut probe = Probe::declared(config, &target.config);
-            contracts.bind(&mut probe.contract, root)?;
+            contracts.bind(&mut probe.call.contract, root)?;
             probes.push(probe);
         }
         Ok(probes)

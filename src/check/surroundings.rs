@@ -107,7 +107,7 @@ pub(super) fn keep_workspaces(
     runner: &mut Runner,
 ) -> Result<()> {
     for probe in probes {
-        if let Some(Workspace::Copy(folder)) = &probe.workspace
+        if let Some(Workspace::Copy(folder)) = &probe.call.workspace
             && !around.workspaces.contains_key(folder)
         {
             let template = runner.keep(Template::Folder { from: folder.into(), is_bounded: false })?;

@@ -89,11 +89,12 @@ impl Session {
 
 /// The files that a configuration names for these targets: contracts, those of the home and of workspaces.
 fn named_files(config: &Config, targets: &[&TargetConfig]) -> Vec<PathBuf> {
-    let probes = config.probes.iter().flat_map(|probe| [&probe.contract.json, &probe.contract.jsonl]);
+    let probes =
+        config.probes.iter().flat_map(|probe| [&probe.call.contract.json, &probe.call.contract.jsonl]);
     let contracts = targets.iter().map(|target| &target.contract).chain(probes).flatten();
     let paths = contracts.filter_map(|name| contract_path(&config.root, name));
     let homes = targets.iter().flat_map(|target| target.home.values().cloned());
-    let workspaces = config.probes.iter().filter_map(|probe| match &probe.workspace {
+    let workspaces = config.probes.iter().filter_map(|probe| match &probe.call.workspace {
         Some(Workspace::Copy(folder)) => Some(folder.clone()),
         Some(Workspace::Empty) | None => None,
     });

@@ -99,7 +99,7 @@ pub(super) fn probes() -> ArgValueCandidates {
         // Only the script for bash sets this variable; the other shells quote what they insert.
         let quoted = std::env::var_os("_CLAP_COMPLETE_COMP_TYPE").is_some();
         let written = |probe: &ProbeConfig| {
-            let words = shlex::try_join(probe.args.iter().map(String::as_str)).ok()?;
+            let words = shlex::try_join(probe.call.args.iter().map(String::as_str)).ok()?;
             let text = if probe.exit == 0 { words } else { format!("{}:{words}", probe.exit) };
             let text = if quoted { shlex::try_quote(&text).ok()?.into_owned() } else { text };
             Some(CompletionCandidate::new(text).help(Some(probe.name.clone().into())))

@@ -21,7 +21,7 @@ pub(super) fn flags(
     probes: &mut Vec<ProbeConfig>,
 ) -> Result<()> {
     for probe in &*probes {
-        if let Some(word) = commands.calls.iter().find_map(|call| call.placeholder_in(&probe.args)) {
+        if let Some(word) = commands.calls.iter().find_map(|call| call.placeholder_in(&probe.call.args)) {
             let message = format!("--probe \"{}\": `{word}` stands for a value", probe.name);
             return Err(Error::usage(message).hint(format!("write a value in the place of `{word}`")));
         }

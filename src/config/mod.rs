@@ -11,6 +11,7 @@
 mod check;
 mod common_flags;
 mod contract;
+mod conventions;
 mod date;
 mod discover;
 mod flag;
@@ -30,6 +31,7 @@ mod waiver;
 
 pub use agentnative_contract::contract_path;
 pub use common_flags::{Flag, Flags, SHELL_PLACE};
+pub use conventions::Conventions;
 pub use date::{Date, rfc3339};
 pub use discover::{FILE_NAME, folders_above, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
@@ -37,7 +39,7 @@ pub use reference::{Key, find_keys, keys};
 pub use schema::schema;
 pub use trust::{check_owner, searched_folders};
 pub use types::{
-    CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Feature, Isolation, Known, ListConfig,
-    PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, SecretConfig, ServiceConfig, TargetConfig, Waiver,
-    Workspace,
+    CallConfig, CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Feature, Isolation, Known,
+    ListConfig, PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, SecretConfig, ServiceConfig, TargetConfig,
+    Waiver, Workspace,
 };

@@ -93,7 +93,7 @@ fn probes(
         };
         if let Some(target) = target {
             let beside = services.iter().filter(|service| service.target == target.name).count();
-            let words = read.probe.args.iter().chain(read.probe.env.values());
+            let words = read.probe.call.args.iter().chain(read.probe.call.env.values());
             if beside > 1 && words.clone().any(|word| word.contains(PORT_PLACE)) {
                 faults.add(&read.span, format!("this probe has a {PORT_PLACE}, but {beside} services run with it; expected the port in the `env` of the service"));
             }
@@ -102,22 +102,23 @@ fn probes(
             }
             formats(&read, target, faults);
             list(&read, target, faults);
-            if read.probe.login && target.lacks.contains(&Feature::Login) {
+            if read.probe.call.login && target.conventions.lacks.contains(&Feature::Login) {
                 faults.add(&read.span, "the target has `lacks = [\"login\"]`, and this probe has `login = true`; expected only one of the two");
             }
-            if read.probe.effect.is_some() && target.lacks.contains(&Feature::Changes) {
+            if read.probe.effect.is_some() && target.conventions.lacks.contains(&Feature::Changes) {
                 faults.add(&read.span, "the target has `lacks = [\"changes\"]`, and this probe changes something; expected only one of the two");
             }
-            if read.probe.interrupt.is_some() && target.lacks.contains(&Feature::LongRunning) {
+            if read.probe.call.interrupt.is_some() && target.conventions.lacks.contains(&Feature::LongRunning)
+            {
                 faults.add(&read.span, "the target has `lacks = [\"long-running\"]`, and this probe has `interrupt`; expected only one of the two");
             }
             if words.clone().any(|word| word.contains(STALLED_PLACE))
-                && target.lacks.contains(&Feature::Network)
+                && target.conventions.lacks.contains(&Feature::Network)
             {
                 faults.add(&read.span, "the target has `lacks = [\"network\"]`, and this probe sends a request to {stalled}; expected only one of the two");
             }
             secret(&read, target, faults);
-            let (exit, codes) = (read.probe.exit, &target.exit_codes);
+            let (exit, codes) = (read.probe.exit, &target.conventions.exit_codes);
             if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
                 let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
                 let all = all.join(", ");
@@ -131,19 +132,20 @@ fn probes(
 
 /// Notes a secret that nobody says how to give, or whose value is nowhere.
 fn secret(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
-    if !read.probe.secret {
+    if !read.probe.call.secret {
         return;
     }
-    if target.lacks.contains(&Feature::Secret) {
+    if target.conventions.lacks.contains(&Feature::Secret) {
         faults.add(&read.span, "the target has `lacks = [\"secret\"]`, and this probe has `secret = true`; expected only one of the two");
     }
-    let Some(config) = &target.secret else {
+    let Some(config) = &target.conventions.secret else {
         faults.add(&read.span, "this probe has `secret = true`, and the target has no `secret`; expected `secret.env` in its table");
         return;
     };
     let name = &config.env;
-    let has_value =
-        read.probe.env.contains_key(name) || target.env.contains_key(name) || target.pass_env.contains(name);
+    let has_value = read.probe.call.env.contains_key(name)
+        || target.env.contains_key(name)
+        || target.pass_env.contains(name);
     if !has_value {
         faults.add(&read.span, format!("this probe has `secret = true`, and nothing sets {name}; expected it in `env` of the probe or the target, or in `pass_env`"));
     }
@@ -152,7 +154,7 @@ fn secret(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
 /// Notes a list where the probe or its target says that there is none.
 fn list(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
     let Some(span) = &read.list else { return };
-    if target.lacks.contains(&Feature::Lists) {
+    if target.conventions.lacks.contains(&Feature::Lists) {
         faults.add(span, "the target has `lacks = [\"lists\"]`, and this probe prints a list; expected only one of the two");
     }
     let exit = read.probe.exit;
@@ -166,14 +168,15 @@ fn list(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
 
 /// Notes the formats of a probe that its target says it has not.
 fn formats(read: &probe::Read, target: &TargetConfig, faults: &Diagnostics<'_>) {
-    let own = |format: &OutputFormat| read.probe.asking.contains_key(format);
-    let lacking = |format: &OutputFormat| !own(format) && target.formats.of(*format) == &Asking::Lacking;
+    let own = |format: &OutputFormat| read.probe.call.asking.contains_key(format);
+    let lacking =
+        |format: &OutputFormat| !own(format) && target.conventions.formats.of(*format) == &Asking::Lacking;
     let Some(span) = &read.formats else { return };
     let formats = &read.probe.formats;
     let named: Vec<&str> =
         formats.iter().filter(|format| lacking(format)).map(|format| format.name()).collect();
     // A table leaves to the target what it does not name.
-    if !named.is_empty() && (read.probe.asking.is_empty() || named.len() == formats.len()) {
+    if !named.is_empty() && (read.probe.call.asking.is_empty() || named.len() == formats.len()) {
         let all = named.join(", ");
         faults.add(span, format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
     }

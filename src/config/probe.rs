@@ -4,7 +4,8 @@ use super::path::workspace;
 use super::section::Section;
 use super::target::argv;
 use super::{
-    Asking, EffectConfig, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract, formats,
+    Asking, CallConfig, EffectConfig, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract,
+    formats,
 };
 use crate::files::{self, MAX_DATA};
 use crate::model::OutputFormat;
@@ -63,24 +64,18 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
     let (flags, dry_run_exit) =
         table.get("flags").and_then(|value| common_flags::read(&value, "probe.flags")).unwrap_or_default();
     let list_value = table.get("list");
-    let probe = ProbeConfig {
-        name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
-        target: target.as_ref().map(|target| target.text.clone()),
+    let call = CallConfig {
         args,
-        exit: exit.as_ref().map_or(0, |(code, _)| *code),
         result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
         remedy: table
             .get("remedy")
             .and_then(|value| remedy(&value, table, exit.as_ref()))
             .unwrap_or_default(),
         contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
-        formats,
         asking,
         flags,
-        dry_run_exit,
         login: table.get("login").and_then(|value| value.boolean()).unwrap_or_default(),
         secret: table.get("secret").and_then(|value| value.boolean()).unwrap_or_default(),
-        effect: effect(table, said.is_some(), exit.as_ref()),
         interrupt: table.get("interrupt").and_then(|value| interrupt(&value, table)),
         setup: table.get("setup").and_then(|value| setup(&value, table)).unwrap_or_default(),
         stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
@@ -95,8 +90,17 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
             }
             workspace(&value, root)
         }),
-        timeout: table.get("timeout").and_then(|value| value.seconds()),
         network: table.get("network").and_then(|value| value.boolean()).unwrap_or(false),
+    };
+    let probe = ProbeConfig {
+        call,
+        name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
+        target: target.as_ref().map(|target| target.text.clone()),
+        exit: exit.as_ref().map_or(0, |(code, _)| *code),
+        formats,
+        dry_run_exit,
+        effect: effect(table, said.is_some(), exit.as_ref()),
+        timeout: table.get("timeout").and_then(|value| value.seconds()),
         writes: table
             .get("writes")
             .and_then(|value| {

@@ -4,8 +4,8 @@ use super::path::{home, is_below};
 use super::reference::{key, keys_of};
 use super::section::Section;
 use super::{
-    Asking, FILE_PLACE, Feature, Flags, Formats, Isolation, Key, Known, SecretConfig, TargetConfig,
-    common_flags, contract, formats, limits,
+    Asking, Conventions, FILE_PLACE, Feature, Flags, Formats, Isolation, Key, Known, SecretConfig,
+    TargetConfig, common_flags, contract, formats, limits,
 };
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::Contract;
@@ -88,40 +88,34 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         .unwrap_or_default();
     let default_format = default_format(table, &declared);
     let formats = match default.contract {
-        Some(_) => default.formats.overlaid(declared),
+        Some(_) => default.conventions.formats.overlaid(declared),
         None => Formats::complete(&declared, default_format),
     };
     let (flags, dry_run_exit) =
         table.get("flags").and_then(|value| common_flags::read(&value, "target.flags")).unwrap_or_default();
     let codes = table.get("exit_codes").map(|value| exit_codes(&value));
-    let usage = table.get("usage").and_then(|value| usage(&value, codes.as_ref())).unwrap_or(default.usage);
-    TargetConfig {
-        name: name.map(str::to_owned),
-        command: table.get("command").and_then(|value| argv(&value)),
-        contract: default.contract,
+    let usage = table
+        .get("usage")
+        .and_then(|value| usage(&value, codes.as_ref()))
+        .unwrap_or(default.conventions.usage);
+    let conventions = Conventions {
         formats,
         default_format,
         flags: Flags::declared(flags),
-        dry_run_exit,
         errors: table
             .get("errors")
             .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
-            .unwrap_or(default.errors),
+            .unwrap_or(default.conventions.errors),
         schema: table.get("schema").and_then(|value| common_flags::schema(&value)).unwrap_or_default(),
-        build: table.get("build").and_then(|value| argv(&value)),
-        home: table.get("home").and_then(|value| home(&value, root)).unwrap_or_default(),
-        output_modules: table
-            .get("output_modules")
-            .and_then(|value| output_modules(&value, root))
-            .unwrap_or_default(),
-        exit_codes_declared: codes.as_ref().is_some_and(|codes| *codes != Some(default.exit_codes.clone())),
+        exit_codes_declared: codes
+            .as_ref()
+            .is_some_and(|codes| *codes != Some(default.conventions.exit_codes.clone())),
         exit_codes: match codes {
             // After a fault, no exit code of a probe is held against the codes.
             Some(codes) => codes.unwrap_or_else(|| (0..=255).collect()),
-            None => with_usage(default.exit_codes, usage),
+            None => with_usage(default.conventions.exit_codes, usage),
         },
         usage,
-        unknown_command: table.get("unknown_command").and_then(|value| value.boolean()),
         lacks: table.get("lacks").and_then(|value| lacks(&value)).unwrap_or_default(),
         completions: table
             .get("completions")
@@ -134,6 +128,20 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         config_file: table.get("config_file").and_then(|value| config_file(&value)),
         secret: table.get("secret").and_then(|value| secret(&value)),
         env_flags: table.get("env_flags").and_then(|value| env_flags(&value)).unwrap_or_default(),
+    };
+    TargetConfig {
+        conventions,
+        name: name.map(str::to_owned),
+        command: table.get("command").and_then(|value| argv(&value)),
+        contract: default.contract,
+        dry_run_exit,
+        build: table.get("build").and_then(|value| argv(&value)),
+        home: table.get("home").and_then(|value| home(&value, root)).unwrap_or_default(),
+        output_modules: table
+            .get("output_modules")
+            .and_then(|value| output_modules(&value, root))
+            .unwrap_or_default(),
+        unknown_command: table.get("unknown_command").and_then(|value| value.boolean()),
         env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
         pass_env: table.get("pass_env").and_then(|value| pass_env(&value)).unwrap_or_default(),
         timeout: table.get("timeout").and_then(|value| value.seconds()).unwrap_or(default.timeout),
@@ -183,7 +191,7 @@ fn default_format(table: &Section<'_>, declared: &BTreeMap<OutputFormat, Asking>
         Some(format)
     });
     let first = || OutputFormat::ALL.into_iter().find(|format| !lacks(format));
-    said.or_else(first).unwrap_or(TargetConfig::default().default_format)
+    said.or_else(first).unwrap_or(TargetConfig::default().conventions.default_format)
 }
 
 /// The code for wrong calls, which has to be among the `codes`, if they are said.
@@ -201,7 +209,7 @@ fn usage(value: &Value<'_>, codes: Option<&Option<Vec<i32>>>) -> Option<i32> {
 
 /// The default exit codes, with the target's own for wrong calls.
 fn with_usage(mut codes: Vec<i32>, usage: i32) -> Vec<i32> {
-    let default = TargetConfig::default().usage;
+    let default = TargetConfig::default().conventions.usage;
     codes.iter_mut().filter(|code| **code == default).for_each(|code| *code = usage);
     codes.sort_unstable();
     codes.dedup();

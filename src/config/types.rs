@@ -1,7 +1,7 @@
 //! The settings, valid: what the rest of the program works with.
 
-use super::{Asking, Date, Flag, Flags, Formats};
-use crate::model::{Edition, Level, OutputFormat, Stream};
+use super::{Asking, Conventions, Date, Flag};
+use crate::model::{Edition, Level, OutputFormat};
 use agentnative_contract::Contract;
 use agentnative_helper::Limits;
 use serde::{Deserialize, Serialize};
@@ -86,19 +86,11 @@ pub struct TargetConfig {
     /// The contract that the whole target is held to: a bundled contract's name, or the path of a contract
     /// folder or schema file as written.
     pub contract: Option<String>,
-    /// How a format is asked for.
-    pub formats: Formats,
-    /// The format that comes without a flag.
-    pub default_format: OutputFormat,
-    /// How its common options are spelt.
-    pub flags: Flags,
+    /// The conventions of its command line.
+    #[serde(flatten)]
+    pub conventions: Conventions,
     /// The exit code of its dry runs, where that is not the one of the call.
-    #[serde(default)]
     pub dry_run_exit: Option<i32>,
-    /// Where the error object of a JSON mode goes.
-    pub errors: Stream,
-    /// The arguments that print the schema of the target's output, or that nothing does.
-    pub schema: Asking,
     /// The command that builds it, before the first run.
     pub build: Option<Vec<String>>,
     /// The files that its runs find in their fresh home: the path there, and the absolute path of the file.
@@ -106,32 +98,8 @@ pub struct TargetConfig {
     /// Files and folders of its code that print, relative to [`Config::root`]; they are found when none
     /// are named.
     pub output_modules: Vec<String>,
-    /// The exit codes that the target has, sorted.
-    pub exit_codes: Vec<i32>,
-    /// Whether the configuration or a contract declares others than usual.
-    pub exit_codes_declared: bool,
-    /// Its exit code for wrong calls.
-    pub usage: i32,
     /// Whether an unknown command is tried; none where its help decides.
     pub unknown_command: Option<bool>,
-    /// What it has nothing of.
-    #[serde(default)]
-    pub lacks: Vec<Feature>,
-    /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that it prints none.
-    #[serde(default)]
-    pub completions: Asking,
-    /// The arguments that install its instructions for agents, or that nothing does.
-    #[serde(default)]
-    pub bundle_install: Asking,
-    /// Where it looks for its configuration, below the home.
-    #[serde(default)]
-    pub config_file: Option<String>,
-    /// How it is given its secret; none where that is not said.
-    #[serde(default)]
-    pub secret: Option<SecretConfig>,
-    /// Options with the variables that stand for them.
-    #[serde(default)]
-    pub env_flags: BTreeMap<String, String>,
     /// Variables that its runs get.
     pub env: BTreeMap<String, String>,
     /// Names of the variables of our own environment that its runs get.
@@ -139,47 +107,30 @@ pub struct TargetConfig {
     /// Time limit of a run.
     pub timeout: Duration,
     /// How much a run may use.
-    #[serde(default)]
     pub limits: Limits,
     /// Whether its runs are confined.
     pub isolation: Isolation,
     /// Its runs have the network of the machine though they are confined.
-    #[serde(default)]
     pub network: bool,
     /// Its runs write to the folder that they start in.
-    #[serde(default)]
     pub writes: bool,
     /// What its runs see of the home of the user, as absolute paths.
-    #[serde(default)]
     pub readable: Vec<PathBuf>,
 }
 
 impl Default for TargetConfig {
-    /// Every format with its default flag, the exit codes of principle 2, ten seconds a run.
+    /// The usual conventions, ten seconds a run.
     fn default() -> Self {
         Self {
             name: None,
             command: None,
             contract: None,
-            formats: Formats::default(),
-            default_format: OutputFormat::Text,
-            flags: Flags::default(),
+            conventions: Conventions::default(),
             dry_run_exit: None,
-            errors: Stream::Stderr,
-            schema: Asking::Undeclared,
             build: None,
             home: BTreeMap::new(),
             output_modules: Vec::new(),
-            exit_codes: vec![0, 1, 2, 77, 78],
-            exit_codes_declared: false,
-            usage: 2,
             unknown_command: None,
-            lacks: Vec::new(),
-            completions: Asking::Undeclared,
-            bundle_install: Asking::Undeclared,
-            config_file: None,
-            secret: None,
-            env_flags: BTreeMap::new(),
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             timeout: Duration::from_secs(10),
@@ -224,13 +175,13 @@ impl TargetConfig {
     /// the exit codes.
     pub fn take(&mut self, contract: &Contract) {
         if let Some(ask) = contract.ask() {
-            self.formats.declare(contract.framing().format(), ask.to_vec());
+            self.conventions.formats.declare(contract.framing().format(), ask.to_vec());
         }
-        self.errors = contract.errors().unwrap_or(self.errors);
+        self.conventions.errors = contract.errors().unwrap_or(self.conventions.errors);
         let codes = contract.exit_codes();
         if !codes.is_empty() {
-            self.exit_codes = codes;
-            self.exit_codes_declared = true;
+            self.conventions.exit_codes = codes;
+            self.conventions.exit_codes_declared = true;
         }
     }
 }
@@ -280,52 +231,42 @@ pub struct ListConfig {
     pub max: Option<u64>,
 }
 
-/// One way to call the target.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProbeConfig {
-    /// Its name, unique among the probes.
-    pub name: String,
-    /// Name of the target; none where the target has none.
-    pub target: Option<String>,
+/// How the target is called, and what the call is, as it is declared; the same for a probe that is derived from it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallConfig {
     /// The arguments, in which an element `"{format}"` may mark the place of the format's.
     pub args: Vec<String>,
-    /// The exit code that is expected, 0 to 255.
-    pub exit: i32,
-    /// That code is an outcome: standard output is data, and nothing is an error.
+    /// The exit code that is expected is an outcome: standard output is data, and nothing is an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result: bool,
     /// Words of which its message has to contain one, because they help: a command, a setting.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedy: Vec<String>,
-    /// What its output is held to.
+    /// What its output is held to, by format. A path is absolute once the contract is loaded.
+    #[serde(default)]
     pub contract: Contracts,
-    /// The formats that it is run in, as far as the target has them; not empty.
-    pub formats: Vec<OutputFormat>,
     /// How it is asked for a format, or that it has none, where that is not as the target says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub asking: BTreeMap<OutputFormat, Asking>,
     /// How common options are spelt in its call, or that it has none, where that is not as the target says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flags: BTreeMap<Flag, Asking>,
-    /// The exit code of its dry run, where that is not the one of the call.
-    #[serde(default)]
-    pub dry_run_exit: Option<i32>,
     /// It begins to sign in.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub login: bool,
     /// It needs the secret of the target.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// What it changes; none where it changes nothing.
-    #[serde(default)]
-    pub effect: Option<EffectConfig>,
     /// It works for a while, and can be interrupted once this text was seen.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
     /// Calls of the target that are made before it in its workspace, by their arguments.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<Vec<String>>,
     /// Records arrive as they are made.
     pub stream: bool,
     /// The list that it prints; none where it prints none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ListConfig>,
     /// What is on standard input; none is `/dev/null`.
     pub stdin: Option<Vec<u8>>,
@@ -334,13 +275,34 @@ pub struct ProbeConfig {
     /// Working directory, absolute if the path of the configuration is; none is the target's.
     pub cwd: Option<PathBuf>,
     /// A folder of its own that each run starts in, in the place of a working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
+    /// Its runs have the network of the machine though they are confined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+}
+
+/// A declared way to call the target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeConfig {
+    /// Its name, unique among the probes.
+    pub name: String,
+    /// Name of the target; none where the target has none.
+    pub target: Option<String>,
+    /// The call.
+    #[serde(flatten)]
+    pub call: CallConfig,
+    /// The exit code that is expected, 0 to 255.
+    pub exit: i32,
+    /// The formats that it is run in, as far as the target has them; not empty.
+    pub formats: Vec<OutputFormat>,
+    /// The exit code of its dry run, where that is not the one of the call.
+    pub dry_run_exit: Option<i32>,
+    /// What it changes; none where it changes nothing.
+    pub effect: Option<EffectConfig>,
     /// Time limit of its runs; none is the target's.
     pub timeout: Option<Duration>,
-    /// Its runs have the network of the machine though they are confined.
-    pub network: bool,
     /// Its runs write to the folder that they start in.
-    #[serde(default)]
     pub writes: bool,
 }
 
@@ -348,7 +310,12 @@ impl ProbeConfig {
     /// The formats that it is run in, called as a probe of `target`.
     pub fn formats_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = OutputFormat> + 'a {
         let asked = |format: &OutputFormat| {
-            self.asking.get(format).unwrap_or_else(|| target.formats.of(*format)).args().is_some()
+            self.call
+                .asking
+                .get(format)
+                .unwrap_or_else(|| target.conventions.formats.of(*format))
+                .args()
+                .is_some()
         };
         self.formats.iter().copied().filter(asked)
     }
@@ -358,28 +325,12 @@ impl ProbeConfig {
         Self {
             name: name.into(),
             target: None,
-            args,
+            call: CallConfig { args, ..CallConfig::default() },
             exit: 0,
-            result: false,
-            remedy: Vec::new(),
-            contract: Contracts::default(),
             formats: OutputFormat::ALL.to_vec(),
-            asking: BTreeMap::new(),
-            flags: BTreeMap::new(),
             dry_run_exit: None,
-            login: false,
-            secret: false,
             effect: None,
-            interrupt: None,
-            setup: Vec::new(),
-            stream: false,
-            list: None,
-            stdin: None,
-            env: BTreeMap::new(),
-            cwd: None,
-            workspace: None,
             timeout: None,
-            network: false,
             writes: false,
         }
     }

@@ -1,4 +1,4 @@
-//! What checks are judged by: the probes, what the target promises, the observations, the files.
+//! What checks are judged by: the probes, the profile of the target, the observations, the files.
 
 use super::run_view::RunView;
 use super::scan::Scans;
@@ -6,7 +6,7 @@ use super::source::Code;
 use super::verdict::Judgement;
 use crate::catalogue::Derived;
 use crate::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
-use crate::probe::{Effect, Probe, Promises};
+use crate::probe::{Effect, Probe, TargetProfile};
 use crate::run::{End, Observation, RunKey};
 use crate::source::{Built, Document, Project};
 use agentnative_contract::Contract;
@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a verdict may rest on.
 pub struct CheckContext<'a> {
-    /// What the target promises.
-    pub promises: &'a Promises,
+    /// The profile of the target.
+    pub profile: &'a TargetProfile,
     /// The contracts that probes name.
     pub contracts: &'a BTreeMap<String, Contract>,
     /// All probes that were run.
@@ -89,13 +89,13 @@ pub enum Accepted<'a> {
 impl<'a> CheckContext<'a> {
     /// A context of these observations alone: without a lock, files or code.
     pub fn new(
-        promises: &'a Promises,
+        profile: &'a TargetProfile,
         contracts: &'a BTreeMap<String, Contract>,
         probes: &'a [Probe],
         observations: &'a [Observation],
     ) -> Self {
         Self {
-            promises,
+            profile,
             contracts,
             probes,
             lock: None,
@@ -350,7 +350,7 @@ impl<'a> CheckContext<'a> {
     pub fn unavailable(&self, formats: &[OutputFormat]) -> Option<Judgement> {
         let probes = || self.probes.iter().filter(|probe| probe.is_declared());
         let asked = |format: &OutputFormat| {
-            self.promises.formats.args(*format).is_some()
+            self.profile.conventions.formats.args(*format).is_some()
                 || probes().any(|probe| probe.formats.contains(format))
         };
         if formats.is_empty() || formats.iter().any(asked) {
@@ -360,7 +360,7 @@ impl<'a> CheckContext<'a> {
             formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(between)
         };
         let (lacking, open): (Vec<_>, Vec<_>) =
-            formats.iter().copied().partition(|format| self.promises.lacks(*format));
+            formats.iter().copied().partition(|format| self.profile.lacks(*format));
         Some(if open.is_empty() {
             Judgement::NotApplicable(format!(
                 "the target has no {} according to its configuration",
@@ -383,7 +383,7 @@ impl<'a> CheckContext<'a> {
 
     /// The contract that a probe's standard output is held to in a format.
     pub fn contract_for(&self, probe: &Probe, format: OutputFormat) -> Option<&'a Contract> {
-        let contract = &probe.contract;
+        let contract = &probe.call.contract;
         let name = match format {
             OutputFormat::Json => contract.json.as_ref(),
             OutputFormat::Jsonl => contract.jsonl.as_ref(),

@@ -165,7 +165,7 @@ fn row(check: CheckId) -> Option<Row> {
 
 /// The contract for the whole target, if it takes the place of a check.
 fn replaced_by_contract<'c>(context: &CheckContext<'c>, check: CheckId) -> Option<&'c str> {
-    let name = context.promises.contract.as_ref()?;
+    let name = context.profile.contract.as_ref()?;
     let format = context.contracts.get(name)?.framing().format();
     row(check)?.2.contains(&format).then_some(name)
 }
@@ -285,7 +285,7 @@ const NO_FILES: &str = "the recording contains no project files: it was made wit
 /// Which of the runs that a check needs were not made, and why.
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
-    let (_, needed) = probe::plan(&[check], declared, context.promises, Duration::ZERO);
+    let (_, needed) = probe::plan(&[check], declared, context.profile, Duration::ZERO);
     // Why an example was not tried, its check says.
     let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(Derived::Example);
     let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.missing(key)).collect();

@@ -8,7 +8,9 @@ use super::verdict::{Assertion, Finding, Reason};
 use crate::judge::kit::exit_check;
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
 use crate::probe::Probe;
-use crate::run::{Bytes, End, FileLock, Isolation, Leftover, Limit, Observation, Purpose, Starvation};
+use crate::run::{
+    Bytes, End, FileLock, Isolation, Leftover, Limit, Observation, Outcome, Purpose, Starvation,
+};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::sync::Arc;
@@ -170,8 +172,8 @@ impl<'a> RunView<'a> {
             "unrecognized",
             "usage",
         ];
-        let promises = self.context.promises;
-        let Some(option) = self.probe.asking(self.format(), promises).first() else { return false };
+        let profile = self.context.profile;
+        let Some(option) = self.probe.asking(self.format(), profile).first() else { return false };
         let Some(exit) = self.exit() else { return false };
         let lines = self.lines(Stream::Stderr).unwrap_or_default();
         if traceback::find(&lines).is_some() {
@@ -181,7 +183,7 @@ impl<'a> RunView<'a> {
             let line = line.to_lowercase();
             ABOUT_ARGUMENTS.iter().any(|word| line.contains(word))
         };
-        exit == promises.usage || self.names(option) || lines.iter().any(is_about)
+        exit == profile.conventions.usage || self.names(option) || lines.iter().any(is_about)
     }
 
     /// Why this run says nothing about data: it did not end by itself with the code that its probe
@@ -196,7 +198,7 @@ impl<'a> RunView<'a> {
                 let what = format!("{label} exited with {code} instead of {expected}");
                 let check = match self.plain() {
                     Ok(plain) if plain.exit() == Some(expected) => CheckId::P2ExitConsistent,
-                    _ => exit_check(self.context.promises, self.probe),
+                    _ => exit_check(self.context.profile, self.probe),
                 };
                 if super::replaced_by_contract(self.context, check).is_some() {
                     return Some(format!("{what}: correct the program, or `exit` of the probe").into());
@@ -238,7 +240,7 @@ impl<'a> RunView<'a> {
 
     /// That it had the time that it was measured by: the machine gave it processors, and no other run was in its way.
     pub fn had_its_time(&self) -> Result<(), Reason> {
-        let Observation { in_parallel, starvation, lock, .. } = self.observation;
+        let Outcome { in_parallel, starvation, lock, .. } = &self.observation.outcome;
         let label = self.label();
         let message = if let Some(FileLock { path, holder }) = lock {
             let path = path.as_deref().map_or("a file".into(), |path| format!("`{}`", sanitize::line(path)));

@@ -23,7 +23,7 @@ pub struct Undeclared<'a> {
 /// The judgement of a target that lacks a feature by its configuration; `lacking` says so, such as "the target has no
 /// lists".
 pub fn without_feature(context: &CheckContext, feature: Feature, lacking: &str) -> Option<Judgement> {
-    let lacks = context.promises.lacks_features.contains(&feature);
+    let lacks = context.profile.conventions.lacks.contains(&feature);
     lacks.then(|| Judgement::NotApplicable(format!("{lacking} according to its configuration")))
 }
 
@@ -38,7 +38,7 @@ impl Undeclared<'_> {
         let is_word = |word: &str| words.contains(&word.to_lowercase().as_str());
         let named =
             |name: &&String| is_word(name) || name.split(|char: char| !char.is_alphanumeric()).any(is_word);
-        match context.promises.commands.iter().find(named) {
+        match context.profile.commands.iter().find(named) {
             Some(command) => Judgement::unverified(format!(
                 "the help lists the command `{command}`, but {no_probe}: declare {declare}, or `lacks = [\"{}\"]` if {lacking}",
                 feature.name()

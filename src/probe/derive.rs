@@ -1,9 +1,9 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
-use super::{Probe, Promises, env_flags, flagged, scenes, secrets};
+use super::{Probe, TargetProfile, env_flags, flagged, scenes, secrets};
 use crate::catalogue::Derived;
 use crate::config::{
-    Asking, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
+    Asking, CallConfig, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
 };
 use crate::model::{Case, OutputFormat, ProbeId};
 use crate::target::Choices;
@@ -31,49 +31,50 @@ pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 pub fn derived(
     kinds: &BTreeSet<Derived>,
     declared: &[Probe],
-    promises: &Promises,
+    profile: &TargetProfile,
     timeout: Duration,
 ) -> Vec<Probe> {
     // What changes something is not tried in all ways.
     let usual: Vec<Probe> = declared.iter().filter(|probe| !probe.is_apart()).cloned().collect();
     let sources: Vec<&Probe> = usual.iter().filter(|probe| probe.gives_data()).collect();
     let mut probes: Vec<Probe> =
-        kinds.iter().filter_map(|kind| standalone(*kind, promises, timeout)).collect();
+        kinds.iter().filter_map(|kind| standalone(*kind, profile, timeout)).collect();
     // In a format that the target may lack, a call that is wrong shows nothing; and `--output json` is
     // often the name of a file to be written.
     let has = |format: &OutputFormat| match sources.is_empty() {
-        true => promises.known_formats.contains(format),
+        true => profile.known_formats.contains(format),
         false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
     let (workspace, cwd) = start_of(declared);
     for probe in &mut probes {
-        probe.workspace.clone_from(&workspace);
-        probe.cwd.clone_from(&cwd);
+        probe.call.workspace.clone_from(&workspace);
+        probe.call.cwd.clone_from(&cwd);
     }
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
-        let asked = |format: &OutputFormat| promises.formats.args(*format).is_some() && has(format);
+        let asked =
+            |format: &OutputFormat| profile.conventions.formats.args(*format).is_some() && has(format);
         probe.formats.retain(|format| *format == OutputFormat::Text || asked(format));
     }
     for (at, probe) in sources.iter().enumerate() {
-        probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, promises, at == 0)));
+        probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, profile, at == 0)));
     }
-    probes.extend(flagged::calls(kinds, &usual, promises));
-    probes.extend(scenes::calls(kinds, declared, promises));
-    probes.extend(secrets::calls(kinds, &usual, promises));
+    probes.extend(flagged::calls(kinds, &usual, profile));
+    probes.extend(scenes::calls(kinds, declared, profile));
+    probes.extend(secrets::calls(kinds, &usual, profile));
     if kinds.contains(&Derived::Completions) {
-        probes.extend(completions(promises, timeout));
+        probes.extend(completions(profile, timeout));
     }
     if kinds.contains(&Derived::EnvFlag) {
-        probes.extend(env_flags::calls(&usual, promises));
+        probes.extend(env_flags::calls(&usual, profile));
     }
     if kinds.contains(&Derived::Example) {
-        probes.extend(examples(declared, promises));
+        probes.extend(examples(declared, profile));
     }
     if kinds.contains(&Derived::BundleInstall) {
-        probes.extend(bundle_install(promises, timeout));
+        probes.extend(bundle_install(profile, timeout));
     }
     if kinds.contains(&Derived::CommandHelp) {
-        probes.extend(command_helps(declared, &promises.called_commands));
+        probes.extend(command_helps(declared, &profile.called_commands));
     }
     distinguish(&mut probes, declared);
     probes
@@ -83,7 +84,7 @@ pub fn derived(
 /// are not empty, by its path; else in the target's folder.
 fn start_of(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
     let starts: BTreeSet<_> =
-        declared.iter().map(|probe| (probe.workspace.clone(), probe.cwd.clone())).collect();
+        declared.iter().map(|probe| (probe.call.workspace.clone(), probe.call.cwd.clone())).collect();
     if starts.len() == 1 {
         return starts.into_iter().next().unwrap_or_default();
     }
@@ -104,17 +105,20 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
                 case: Case::words(command),
             },
             name: args.join(" "),
-            args,
+            call: CallConfig {
+                args,
+                result: false,
+                asking: BTreeMap::new(),
+                contract: Contracts::default(),
+                stream: false,
+                stdin: None,
+                setup: Vec::new(),
+                ..probe.call.clone()
+            },
             exit: Some(0),
-            result: false,
             asks_format: false,
             formats: vec![OutputFormat::Text],
-            asking: BTreeMap::new(),
             place: None,
-            contract: Contracts::default(),
-            stream: false,
-            stdin: None,
-            setup: Vec::new(),
             ..probe.clone()
         })
     };
@@ -125,49 +129,52 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
 
 /// The examples with an unknown flag, each as the first of the declared probes that calls the same command: if the
 /// flag is ignored, what runs is such a call, confined.
-fn examples(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
+fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let of_example = |args: &Vec<String>| {
-        let call = Probe { args: placed_last(args, &[UNKNOWN_FLAG.to_owned()]), ..declared.first()?.clone() };
-        let command = promises.called_commands.iter().filter(|command| call.calls(command));
+        let call = declared.first()?.clone().with_args(placed_last(args, &[UNKNOWN_FLAG.to_owned()]));
+        let command = profile.called_commands.iter().filter(|command| call.calls(command));
         let command = command.max_by_key(|command| command.len());
         let source = declared.iter().find(|probe| command.is_none_or(|command| probe.calls(command)))?;
-        (command.is_some() || promises.commands.is_empty()).then(|| Probe {
+        (command.is_some() || profile.commands.is_empty()).then(|| Probe {
             id: ProbeId::Derived {
                 kind: Derived::Example,
                 from: Some(source.name.clone()),
                 case: Case::words(args),
             },
             name: format!("example `{}`", args.join(" ")),
-            args: call.args,
+            call: CallConfig {
+                args: call.call.args,
+                workspace: source.call.workspace.clone().or(Some(Workspace::Empty)),
+                ..CallConfig::default()
+            },
             asks_format: false,
             formats: vec![OutputFormat::Text],
             exit: None,
             timeout: EXAMPLE,
-            workspace: source.workspace.clone().or(Some(Workspace::Empty)),
-            cwd: None,
             ..bare(Derived::Example, &[], EXAMPLE)
         })
     };
-    promises.examples.iter().filter_map(of_example).collect()
+    profile.examples.iter().filter_map(of_example).collect()
 }
 
 /// The call that installs the instructions for agents, in an empty folder.
-fn bundle_install(promises: &Promises, timeout: Duration) -> Option<Probe> {
-    let args: Vec<&str> = promises.bundle_install.args()?.iter().map(String::as_str).collect();
-    Some(Probe {
+fn bundle_install(profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
+    let args: Vec<&str> = profile.conventions.bundle_install.args()?.iter().map(String::as_str).collect();
+    let mut probe = Probe {
         exit: Some(0),
         asks_format: false,
         formats: vec![OutputFormat::Text],
-        workspace: Some(Workspace::Empty),
         ..bare(Derived::BundleInstall, &args, timeout)
-    })
+    };
+    probe.call.workspace = Some(Workspace::Empty);
+    Some(probe)
 }
 
 /// The calls that print completion scripts, as the configuration or the name of a command says.
-fn completions(promises: &Promises, timeout: Duration) -> Vec<Probe> {
+fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
     let guess = ["completions", "completion"];
-    let listed = guess.into_iter().find(|name| promises.commands.iter().any(|command| command == name));
-    let args = match (&promises.completions, listed) {
+    let listed = guess.into_iter().find(|name| profile.commands.iter().any(|command| command == name));
+    let args = match (&profile.conventions.completions, listed) {
         (Asking::With(args), _) => args.clone(),
         (Asking::Undeclared, Some(command)) => vec![command.to_owned(), SHELL_PLACE.to_owned()],
         _ => return Vec::new(),
@@ -199,25 +206,25 @@ fn distinguish(probes: &mut Vec<Probe>, declared: &[Probe]) {
 }
 
 /// What is to be asked before anything else: each open probe with a format that no program has.
-pub fn questions(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
+pub fn questions(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     // A folder of its own is one that may be written to.
-    let open = declared.iter().filter(|probe| probe.is_open(promises) && probe.workspace.is_none());
+    let open = declared.iter().filter(|probe| probe.is_open(profile) && probe.call.workspace.is_none());
     let mut probes: Vec<Probe> =
-        open.flat_map(|probe| variations(Derived::InvalidFormat, probe, promises, true)).collect();
+        open.flat_map(|probe| variations(Derived::InvalidFormat, probe, profile, true)).collect();
     distinguish(&mut probes, declared);
     probes
 }
 
 /// A probe of the target itself.
-pub fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Option<Probe> {
+pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
         Derived::Help => (&["--help"], 0),
-        Derived::HelpShort if !promises.other_short_help => (&["-h"], 0),
+        Derived::HelpShort if !profile.other_short_help => (&["-h"], 0),
         Derived::Version => (&["--version"], 0),
-        Derived::UnknownFlag => (&[UNKNOWN_FLAG], promises.usage),
-        Derived::UnknownCommand if promises.tries_command => (&[UNKNOWN_COMMAND], promises.usage),
+        Derived::UnknownFlag => (&[UNKNOWN_FLAG], profile.conventions.usage),
+        Derived::UnknownCommand if profile.tries_command => (&[UNKNOWN_COMMAND], profile.conventions.usage),
         Derived::Schema => {
-            let args: Vec<&str> = promises.schema.args()?.iter().map(String::as_str).collect();
+            let args: Vec<&str> = profile.conventions.schema.args()?.iter().map(String::as_str).collect();
             let mut probe = bare(kind, &args, timeout);
             probe.exit = Some(0);
             probe.asks_format = false;
@@ -234,38 +241,23 @@ pub fn standalone(kind: Derived, promises: &Promises, timeout: Duration) -> Opti
     }
     // Before the unknown word, so that a parser which stops there has seen the format.
     if matches!(kind, Derived::UnknownFlag | Derived::UnknownCommand) {
-        probe.args.insert(0, FORMAT_PLACE.into());
+        probe.call.args.insert(0, FORMAT_PLACE.into());
     }
     Some(probe)
 }
 
 fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
+    let words = args.iter().map(|arg| (*arg).to_owned()).collect();
     Probe {
         id: ProbeId::derived(kind, None),
         name: args.join(" "),
-        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        call: CallConfig { args: words, ..CallConfig::default() },
         exit: None,
-        result: false,
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
-        asking: BTreeMap::new(),
-        flags: BTreeMap::new(),
         place: None,
-        contract: Contracts::default(),
-        list: None,
-        login: false,
-        secret: false,
-        stream: false,
-        stdin: None,
-        env: Default::default(),
-        cwd: None,
-        remedy: Vec::new(),
-        workspace: None,
-        setup: Vec::new(),
-        interrupt: None,
         effect: None,
         timeout,
-        network: false,
         writes: false,
     }
 }
@@ -280,70 +272,66 @@ pub(super) fn made(kind: Derived, case: Case, probe: &Probe, label: &str) -> Pro
 }
 
 /// The probes of this kind that are made from a declared one.
-fn variations(kind: Derived, probe: &Probe, promises: &Promises, first: bool) -> Vec<Probe> {
+fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
     let call = |case, label: &str, asking: &[&str], exit, format| {
         let asking: Vec<String> = asking.iter().map(|arg| (*arg).to_owned()).collect();
-        Probe {
-            args: place_format(&probe.args, &asking),
+        let mut call = Probe {
             asks_format: false,
             exit,
-            result: probe.result && exit.is_some(),
             formats: vec![format],
-            ..made(kind, case, probe, label)
-        }
+            ..made(kind, case, probe, label).with_args(place_format(&probe.call.args, &asking))
+        };
+        call.call.result &= exit.is_some();
+        call
     };
     let with = |label: &str, asking: &[&str], exit, format| call(Case::Only, label, asking, exit, format);
     match kind {
         Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         Derived::InvalidFormat if first => {
-            let wrong = |format| invalid(probe.asking(format, promises), format);
+            let wrong = |format| invalid(probe.asking(format, profile), format);
             let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(wrong) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
-            let probe_with = with("invalid format", &asking, None, Text);
-            match (&probe.workspace, probe.is_open(promises)) {
-                (None, true) => vec![Probe { workspace: Some(Workspace::Empty), ..probe_with }],
-                _ => vec![probe_with],
+            let mut invalid = with("invalid format", &asking, None, Text);
+            if probe.is_open(profile) {
+                invalid.call.workspace.get_or_insert(Workspace::Empty);
             }
+            vec![invalid]
         }
         Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
-            .filter(|(format, _)| probe.formats.contains(format) && probe.asks_with_output(*format, promises))
+            .filter(|(format, _)| probe.formats.contains(format) && probe.asks_with_output(*format, profile))
             .map(|(format, flag)| call(Case::Format(format), flag, &[flag], probe.exit, format))
             .collect(),
-        Derived::InvalidValue if !probe.args.iter().any(|arg| arg == "--") => {
-            let wrong = promises.choices.iter().find_map(|choices| with_invalid_value(choices, &probe.args));
-            let args = |args| Probe { args, ..with("invalid value", &[], None, Text) };
-            wrong.map(args).into_iter().collect()
+        Derived::InvalidValue if !probe.call.args.iter().any(|arg| arg == "--") => {
+            let wrong =
+                profile.choices.iter().find_map(|choices| with_invalid_value(choices, &probe.call.args));
+            let call = |args| with("invalid value", &[], None, Text).with_args(args);
+            wrong.map(call).into_iter().collect()
         }
-        Derived::IgnoredFlag if !probe.args.iter().any(|arg| arg == "--") || first => {
-            let behind = behind(&probe.args, UNKNOWN_FLAG);
-            let behind = behind.map(|args| Probe {
-                args,
-                ..call(Case::words([UNKNOWN_FLAG]), "unknown flag behind", &[], None, Text)
-            });
+        Derived::IgnoredFlag if !probe.call.args.iter().any(|arg| arg == "--") || first => {
+            let behind = behind(&probe.call.args, UNKNOWN_FLAG);
+            let case = Case::words([UNKNOWN_FLAG]);
+            let behind =
+                behind.map(|args| call(case, "unknown flag behind", &[], None, Text).with_args(args));
             [with("unknown flag", &[UNKNOWN_FLAG], None, Text)].into_iter().chain(behind).collect()
         }
         Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
-        Derived::MoreFormats if first && probe.asks_with_output(Json, promises) && !probe.is_unasked() => {
+        Derived::MoreFormats if first && probe.asks_with_output(Json, profile) && !probe.is_unasked() => {
             ["csv", "tsv", "yaml"]
                 .into_iter()
                 .map(|format| call(Case::words([format]), format, &["--output", format], None, Text))
                 .collect()
         }
         Derived::Limit if probe.formats.contains(&Json) => {
-            let Some(spelling) = probe.flag(Flag::Limit, promises).args() else { return Vec::new() };
-            let limited = |limit: u64| Probe {
-                args: placed(
-                    &probe.args,
-                    &Flag::Limit.with_value(spelling, &limit.to_string()),
-                    probe,
-                    promises,
-                ),
-                asks_format: probe.asks_format,
-                ..call(Case::Limit(limit), &format!("limit {limit}"), &[], probe.exit, Json)
+            let Some(spelling) = probe.flag(Flag::Limit, profile).args() else { return Vec::new() };
+            let limited = |limit: u64| {
+                let option = Flag::Limit.with_value(spelling, &limit.to_string());
+                let call = call(Case::Limit(limit), &format!("limit {limit}"), &[], probe.exit, Json);
+                let args = placed(&probe.call.args, &option, probe, profile);
+                Probe { asks_format: probe.asks_format, ..call.with_args(args) }
             };
-            probe.list.iter().flat_map(limits).map(limited).collect()
+            probe.call.list.iter().flat_map(limits).map(limited).collect()
         }
         _ => Vec::new(),
     }
@@ -371,9 +359,9 @@ pub(super) fn behind(args: &[String], option: &str) -> Option<Vec<String>> {
 
 /// `args` of a probe with an option where its options are accepted: where the format option is, if that place was found
 /// or is the only one, in a call without subcommands; else last.
-pub fn placed(args: &[String], option: &[String], probe: &Probe, promises: &Promises) -> Vec<String> {
+pub fn placed(args: &[String], option: &[String], probe: &Probe, profile: &TargetProfile) -> Vec<String> {
     let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
-    match marked.filter(|_| probe.place.is_some() || promises.commands.is_empty()) {
+    match marked.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
         Some(at) => [&args[..=at], option, &args[at + 1..]].concat(),
         None => placed_last(args, option),
     }

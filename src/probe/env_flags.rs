@@ -1,6 +1,6 @@
 //! Options that a variable stands for, and declared calls with either.
 
-use super::{Probe, Promises, derive, flagged};
+use super::{Probe, TargetProfile, derive, flagged};
 use crate::catalogue::Derived;
 use crate::config::place_format;
 use crate::model::{Case, OutputFormat};
@@ -42,15 +42,15 @@ impl EnvFlag {
 }
 
 /// The pairs that can be tried.
-pub fn env_flags(promises: &Promises) -> Vec<EnvFlag> {
+pub fn env_flags(profile: &TargetProfile) -> Vec<EnvFlag> {
     let by_value = |flag: &String| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find_map(|format| {
-            let value = match promises.asking(format) {
+            let value = match profile.asking(format) {
                 [own, value] if own == flag => value,
                 [word] => word.strip_prefix(flag.as_str())?.strip_prefix('=')?,
                 _ => return None,
             };
-            (value == format.name()).then(|| (format, promises.asking(format).join(" ")))
+            (value == format.name()).then(|| (format, profile.asking(format).join(" ")))
         })
     };
     let pair = |(flag, variable): (&String, &String)| {
@@ -58,13 +58,16 @@ pub fn env_flags(promises: &Promises) -> Vec<EnvFlag> {
             by_value(flag).map_or((None, flag.clone()), |(format, words)| (Some(format), words));
         EnvFlag { flag, variable: variable.clone(), format }
     };
-    promises.env_flags.iter().map(pair).collect()
+    profile.conventions.env_flags.iter().map(pair).collect()
 }
 
 /// The pairs that a help shows and that can be tried without being declared.
-pub(super) fn shown(help: &Interface, promises: &Promises) -> impl Iterator<Item = (String, String)> + use<> {
-    let declared: Vec<String> = promises.env_flags.values().cloned().collect();
-    let selects = promises.asking(OutputFormat::Json).first().cloned();
+pub(super) fn shown(
+    help: &Interface,
+    profile: &TargetProfile,
+) -> impl Iterator<Item = (String, String)> + use<> {
+    let declared: Vec<String> = profile.conventions.env_flags.values().cloned().collect();
+    let selects = profile.asking(OutputFormat::Json).first().cloned();
     help.env_flags()
         .into_iter()
         .filter(move |pair| {
@@ -75,42 +78,41 @@ pub(super) fn shown(help: &Interface, promises: &Promises) -> impl Iterator<Item
 }
 
 /// The first probes that succeed, with each option or its variable.
-pub(super) fn calls(declared: &[Probe], promises: &Promises) -> Vec<Probe> {
+pub(super) fn calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let probes = || declared.iter().filter(|probe| probe.exit == Some(0)).take(TRIED);
-    env_flags(promises)
+    env_flags(profile)
         .iter()
-        .flat_map(|pair| probes().flat_map(|probe| of_pair(pair, probe, promises)))
+        .flat_map(|pair| probes().flat_map(|probe| of_pair(pair, probe, profile)))
         .collect()
 }
 
-fn of_pair(pair: &EnvFlag, probe: &Probe, promises: &Promises) -> Vec<Probe> {
+fn of_pair(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
     // Without a format option, which would win over an option or a variable that selects one. A target with a contract
     // is called in the format of that alone.
-    let has_contract = promises.contract.is_some();
+    let has_contract = profile.contract.is_some();
     let placed = |args: &[String]| if has_contract { args.to_vec() } else { place_format(args, &[]) };
     let made = |case, label: &str| Probe {
-        args: placed(&probe.args),
         asks_format: has_contract && probe.asks_format,
         formats: match has_contract {
             true => probe.formats.iter().copied().take(1).collect(),
             false => vec![OutputFormat::Text],
         },
-        ..derive::made(Derived::EnvFlag, case, probe, label)
+        ..derive::made(Derived::EnvFlag, case, probe, label).with_args(placed(&probe.call.args))
     };
     let set = |value: &str| {
-        let mut env = probe.env.clone();
-        env.insert(pair.variable.clone(), value.to_owned());
-        Probe { env, ..made(pair.case(value), &pair.set(value)) }
+        let mut set = made(pair.case(value), &pair.set(value));
+        set.call.env.insert(pair.variable.clone(), value.to_owned());
+        set
     };
     if let Some(format) = pair.format {
         let applies = probe.formats.contains(&format);
         return applies.then(|| Probe { formats: vec![format], ..set(format.name()) }).into_iter().collect();
     }
-    let at = flagged::place_behind(probe, promises);
-    let args = [&probe.args[..at], std::slice::from_ref(&pair.flag), &probe.args[at..]].concat();
+    let at = flagged::place_behind(probe, profile);
+    let args = [&probe.call.args[..at], std::slice::from_ref(&pair.flag), &probe.call.args[at..]].concat();
     let label = format!("{} for {}", pair.flag, pair.variable);
     let case = Case::OptionOf(pair.variable.clone());
-    let with_flag = Probe { args: placed(&args), ..made(case, &label) };
+    let with_flag = made(case, &label).with_args(placed(&args));
     let values = [ON].into_iter().chain(OFF);
     std::iter::once(with_flag).chain(values.map(set)).collect()
 }

@@ -22,15 +22,13 @@ pub use spec::{Surroundings, place_port, specs};
 
 use crate::catalogue::Derived;
 use crate::config::{
-    Asking, Contracts, FORMAT_PLACE, Feature, Flag, Flags, Formats, ListConfig, ProbeConfig, STALLED_PLACE,
-    SecretConfig, TargetConfig, Workspace, place_format,
+    Asking, CallConfig, Conventions, FORMAT_PLACE, Flag, ProbeConfig, STALLED_PLACE, TargetConfig,
+    place_format,
 };
-use crate::model::{OutputFormat, ProbeId, Stream};
+use crate::model::{OutputFormat, ProbeId};
 use crate::run::RunKey;
 use crate::target::{Choices, Interface};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// One way to call the target.
@@ -40,67 +38,23 @@ pub struct Probe {
     pub id: ProbeId,
     /// Its name in reports, unique among all probes of the target.
     pub name: String,
-    /// Arguments; [`FORMAT_PLACE`](crate::config::FORMAT_PLACE) may mark where those that ask for a
-    /// format go.
-    pub args: Vec<String>,
+    /// The call.
+    #[serde(flatten)]
+    pub call: CallConfig,
     /// Whether the arguments that ask for a format are still to be added.
     pub asks_format: bool,
     /// The exit code that it is expected to end with, where one is expected.
     pub exit: Option<i32>,
-    /// That code is an outcome whose standard output is data, whatever its number.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub result: bool,
     /// The formats that it is run in.
     pub formats: Vec<OutputFormat>,
-    /// How it is asked for a format, or that it has none, where that is not as the target says.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub asking: BTreeMap<OutputFormat, Asking>,
-    /// How common options are spelt in its call, or that it has none, where that is not as the target says.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub flags: BTreeMap<Flag, Asking>,
-    /// The place in `args` that was found for the arguments of a format, where it was looked for.
+    /// The place in the arguments that was found for those of a format, where it was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// What its output is held to, by format; a path is absolute.
-    #[serde(default)]
-    pub contract: Contracts,
-    /// The list that it prints.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub list: Option<ListConfig>,
-    /// It begins to sign in.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub login: bool,
-    /// It needs the secret of the target.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub secret: bool,
-    /// Its JSON lines are made one after the other, not at once.
-    pub stream: bool,
-    /// Bytes on standard input; none is a null input.
-    pub stdin: Option<Vec<u8>>,
-    /// Further environment variables.
-    pub env: BTreeMap<String, String>,
-    /// Working directory; none is the target's.
-    pub cwd: Option<PathBuf>,
-    /// Words of which a failing run has to say one: what helps.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub remedy: Vec<String>,
-    /// A folder of its own that each run starts in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workspace: Option<Workspace>,
-    /// Calls that are made before it in its workspace, by their arguments.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub setup: Vec<Vec<String>>,
-    /// It works for a while, and can be interrupted once this text was seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interrupt: Option<String>,
     /// What it changes; none where it changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// When a run is ended by force.
     pub timeout: Duration,
-    /// Its runs have the network of the machine though they are confined.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub network: bool,
     /// Its runs write to the folder that they start in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
@@ -144,30 +98,12 @@ impl Place {
     }
 }
 
-/// What a target promises about itself, as far as judging needs it.
+/// What is known of a target's command line: what is declared, and what its help pages list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Promises {
-    /// How each format is asked for.
-    pub formats: Formats,
-    /// The format that comes without a flag.
-    #[serde(default)]
-    pub default_format: OutputFormat,
-    /// How its common options are spelt.
-    #[serde(default)]
-    pub flags: Flags,
-    /// Where the error object goes in a JSON mode.
-    pub errors: Stream,
-    /// The exit codes that it has.
-    pub exit_codes: Vec<i32>,
-    /// Whether the configuration or a contract declares others than usual; an older recording does not tell.
-    #[serde(default = "yes")]
-    pub exit_codes_declared: bool,
-    /// Its exit code for wrong calls.
-    #[serde(default = "usage")]
-    pub usage: i32,
-    /// How it prints its schema.
-    #[serde(default, deserialize_with = "undeclared_if_null")]
-    pub schema: Asking,
+pub struct TargetProfile {
+    /// Its conventions as they are declared; the variables of options also as the help lists them.
+    #[serde(flatten)]
+    pub conventions: Conventions,
     /// An unknown command is tried: nothing takes it for data.
     #[serde(rename = "has_commands")]
     pub tries_command: bool,
@@ -186,27 +122,9 @@ pub struct Promises {
     /// The contract that takes the place of the default rules for the whole target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// What it has nothing of.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lacks_features: Vec<Feature>,
-    /// How it prints completion scripts.
-    #[serde(default)]
-    pub completions: Asking,
-    /// How it installs its instructions for agents.
-    #[serde(default)]
-    pub bundle_install: Asking,
     /// The examples of its help that call commands of declared probes, by their arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Vec<String>>,
-    /// Where it looks for its configuration, below the home.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config_file: Option<String>,
-    /// How it is given its secret; none where that is not said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<SecretConfig>,
-    /// Options with the variables that stand for them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub env_flags: BTreeMap<String, String>,
     /// The commands that its help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
@@ -234,44 +152,20 @@ fn is_output(asking: &[String], format: OutputFormat) -> bool {
     asking == ["--output", format.name()]
 }
 
-const fn yes() -> bool {
-    true
-}
-
-/// Reads how something is asked for; a recording may have null where that is not declared.
-fn undeclared_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Asking, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// What the exit code for wrong calls is in a recording that does not tell.
-fn usage() -> i32 {
-    TargetConfig::default().usage
-}
-
-impl Promises {
-    /// The promises of a configuration, with nothing known of the help.
+impl TargetProfile {
+    /// The profile of a configuration, with nothing known of the help.
     pub fn of(target: &TargetConfig) -> Self {
-        let mut promises = Self {
-            formats: target.formats.clone(),
-            default_format: target.default_format,
-            flags: target.flags.clone(),
-            errors: target.errors,
-            exit_codes: target.exit_codes.clone(),
-            exit_codes_declared: target.exit_codes_declared,
-            usage: target.usage,
-            schema: target.schema.clone(),
+        let formats = &target.conventions.formats;
+        let declared =
+            |format: &OutputFormat| format.is_json() && !formats.assumed && formats.args(*format).is_some();
+        Self {
             tries_command: target.unknown_command == Some(true),
             no_command: (target.unknown_command == Some(false))
                 .then(|| "the configuration has `unknown_command = false`".to_owned()),
-            asks_first: target.formats.assumed,
-            known_formats: Vec::new(),
-            lacks_features: target.lacks.clone(),
-            completions: target.completions.clone(),
-            bundle_install: target.bundle_install.clone(),
+            asks_first: formats.assumed,
+            known_formats: OutputFormat::ALL.into_iter().filter(declared).collect(),
+            conventions: target.conventions.clone(),
             examples: Vec::new(),
-            config_file: target.config_file.clone(),
-            secret: target.secret.clone(),
-            env_flags: target.env_flags.clone(),
             called_commands: Vec::new(),
             global_format: false,
             commands: Vec::new(),
@@ -280,12 +174,7 @@ impl Promises {
             acts_elsewhere: false,
             choices: Vec::new(),
             options: Vec::new(),
-        };
-        let declared = |format: &OutputFormat| {
-            format.is_json() && !promises.formats.assumed && promises.formats.args(*format).is_some()
-        };
-        promises.known_formats = OutputFormat::ALL.into_iter().filter(declared).collect();
-        promises
+        }
     }
 
     /// The same, with what the help says: how json and jsonl are asked for, and whether an unknown command
@@ -293,17 +182,17 @@ impl Promises {
     #[must_use]
     pub fn with_help(mut self, help: &Interface, declared: &[Probe]) -> Self {
         if !self.tries_command && self.no_command.is_none() && !help.commands.is_empty() {
-            self.no_command = takes_words(help, declared, self.usage);
+            self.no_command = takes_words(help, declared, self.conventions.usage);
             self.tries_command = self.no_command.is_none();
         }
         self.commands = help.commands.iter().map(|command| command.name.clone()).collect();
-        let flag = |format| self.formats.args(format)?.first()?.split('=').next();
+        let flag = |format| self.conventions.formats.args(format)?.first()?.split('=').next();
         let shown = |format| flag(format).is_some_and(|flag| help.has_option(flag));
         self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
         self.choices = help.choices();
         self.options = help.option_names();
         for (flag, variable) in env_flags::shown(help, &self) {
-            self.env_flags.entry(flag).or_insert(variable);
+            self.conventions.env_flags.entry(flag).or_insert(variable);
         }
         self.asks_first &= !help.output_is_format;
         self.other_short_help = help.other_short_help;
@@ -311,7 +200,7 @@ impl Promises {
             [(OutputFormat::Json, &help.formats.json), (OutputFormat::Jsonl, &help.formats.jsonl)]
         {
             if asking.is_some()
-                && asking.as_deref() == self.formats.args(format)
+                && asking.as_deref() == self.conventions.formats.args(format)
                 && !self.known_formats.contains(&format)
             {
                 self.known_formats.push(format);
@@ -322,17 +211,17 @@ impl Promises {
 
     /// The arguments that ask for `format`; none where there is no such format or nobody says how.
     pub fn asking(&self, format: OutputFormat) -> &[String] {
-        self.formats.args(format).unwrap_or_default()
+        self.conventions.formats.args(format).unwrap_or_default()
     }
 
     /// Whether the target says that it has no such format.
     pub fn lacks(&self, format: OutputFormat) -> bool {
-        self.formats.of(format) == &Asking::Lacking
+        self.conventions.formats.of(format) == &Asking::Lacking
     }
 
     /// The words of a common option in the name of a probe, with its key if another option is spelt alike.
     fn label(&self, flag: Flag, words: &[String]) -> String {
-        let alike = |other: &Flag| *other != flag && self.flags.of(*other).args() == Some(words);
+        let alike = |other: &Flag| *other != flag && self.conventions.flags.of(*other).args() == Some(words);
         match Flag::ALL.iter().any(alike) {
             true => format!("{} ({})", words.join(" "), flag.name()),
             false => words.join(" "),
@@ -353,7 +242,7 @@ fn takes_words(help: &Interface, declared: &[Probe], usage: i32) -> Option<Strin
     }
     let is_command = |word: &str| help.commands.iter().any(|command| command.name == word);
     let begins = |probe: &&Probe| {
-        let first = probe.args.iter().find(|word| *word != FORMAT_PLACE && *word != "--");
+        let first = probe.call.args.iter().find(|word| *word != FORMAT_PLACE && *word != "--");
         probe.exit != Some(usage) && first.is_some_and(|word| !word.starts_with('-') && !is_command(word))
     };
     let probe = declared.iter().find(begins)?;
@@ -364,50 +253,42 @@ impl Probe {
     /// The probe that a configuration or the command line declares.
     pub fn declared(config: &ProbeConfig, target: &TargetConfig) -> Self {
         let formats: Vec<OutputFormat> = config.formats_of(target).collect();
-        let confirm = config.flags.get(&Flag::Confirm).unwrap_or_else(|| target.flags.of(Flag::Confirm));
-        let confirmed = config.effect.filter(|effect| effect.destructive).map(|_| {
-            let options = confirm.args().unwrap_or_default();
-            derive::placed_last(&config.args, options)
-        });
+        let own = config.call.flags.get(&Flag::Confirm);
+        let confirm = own.unwrap_or_else(|| target.conventions.flags.of(Flag::Confirm));
+        let mut call = config.call.clone();
+        if config.effect.is_some_and(|effect| effect.destructive) {
+            call.args = derive::placed_last(&call.args, confirm.args().unwrap_or_default());
+        }
         let effect = config.effect.map(|effect| Effect {
-            unconfirmed: effect.destructive.then(|| config.args.clone()),
+            unconfirmed: effect.destructive.then(|| config.call.args.clone()),
             idempotent: effect.idempotent == Some(true),
             not_idempotent: effect.idempotent == Some(false),
             formats: formats.clone(),
             dry_run_exit: config.dry_run_exit.or(target.dry_run_exit).or(Some(config.exit)),
         });
         // Each run of one that nobody answers would take all of its time.
-        let words = || config.args.iter().chain(config.env.values());
+        let words = || config.call.args.iter().chain(config.call.env.values());
         let runs_anyway = config.effect.is_none_or(|effect| effect.formats_declared)
             && !words().any(|word| word.contains(STALLED_PLACE));
         Self {
             id: ProbeId::declared(&config.name),
             name: config.name.clone(),
-            args: confirmed.unwrap_or_else(|| config.args.clone()),
+            call,
             asks_format: true,
             exit: Some(config.exit),
-            result: config.result,
             formats: if runs_anyway { formats } else { Vec::new() },
-            asking: config.asking.clone(),
-            flags: config.flags.clone(),
             place: None,
-            contract: config.contract.clone(),
-            list: config.list.clone(),
-            login: config.login,
-            secret: config.secret,
-            stream: config.stream,
-            stdin: config.stdin.clone(),
-            env: config.env.clone(),
-            cwd: config.cwd.clone(),
-            remedy: config.remedy.clone(),
-            workspace: config.workspace.clone(),
-            setup: config.setup.clone(),
-            interrupt: config.interrupt.clone(),
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
-            network: config.network,
             writes: config.writes || target.writes,
         }
+    }
+
+    /// The same with other arguments.
+    #[must_use]
+    pub fn with_args(mut self, args: Vec<String>) -> Self {
+        self.call.args = args;
+        self
     }
 
     /// Whether the configuration or the command line declares it.
@@ -418,7 +299,7 @@ impl Probe {
     /// The words in front, which may name a command: flags before them are left out.
     pub fn command_words(&self) -> impl Iterator<Item = &str> {
         let is_flag = |word: &&str| word.starts_with('-');
-        let words = self.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE);
+        let words = self.call.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE);
         words.skip_while(is_flag).take_while(move |word| !is_flag(word))
     }
 
@@ -447,33 +328,33 @@ impl Probe {
     }
 
     /// Whether its runs get a secret: that of the target, or a non-empty one in its own `env`.
-    pub fn has_secret(&self, promises: &Promises) -> bool {
-        let variable = promises.secret.as_ref().and_then(|secret| self.env.get(&secret.env));
-        self.secret || variable.is_some_and(|value| !value.is_empty())
+    pub fn has_secret(&self, profile: &TargetProfile) -> bool {
+        let variable = profile.conventions.secret.as_ref().and_then(|secret| self.call.env.get(&secret.env));
+        self.call.secret || variable.is_some_and(|value| !value.is_empty())
     }
 
     /// Whether it calls a server that never answers.
     pub fn is_stalled(&self) -> bool {
-        self.args.iter().chain(self.env.values()).any(|word| word.contains(STALLED_PLACE))
+        self.call.args.iter().chain(self.call.env.values()).any(|word| word.contains(STALLED_PLACE))
     }
 
     /// Whether standard output is data when it ends as expected: it succeeds, or its code is an outcome. All
     /// that concerns data asks this; what is expected to end otherwise is an error.
     pub fn gives_data(&self) -> bool {
-        self.exit == Some(0) || self.result
+        self.exit == Some(0) || self.call.result
     }
 
     /// Whether its call begins with a word, which may be a subcommand.
     pub fn begins_with_word(&self) -> bool {
-        let first = self.args.iter().find(|arg| *arg != FORMAT_PLACE);
+        let first = self.call.args.iter().find(|arg| *arg != FORMAT_PLACE);
         first.is_some_and(|arg| !arg.starts_with('-'))
     }
 
     /// Whether it is asked for formats with a flag that nobody calls one, and has to be asked whether it takes
     /// them. A list of formats with json or jsonl in it calls the flag one.
-    pub fn is_open(&self, promises: &Promises) -> bool {
+    pub fn is_open(&self, profile: &TargetProfile) -> bool {
         let listed = self.formats.len() < OutputFormat::ALL.len() && self.formats.iter().any(|f| f.is_json());
-        promises.asks_first && self.asking.is_empty() && !listed
+        profile.asks_first && self.call.asking.is_empty() && !listed
     }
 
     /// Whether it could not be asked for formats: what it would take their flag for is not known.
@@ -497,28 +378,28 @@ impl Probe {
     }
 
     /// The arguments of a run in `format`.
-    pub fn call(&self, format: OutputFormat, promises: &Promises) -> Vec<String> {
+    pub fn args_in(&self, format: OutputFormat, profile: &TargetProfile) -> Vec<String> {
         // Text is what comes without a flag: it shows calls that know no format.
         let asked = self.asks_format && (self.is_declared() || self.of().is_some() || format.is_json());
-        let asking = if asked { self.asking(format, promises) } else { &[] };
-        place_format(&self.args, asking)
+        let asking = if asked { self.asking(format, profile) } else { &[] };
+        place_format(&self.call.args, asking)
     }
 
     /// Whether this probe asks for a format with `--output FORMAT`.
-    pub fn asks_with_output(&self, format: OutputFormat, promises: &Promises) -> bool {
-        is_output(self.asking(format, promises), format)
+    pub fn asks_with_output(&self, format: OutputFormat, profile: &TargetProfile) -> bool {
+        is_output(self.asking(format, profile), format)
     }
 
     /// The arguments that ask for `format` in a call of this probe.
-    pub fn asking<'a>(&'a self, format: OutputFormat, promises: &'a Promises) -> &'a [String] {
-        match self.asking.get(&format) {
+    pub fn asking<'a>(&'a self, format: OutputFormat, profile: &'a TargetProfile) -> &'a [String] {
+        match self.call.asking.get(&format) {
             Some(own) => own.args().unwrap_or_default(),
-            None => promises.asking(format),
+            None => profile.asking(format),
         }
     }
 
     /// How a common option is spelt in a call of this probe.
-    pub fn flag<'a>(&'a self, flag: Flag, promises: &'a Promises) -> &'a Asking {
-        self.flags.get(&flag).unwrap_or_else(|| promises.flags.of(flag))
+    pub fn flag<'a>(&'a self, flag: Flag, profile: &'a TargetProfile) -> &'a Asking {
+        self.call.flags.get(&flag).unwrap_or_else(|| profile.conventions.flags.of(flag))
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn head(head: &[u8]) -> serde_json::Result<Recording> {
 pub(super) fn identify(recording: &mut Recording) {
     let kinds: BTreeSet<Derived> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let declared: Vec<Probe> = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
-    let planned = derived(&kinds, &declared, &recording.promises, Duration::ZERO);
+    let planned = derived(&kinds, &declared, &recording.profile, Duration::ZERO);
     for probe in &mut recording.probes {
         if let ProbeId::Derived { kind, from, case: case @ Case::Only } = &mut probe.id
             && *kind != Derived::Refused

@@ -1,6 +1,6 @@
 //! The plan: each run that some selected check needs, once.
 
-use super::{Probe, Promises, derived};
+use super::{Probe, TargetProfile, derived};
 use crate::catalogue::{Check, Derived};
 use crate::config::Flag;
 use crate::model::{COMBINED, Condition, Layer, OutputFormat, ProbeId, Variant, parts};
@@ -15,7 +15,7 @@ const REPEATS: u8 = 2;
 pub fn plan(
     checks: &[&Check],
     declared: Vec<Probe>,
-    promises: &Promises,
+    profile: &TargetProfile,
     timeout: Duration,
 ) -> (Vec<Probe>, Vec<RunKey>) {
     let behavioral = || checks.iter().filter(|check| check.layer == Layer::Behavioral);
@@ -27,7 +27,7 @@ pub fn plan(
         // And its help, which flags and which wrong calls there are.
         kinds.insert(Derived::Help);
     }
-    if promises.contract.is_some() {
+    if profile.contract.is_some() {
         // Other formats and wrong calls are the contract's own affair.
         kinds.retain(|kind| {
             use Derived::{
@@ -49,8 +49,8 @@ pub fn plan(
         }
     }
     let mut probes = declared;
-    probes.extend(derived(&kinds, &probes, promises, timeout));
-    let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, promises, &wanted)).collect();
+    probes.extend(derived(&kinds, &probes, profile, timeout));
+    let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, profile, &wanted)).collect();
     // A derived call in JSON is compared with the one that it is derived from.
     let compared = |probe: &Probe| {
         let source = probes.iter().find(|source| source.is_declared() && Some(&*source.name) == probe.of());
@@ -86,7 +86,7 @@ pub fn help_run() -> RunKey {
 
 fn runs_of(
     probe: &Probe,
-    promises: &Promises,
+    profile: &TargetProfile,
     wanted: &BTreeMap<OutputFormat, BTreeSet<Variant>>,
 ) -> Vec<RunKey> {
     let mut runs = Vec::new();
@@ -95,25 +95,25 @@ fn runs_of(
         let variants: BTreeSet<Variant> = match probe.id.kind() {
             Some(kind) => {
                 let own = conditions(kind);
-                let stands_in = kind != Derived::NoFormat || has_call_without_format(promises);
+                let stands_in = kind != Derived::NoFormat || has_call_without_format(profile);
                 let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
-                let twice = idempotent || probe.interrupt.is_some();
+                let twice = idempotent || probe.call.interrupt.is_some();
                 let scene = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
-                let has_no_input = probe.flag(Flag::NoInput, promises).args().is_some();
+                let has_no_input = probe.flag(Flag::NoInput, profile).args().is_some();
                 let fits = |variant: &Variant| {
                     own.contains(variant)
                         && stands_in
                         && (*variant != Variant::Repeat || twice)
                         && (!scene || *variant != Variant::FullTerminal || has_no_input)
-                        && (*variant != Variant::TerminalIn || probe.stdin.is_none())
+                        && (*variant != Variant::TerminalIn || probe.call.stdin.is_none())
                 };
                 wanted.filter(fits).chain([Variant::Plain]).collect()
             }
-            None => wanted.filter(|variant| concerns(probe, promises, *format, *variant)).collect(),
+            None => wanted.filter(|variant| concerns(probe, profile, *format, *variant)).collect(),
         };
         let single = variants
             .into_iter()
-            .flat_map(|variant| numbers(variant, probe, promises, *format).map(move |nth| (variant, nth)));
+            .flat_map(|variant| numbers(variant, probe, profile, *format).map(move |nth| (variant, nth)));
         let plain = probe.plain(*format);
         runs.extend(at_once(single.collect()).into_iter().map(|condition| plain.under(condition)));
     }
@@ -156,30 +156,30 @@ const fn conditions(kind: Derived) -> &'static [Variant] {
 
 /// Whether a variant can show anything on a probe: a call that fails has little output to spoil, declared input
 /// leaves no silence to wait in, and what comes of text in a file or late is for people.
-fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: Variant) -> bool {
+fn concerns(probe: &Probe, profile: &TargetProfile, format: OutputFormat, variant: Variant) -> bool {
     // The call without a format, which is the same and which every target accepts, is made there.
-    let stands_in = format == OutputFormat::Text && probe.gives_data() && has_call_without_format(promises);
+    let stands_in = format == OutputFormat::Text && probe.gives_data() && has_call_without_format(profile);
     match variant {
         Variant::Plain => true,
         variant if stands_in && conditions(Derived::NoFormat).contains(&variant) => false,
         // Once, if not in the call without a format.
         Variant::Bare | Variant::Xdg => {
-            let once = probe.formats.first() == Some(&format) && !has_call_without_format(promises);
+            let once = probe.formats.first() == Some(&format) && !has_call_without_format(profile);
             once && probe.gives_data()
         }
         // A question is asked whatever the format, and also by what fails in the end.
         Variant::TerminalIn => {
             let json = probe.gives_data() && format == OutputFormat::Json;
-            probe.stdin.is_none() && (json || probe.formats.first() == Some(&format))
+            probe.call.stdin.is_none() && (json || probe.formats.first() == Some(&format))
         }
         Variant::FullTerminal => {
-            probe.stdin.is_none() && probe.flag(Flag::NoInput, promises).args().is_some()
+            probe.call.stdin.is_none() && probe.flag(Flag::NoInput, profile).args().is_some()
         }
         Variant::ColourPipe | Variant::NoColour => true,
         Variant::NoPager => probe.gives_data(),
         // What fails may show its secret in debug output as well.
-        Variant::HostileEnv if probe.has_secret(promises) => true,
-        Variant::OpenStdin => probe.stdin.is_none() && format != OutputFormat::Jsonl,
+        Variant::HostileEnv if probe.has_secret(profile) => true,
+        Variant::OpenStdin => probe.call.stdin.is_none() && format != OutputFormat::Jsonl,
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
         // See [`repetitions`].
         Variant::Repeat => false,
@@ -188,21 +188,21 @@ fn concerns(probe: &Probe, promises: &Promises, format: OutputFormat, variant: V
 }
 
 /// Whether the call without a format prints text.
-fn has_call_without_format(promises: &Promises) -> bool {
-    promises.contract.is_none() && promises.default_format == OutputFormat::Text
+fn has_call_without_format(profile: &TargetProfile) -> bool {
+    profile.contract.is_none() && profile.conventions.default_format == OutputFormat::Text
 }
 
 /// Which of the runs under a variant are made.
 fn numbers(
     variant: Variant,
     probe: &Probe,
-    promises: &Promises,
+    profile: &TargetProfile,
     format: OutputFormat,
 ) -> impl Iterator<Item = u8> {
     let is_own = !probe.is_declared() && probe.of().is_none();
     let all = match variant {
         // Nobody says which file could be invalid; and most calls need a home.
-        Variant::Bare => u8::from(!is_own)..1 + u8::from(promises.config_file.is_some()),
+        Variant::Bare => u8::from(!is_own)..1 + u8::from(profile.conventions.config_file.is_some()),
         Variant::Repeat if format.is_json() => 0..REPEATS,
         _ => 0..variant.environments().len().max(1) as u8,
     };

@@ -1,10 +1,10 @@
 //! Everything that a verdict rests on, in one file: `check --record` writes it, `--replay` judges it
 //! again.
 //!
-//! JSON lines: a head with the target, what it promises, the probes and their contracts; then one observation a line.
+//! JSON lines: a head with the target, its profile, the probes and their contracts; then one observation a line.
 //! Nothing in it names a file that is read.
 
-use super::{Probe, Promises, old_recording};
+use super::{Probe, TargetProfile, old_recording};
 use crate::config::{CheckConfig, Waiver};
 use crate::model::{ArgumentParser, HelpLanguage, ProbeId, Toolkit};
 use crate::report::{ConfigInfo, TargetInfo};
@@ -44,8 +44,9 @@ pub struct Recording {
     pub ended: Option<String>,
     /// What was run.
     pub target: TargetInfo,
-    /// What it promises.
-    pub promises: Promises,
+    /// What is known of its command line.
+    #[serde(rename = "promises")]
+    pub profile: TargetProfile,
     /// The probes.
     pub probes: Vec<Probe>,
     /// The contracts that the probes name, but for bundled ones.
@@ -136,13 +137,13 @@ impl Recording {
     }
 
     /// A recording of no runs.
-    pub fn new(target: TargetInfo, promises: Promises) -> Self {
+    pub fn new(target: TargetInfo, profile: TargetProfile) -> Self {
         Self {
             recording: VERSION,
             time: None,
             ended: None,
             target,
-            promises,
+            profile,
             probes: Vec::new(),
             contracts: BTreeMap::new(),
             interrupted: false,
@@ -275,7 +276,7 @@ impl Recording {
     /// The first contract that is neither bundled nor in the recording, and the probe that names it.
     fn lacking_contract(&self) -> Option<(&str, &str)> {
         let named = self.probes.iter().flat_map(|probe| {
-            probe.contract.names().map(|contract| (probe.name.as_str(), contract.as_str()))
+            probe.call.contract.names().map(|contract| (probe.name.as_str(), contract.as_str()))
         });
         let is_file = |name: &str| contract_path(Path::new(""), name).is_some();
         named.into_iter().find(|(_, name)| is_file(name) && !self.contracts.contains_key(*name))

@@ -1,7 +1,7 @@
 //! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
 
 use super::derive::{behind, made, placed};
-use super::{Effect, Probe, Promises};
+use super::{Effect, Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::model::{Case, OutputFormat};
@@ -12,23 +12,23 @@ use std::time::Duration;
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The calls of these kinds.
-pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], promises: &Promises) -> Vec<Probe> {
-    let in_json = takes_json(declared, promises);
-    let scenes = declared.iter().map(|probe| Scenes { probe, promises, in_json });
+pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
+    let in_json = takes_json(declared, profile);
+    let scenes = declared.iter().map(|probe| Scenes { probe, profile, in_json });
     scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.of(*kind))).collect()
 }
 
 /// Whether json can be asked for where a file of that name must not be written: the target says how, or another
 /// probe was asked first and took it.
-fn takes_json(declared: &[Probe], promises: &Promises) -> bool {
+fn takes_json(declared: &[Probe], profile: &TargetProfile) -> bool {
     let took = |probe: &Probe| probe.asks_format && probe.formats.contains(&OutputFormat::Json);
-    !promises.asks_first || declared.iter().any(|probe| probe.effect.is_none() && took(probe))
+    !profile.asks_first || declared.iter().any(|probe| probe.effect.is_none() && took(probe))
 }
 
 #[derive(Clone, Copy)]
 struct Scenes<'a> {
     probe: &'a Probe,
-    promises: &'a Promises,
+    profile: &'a TargetProfile,
     in_json: bool,
 }
 
@@ -39,27 +39,27 @@ impl Scenes<'_> {
         if probe.is_stalled() {
             return self.of_stalled(kind).into_iter().collect();
         }
-        let interrupted = probe.interrupt.is_some().then(|| self.of_interrupted(kind));
+        let interrupted = probe.call.interrupt.is_some().then(|| self.of_interrupted(kind));
         changing.filter(|calls| !calls.is_empty()).or(interrupted).unwrap_or_default()
     }
 
     /// Those of a probe that calls a server which never answers: with a time limit, if it has one.
     fn of_stalled(self, kind: Derived) -> Option<Probe> {
-        let spelling = self.probe.flag(Flag::Timeout, self.promises).args().unwrap_or_default();
+        let spelling = self.probe.flag(Flag::Timeout, self.profile).args().unwrap_or_default();
         let options = Flag::Timeout.with_value(spelling, "1");
-        let args = self.placed(&self.probe.args, &options);
+        let args = self.placed(&self.probe.call.args, &options);
         let (label, args) = match kind {
             Derived::Timeout if options.is_empty() => ("no time limit".to_owned(), args),
             Derived::Timeout => (options.join(" "), args),
             Derived::InvalidRequest => {
                 ("unknown flag".to_owned(), self.placed(&args, &[super::UNKNOWN_FLAG.to_owned()]))
             }
-            Derived::AnonymousRequest if self.probe.secret => ("no secret".to_owned(), args),
+            Derived::AnonymousRequest if self.probe.call.secret => ("no secret".to_owned(), args),
             _ => return None,
         };
-        let call = self.call(kind, &label, args, self.plainest());
-        let secret = call.secret && kind != Derived::AnonymousRequest;
-        Some(Probe { exit: None, timeout: TIMEOUT, secret, ..call })
+        let mut call = self.call(kind, &label, args, self.plainest());
+        call.call.secret &= kind != Derived::AnonymousRequest;
+        Some(Probe { exit: None, timeout: TIMEOUT, ..call })
     }
 
     /// Those of a probe that can be interrupted.
@@ -71,16 +71,16 @@ impl Scenes<'_> {
             Derived::Confirmed => ("in full", self.probe.exit),
             _ => return Vec::new(),
         };
-        vec![Probe { exit, ..self.call(kind, label, self.probe.args.clone(), self.plainest()) }]
+        vec![Probe { exit, ..self.call(kind, label, self.probe.call.args.clone(), self.plainest()) }]
     }
 
     /// Those of a probe that changes something.
     fn of_changing(self, kind: Derived, effect: &Effect) -> Vec<Probe> {
         let probe = self.probe;
-        let unconfirmed = effect.unconfirmed.as_ref().unwrap_or(&probe.args);
+        let unconfirmed = effect.unconfirmed.as_ref().unwrap_or(&probe.call.args);
         match kind {
             Derived::DryRun => {
-                let Some(options) = probe.flag(Flag::DryRun, self.promises).args() else { return Vec::new() };
+                let Some(options) = probe.flag(Flag::DryRun, self.profile).args() else { return Vec::new() };
                 let args = self.placed(unconfirmed, options);
                 let mut formats = vec![self.plainest()];
                 let json = self.in_json && effect.formats.contains(&OutputFormat::Json);
@@ -98,22 +98,26 @@ impl Scenes<'_> {
             }
             Derived::Unconfirmed => {
                 let args = effect.unconfirmed.iter();
-                let call = |args: &Vec<String>| self.call(kind, "unconfirmed", args.clone(), self.plainest());
-                args.map(|args| Probe { exit: None, result: false, ..call(args) }).collect()
+                let call = |args: &Vec<String>| {
+                    let mut call = self.call(kind, "unconfirmed", args.clone(), self.plainest());
+                    call.call.result = false;
+                    Probe { exit: None, ..call }
+                };
+                args.map(call).collect()
             }
             Derived::Confirmed => {
-                vec![self.call(kind, "in full", probe.args.clone(), self.plainest())]
+                vec![self.call(kind, "in full", probe.call.args.clone(), self.plainest())]
             }
             Derived::Again if effect.idempotent => {
-                let mut again = self.call(kind, "again", probe.args.clone(), self.plainest());
-                again.setup.push(again.call(again.formats[0], self.promises));
+                let mut again = self.call(kind, "again", probe.call.args.clone(), self.plainest());
+                again.call.setup.push(again.args_in(again.formats[0], self.profile));
                 vec![again]
             }
             // Confirmed, if it has to be: an unknown flag that is ignored does what the call does.
-            Derived::IgnoredFlag if probe.is_apart() && !probe.args.iter().any(|arg| arg == "--") => {
+            Derived::IgnoredFlag if probe.is_apart() && !probe.call.args.iter().any(|arg| arg == "--") => {
                 let flag = super::UNKNOWN_FLAG;
-                let placed = (Case::Only, "unknown flag", self.placed(&probe.args, &[flag.to_owned()]));
-                let behind = behind(&probe.args, flag);
+                let placed = (Case::Only, "unknown flag", self.placed(&probe.call.args, &[flag.to_owned()]));
+                let behind = behind(&probe.call.args, flag);
                 let behind = behind.map(|args| (Case::words([flag]), "unknown flag behind", args));
                 let call = |(case, label, args)| Probe {
                     exit: None,
@@ -123,7 +127,7 @@ impl Scenes<'_> {
             }
             // Without the confirmation, which is an answer as well.
             Derived::NoInput if probe.is_apart() => {
-                let options = probe.flag(Flag::NoInput, self.promises).args();
+                let options = probe.flag(Flag::NoInput, self.profile).args();
                 let call = |options: &[String]| {
                     let args = self.placed(unconfirmed, options);
                     Probe { exit: None, ..self.call(kind, &options.join(" "), args, self.plainest()) }
@@ -135,7 +139,7 @@ impl Scenes<'_> {
     }
 
     fn placed(&self, args: &[String], option: &[String]) -> Vec<String> {
-        placed(args, option, self.probe, self.promises)
+        placed(args, option, self.probe, self.profile)
     }
 
     /// The format that a call is made in once: text, for which no option is needed where it is the default.
@@ -144,7 +148,7 @@ impl Scenes<'_> {
         let formats = probe.effect.as_ref().map_or(&probe.formats, |effect| &effect.formats);
         match formats.contains(&OutputFormat::Text) {
             true => OutputFormat::Text,
-            false => formats.first().copied().unwrap_or(self.promises.default_format),
+            false => formats.first().copied().unwrap_or(self.profile.conventions.default_format),
         }
     }
 
@@ -153,13 +157,10 @@ impl Scenes<'_> {
     }
 
     fn case(&self, case: Case, kind: Derived, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
-        let is_default = format == OutputFormat::Text && self.promises.default_format == OutputFormat::Text;
-        Probe {
-            args,
-            asks_format: !is_default,
-            formats: vec![format],
-            stream: false,
-            ..made(kind, case, self.probe, label)
-        }
+        let is_default =
+            format == OutputFormat::Text && self.profile.conventions.default_format == OutputFormat::Text;
+        let mut call = made(kind, case, self.probe, label).with_args(args);
+        call.call.stream = false;
+        Probe { asks_format: !is_default, formats: vec![format], ..call }
     }
 }

@@ -1,6 +1,6 @@
 //! From the plan to what the runner takes.
 
-use super::{Probe, Promises};
+use super::{Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::{FILE_PLACE, Isolation, PORT_PLACE, STALLED_PLACE, Workspace};
 use crate::model::{OutputFormat, ProbeId, Variant};
@@ -71,7 +71,7 @@ pub fn place_port(text: &str, port: u16) -> String {
 pub fn specs(
     keys: &[RunKey],
     probes: &[Probe],
-    promises: &Promises,
+    profile: &TargetProfile,
     target: &Target,
     around: &Surroundings,
 ) -> Vec<RunSpec> {
@@ -85,7 +85,7 @@ pub fn specs(
         .filter_map(|key| {
             let of = *by_id.get(&key.probe)?;
             let source = of.1.of().and_then(|name| by_name.get(name).copied());
-            let mut spec = spec(key, of, source, promises, target, around);
+            let mut spec = spec(key, of, source, profile, target, around);
             spec.job.own_programs.clone_from(&own);
             Some(spec)
         })
@@ -96,7 +96,7 @@ fn spec(
     key: &RunKey,
     (nth, probe): (u32, &Probe),
     source: Option<&Probe>,
-    promises: &Promises,
+    profile: &TargetProfile,
     target: &Target,
     around: &Surroundings,
 ) -> RunSpec {
@@ -106,30 +106,31 @@ fn spec(
     };
     let env_of = |probe: &Probe| -> Vec<(OsString, OsString)> {
         let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
-        let own = probe.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
+        let own = probe.call.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
         target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect()
     };
     let mut env = env_of(probe);
-    let mut stdin = probe.stdin.as_ref().map(|bytes| bytes.as_slice().into());
-    let secret = secret(probe, promises, &env);
+    let mut stdin = probe.call.stdin.as_ref().map(|bytes| bytes.as_slice().into());
+    let secret = secret(probe, profile, &env);
     let by_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
-    if let (Some(secret), Some(config), true) = (&secret, &promises.secret, by_other_way) {
+    if let (Some(secret), Some(config), true) = (&secret, &profile.conventions.secret, by_other_way) {
         env.retain(|(name, _)| *name != *config.env);
         if probe.is(Derived::SecretStdin) {
             stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
         }
     }
-    if let Some(config) = promises.secret.as_ref().filter(|_| probe.is(Derived::AnonymousRequest)) {
+    if let Some(config) = profile.conventions.secret.as_ref().filter(|_| probe.is(Derived::AnonymousRequest))
+    {
         env.retain(|(name, _)| *name != *config.env);
     }
     // What a derived call changes is tried on that call alone.
-    let setup = probe.setup.iter().map(|args| SetupCall {
+    let setup = probe.call.setup.iter().map(|args| SetupCall {
         args: words(args),
         env: env_of(source.unwrap_or(probe)),
         interrupt: None,
     });
     let interrupted = probe.is(Derived::After).then(|| SetupCall {
-        args: words(&probe.call(key.format, promises)),
+        args: words(&probe.args_in(key.format, profile)),
         env: env.clone(),
         interrupt: interruption(probe, StopSignal::Terminate),
     });
@@ -140,14 +141,14 @@ fn spec(
     };
     let job = Job {
         program: target.program.clone().into(),
-        args: words(&probe.call(key.format, promises)),
-        cwd: probe.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
-        workspace: probe.workspace.as_ref().map(|workspace| around.workspace(workspace)),
+        args: words(&probe.args_in(key.format, profile)),
+        cwd: probe.call.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
+        workspace: probe.call.workspace.as_ref().map(|workspace| around.workspace(workspace)),
         setup: setup.chain(interrupted).collect(),
         interrupt,
         stalled: probe.is_stalled().then(|| STALLED_PLACE.to_owned()),
         home: around.home.clone(),
-        config_file: target.config.config_file.as_ref().map(OsString::from),
+        config_file: target.config.conventions.config_file.as_ref().map(OsString::from),
         snapshots: has_snapshots(probe, key.variant) || secret.is_some(),
         secret,
         env,
@@ -158,10 +159,10 @@ fn spec(
         limits: target.config.limits,
         isolation: around.isolation(target.config.isolation, probe),
         connect: around.ports.clone(),
-        network: target.config.network || probe.network,
+        network: target.config.network || probe.call.network,
         family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
         // When records arrive is evidence there.
-        quiet: probe.stream
+        quiet: probe.call.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
         obstacle: None,
@@ -178,22 +179,22 @@ fn spec(
 }
 
 fn interruption(probe: &Probe, signal: StopSignal) -> Option<Interruption> {
-    probe.interrupt.clone().map(|after| Interruption { after, signal })
+    probe.call.interrupt.clone().map(|after| Interruption { after, signal })
 }
 
 /// Whether it is looked at what a run changes.
 fn has_snapshots(probe: &Probe, variant: Variant) -> bool {
     match variant {
         Variant::Xdg => true,
-        Variant::Plain | Variant::Repeat => probe.workspace.is_some(),
+        Variant::Plain | Variant::Repeat => probe.call.workspace.is_some(),
         _ => false,
     }
 }
 
 /// The secret that a run is given: a probe that needs it, and one that fails with what its own `env` holds.
-fn secret(probe: &Probe, promises: &Promises, env: &[(OsString, OsString)]) -> Option<Secret> {
-    let name = &promises.secret.as_ref()?.env;
-    if !probe.secret && !probe.env.contains_key(name) {
+fn secret(probe: &Probe, profile: &TargetProfile, env: &[(OsString, OsString)]) -> Option<Secret> {
+    let name = &profile.conventions.secret.as_ref()?.env;
+    if !probe.call.secret && !probe.call.env.contains_key(name) {
         return None;
     }
     let (_, value) = env.iter().rev().find(|(own, _)| **own == **name)?;

@@ -15,7 +15,7 @@ mod spec;
 pub use agentnative_helper::{
     Area, Bytes, Captured, Change, Changes, Chunk, Confinement, End, Entry, EntryKind, FileLock,
     HOSTILE_ENVIRONMENTS, Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Limit,
-    Limits, Options as RunnerOptions, Purpose, Ready, Secret, Service, SetupCall, Slots, Starvation,
+    Limits, Options as RunnerOptions, Outcome, Purpose, Ready, Secret, Service, SetupCall, Slots, Starvation,
     StopSignal, Template, TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables,
     set_non_dumpable,
 };

@@ -111,7 +111,7 @@ impl Runner {
                 Event::Done(at, outcome) => {
                     if let Some(place) = done.get_mut(at) {
                         let (key, argv) = named[at].clone();
-                        on_done(place.insert(Observation::new(key, argv, *outcome)));
+                        on_done(place.insert(Observation { key, argv, uncopied: false, outcome: *outcome }));
                     }
                 }
                 Event::Serving => {}

@@ -82,5 +82,5 @@ impl Runner {
 /// What was seen of a service.
 fn observation(outcome: Outcome) -> Observation {
     let key = RunKey::plain(ProbeId::declared("service"), OutputFormat::Text);
-    Observation::new(key, Vec::new(), outcome)
+    Observation { key, argv: Vec::new(), uncopied: false, outcome }
 }

@@ -102,8 +102,8 @@ fn a_lock_that_another_program_holds_is_named() {
     spec.job.args.push(path.clone().into());
     spec.job.deadline = Duration::from_millis(500);
     let seen = finish(options(), vec![spec]).observations.remove(0);
-    let lock = seen.lock.unwrap();
-    assert_eq!((seen.end, lock.path.as_deref()), (End::TimedOut, path.to_str()));
+    let lock = seen.outcome.lock.unwrap();
+    assert_eq!((seen.outcome.end, lock.path.as_deref()), (End::TimedOut, path.to_str()));
     // Threads have names of their own, and the lock is one of the process.
     assert!(lock.holder.is_some_and(|name| !name.is_empty()));
 }

@@ -13,7 +13,7 @@ fn a_terminal_on_stdin_alone_is_the_controlling_one() {
     let seen = run(python(script, Variant::TerminalIn));
     assert_eq!(text(&seen.stdout), "[True, False, False] xterm-256color True\n", "{}", text(&seen.stderr));
     assert_eq!(seen.end, End::Exited(0), "what is written to the terminal is taken, however much");
-    assert!(seen.terminal.starts_with("direct\n") && seen.terminal.len() == 4096, "{}", seen.terminal.len());
+    assert!(seen.terminal.starts_with(b"direct\n") && seen.terminal.len() == 4096, "{}", seen.terminal.len());
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_question_on_the_terminal_is_kept() {
     ] {
         let seen = run(sh(script, Variant::TerminalIn));
         assert_eq!((&seen.end, seen.waiting), (&End::Waited, Some(Waiting::Terminal)), "{script}");
-        assert_eq!(seen.terminal, "Name: ", "{script}");
+        assert_eq!(seen.terminal, b"Name: ", "{script}");
     }
     let declared = {
         let mut spec = sh("test -t 0 || cat", Variant::TerminalIn);

@@ -19,7 +19,7 @@ mod walls;
 
 use crate::runs::{finish, options, spec};
 use agentnative::model::Variant;
-use agentnative::run::{Observation, RunSpec};
+use agentnative::run::{Observation, Outcome, RunSpec};
 
 /// A run of a shell script.
 fn sh(script: &str, variant: Variant) -> RunSpec {
@@ -31,8 +31,8 @@ fn python(script: &str, variant: Variant) -> RunSpec {
     spec(crate::python::program().to_str().unwrap(), &["-c", script], variant)
 }
 
-fn run(spec: RunSpec) -> Observation {
-    all(vec![spec]).remove(0)
+fn run(spec: RunSpec) -> Outcome {
+    all(vec![spec]).remove(0).outcome
 }
 
 fn all(specs: Vec<RunSpec>) -> Vec<Observation> {

@@ -38,7 +38,8 @@ fn orphans_that_end_are_reaped_while_several_runs_go_on() {
              wait(lambda: len(glob.glob('{both}/done-*')) == 2)"
         )
     };
-    for seen in all((0..2).map(|own| python(&script(own), Variant::Plain)).collect()) {
+    let runs = all((0..2).map(|own| python(&script(own), Variant::Plain)).collect());
+    for seen in runs.into_iter().map(|seen| seen.outcome) {
         assert_eq!(
             (seen.end, &*text(&seen.stdout)),
             (End::Exited(0), "True\nTrue\n"),
@@ -60,7 +61,7 @@ fn an_orphan_with_the_limit_of_another_run_does_not_survive() {
          os.close(ours)\nos.read(begun, 1)\n"
     );
     let specs = vec![python("pass", Variant::Plain), python(&script, Variant::Plain)];
-    let seen = finish(RunnerOptions { jobs: 1, ..options() }, specs).observations.remove(1);
+    let seen = finish(RunnerOptions { jobs: 1, ..options() }, specs).observations.remove(1).outcome;
     assert_eq!((seen.end, &*text(&seen.stderr)), (End::Exited(0), ""));
     let left: Vec<_> = seen.left_behind.iter().map(|it| (&*it.name, it.detached)).collect();
     assert_eq!(left, [(&b"sleep"[..], true)]);

@@ -3,7 +3,7 @@
 use super::{python, sh};
 use crate::runs::{bytes, options, text};
 use agentnative::model::Variant;
-use agentnative::run::{Bytes, Leftover, Observation, RunSpec, Runner, Workspace};
+use agentnative::run::{Bytes, Leftover, Observation, Outcome, RunSpec, Runner, Workspace};
 
 /// A value with bytes that Base64, URLs and JSON spell in different ways.
 const SECRET: &str = "tok\"én~?>/\\9876";
@@ -97,7 +97,7 @@ fn large_output_is_searched_over_all_borders() {
         let expected = super::run(python(&format!("{script}{stars}{write}"), variant));
         assert_eq!((text(&seen.stderr), text(&expected.stderr)), (String::new(), String::new()));
         assert!(bytes(&seen.stdout) == bytes(&expected.stdout), "{variant:?}");
-        let digest = |seen: &Observation| match &seen.stdout.bytes {
+        let digest = |seen: &Outcome| match &seen.stdout.bytes {
             Bytes::File { digest, len, .. } => (*len, *digest),
             Bytes::Memory(_) => panic!("so much is not kept in memory"),
         };
@@ -138,7 +138,8 @@ fn names_and_paths_and_arguments_hold_none() {
     let is_stars = |left: &Leftover| left.name == "*".repeat(15).as_bytes();
     assert!(seen.left_behind.iter().any(is_stars), "{:?}: the kernel keeps 15 bytes", seen.left_behind);
     assert!(seen.changes.as_ref().unwrap().list.iter().any(|change| change.path == format!("a-{stars}")));
-    assert!(seen.terminal.contains(&stars), "{}", seen.terminal);
+    let terminal = String::from_utf8_lossy(&seen.terminal);
+    assert!(terminal.contains(&stars), "{terminal}");
     let recorded = serde_json::to_string(&Observation { argv: Vec::new(), ..seen }).unwrap();
     assert!(!recorded.contains("sk-012"), "{recorded}");
 }

@@ -4,8 +4,8 @@ use super::{run, sh};
 use crate::runs::{below_helpers, children, finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    End, Isolation, Job, Observation, Ready, Runner, Served, Service, Template, TemplateFile, Waiting,
-    Workspace, free_port,
+    End, Isolation, Job, Outcome, Ready, Runner, Served, Service, Template, TemplateFile, Waiting, Workspace,
+    free_port,
 };
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -84,9 +84,9 @@ fn listener(port: u16) -> String {
     format!("setsid sleep 1000 & sleep 1000 & exec {} -c '{script}'", python.display())
 }
 
-fn ended(served: Served) -> Observation {
+fn ended(served: Served) -> Outcome {
     match served {
-        Served::Ended(seen) => *seen,
+        Served::Ended(seen) => seen.outcome,
         other => panic!("{other:?}"),
     }
 }
@@ -186,7 +186,10 @@ fn what_is_shown_is_not_captured() {
         let mut options = options();
         options.show = true;
         let seen = finish(options, vec![spec]).observations.remove(0);
-        assert_eq!((seen.stdout.bytes.len(), seen.stderr.bytes.len(), seen.end), (0, 0, End::Exited(0)));
+        assert_eq!(
+            (seen.stdout.bytes.len(), seen.stderr.bytes.len(), seen.outcome.end),
+            (0, 0, End::Exited(0))
+        );
         return;
     }
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());

@@ -21,7 +21,7 @@ fn ends(slots: &Slots, deadline: Duration) -> Vec<End> {
     };
     let runner = RunnerOptions { jobs: 4, slots: Some(slots.clone()), ..options() };
     let seen = Runner::new(runner).run_all_blocking(vec![spec(), spec()], &mut |_| {}).unwrap();
-    seen.observations.into_iter().map(|seen| seen.end).collect()
+    seen.observations.into_iter().map(|seen| seen.outcome.end).collect()
 }
 
 #[test]

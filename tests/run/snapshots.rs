@@ -108,7 +108,7 @@ fn a_workspace_is_a_copy_and_so_is_the_home() {
     let seen = runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations;
     for seen in seen {
         assert_eq!(text(&seen.stdout), "kept\nrc\n");
-        assert_eq!(told(&seen.changes.unwrap()), ["~kept", "~~/.rc"]);
+        assert_eq!(told(&seen.outcome.changes.unwrap()), ["~kept", "~~/.rc"]);
     }
     assert_eq!(fs::read_to_string(folder.path().join("kept")).unwrap(), "kept\n");
 }
@@ -254,7 +254,7 @@ fn the_xdg_folders_can_be_beside_the_home() {
     assert_eq!(seen.end, End::Exited(0), "{}", text(&seen.stderr));
     assert!(text(&seen.stdout).ends_with("\nxxy\n"), "{}", text(&seen.stdout));
     assert!(!text(&seen.stdout).contains(".config"));
-    assert_eq!(told(&seen.changes.unwrap()), ["+~/.new", "+xdg:cache", "~xdg:config/a/b"]);
+    assert_eq!(told(&seen.outcome.changes.unwrap()), ["+~/.new", "+xdg:cache", "~xdg:config/a/b"]);
 }
 
 #[test]

@@ -337,7 +337,7 @@ fn a_trusted_tool_has_the_callers_environment() {
     let mut runner = Runner::new(options());
     let seen = runner.run_trusted(Job::new("/bin/sh", args, "/tmp", Duration::from_secs(60)));
     let [home, path] = ["HOME", "PATH"].map(|name| std::env::var(name).unwrap_or_default());
-    let seen = seen.unwrap();
+    let seen = seen.unwrap().outcome;
     assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), format!("{home} {path}\n/tmp\n")));
 }
 

@@ -4,9 +4,9 @@ use agentnative::catalogue::Check;
 use agentnative::check::{Recording, Scans, judge, wanted};
 use agentnative::config::{Config, Date, Known};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
-use agentnative::probe::{self, Probe, Promises};
+use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::report::TargetInfo;
-use agentnative::run::{Bytes, Captured, End, Observation, RunKey, Waiting};
+use agentnative::run::{Bytes, Captured, End, Observation, Outcome, RunKey, Waiting};
 use agentnative::target::Interface;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -122,23 +122,23 @@ pub fn seen_with_help(
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let mut promises = Promises::of(target).with_help(&Interface::parse(help), &[]);
+    let mut profile = TargetProfile::of(target).with_help(&Interface::parse(help), &[]);
     let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
-    promises.called_commands =
+    profile.called_commands =
         declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();
-    seen_of(declared, promises, checks, answer)
+    seen_of(declared, profile, checks, answer)
 }
 
 /// The same of these probes of a target.
 pub fn seen_of(
     declared: Vec<Probe>,
-    promises: Promises,
+    profile: TargetProfile,
     checks: &[&Check],
     answer: impl Fn(&Call) -> Answer,
 ) -> Recording {
-    let (probes, mut keys) = probe::plan(checks, declared, &promises, Duration::from_secs(10));
+    let (probes, mut keys) = probe::plan(checks, declared, &profile, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
-    let mut recording = Recording::new(info, promises);
+    let mut recording = Recording::new(info, profile);
     recording.probes = probes;
     while !keys.is_empty() {
         for key in keys {
@@ -165,46 +165,29 @@ fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answe
 /// What is seen of one run under one condition.
 fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
     let probe = recording.probes.iter().find(|probe| probe.id == key.probe).unwrap();
-    let args = probe.call(key.format, &recording.promises);
+    let args = probe.args_in(key.format, &recording.profile);
     let asks = |format: &OutputFormat| {
         args.contains(&format!("--{}", format.name()))
             || args.windows(2).any(|pair| pair[0] == "--output" && pair[1] == format.name())
     };
     let format = OutputFormat::ALL.into_iter().find(asks).unwrap_or_default();
-    let call = Call { args, format, variant: key.variant, nth: key.nth, env: probe.env.clone() };
+    let call = Call { args, format, variant: key.variant, nth: key.nth, env: probe.call.env.clone() };
     observation(key, [vec!["/demo".to_owned()], call.args.clone()].concat(), answer(&call))
 }
 
 /// A run that gave this, and of which nothing else was seen.
 pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): Answer) -> Observation {
     let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
-    Observation {
+    let waiting = (end == End::Waited).then_some(Waiting::Terminal);
+    let outcome = Outcome {
         stdout: captured(stdout),
         stderr: captured(stderr),
-        terminal: String::new(),
         trips: Some(Vec::new()),
-        changes: None,
-        signalled: None,
-        connections: None,
-        leaks: None,
-        argv,
-        started: None,
         duration: Duration::from_millis(10),
-        left_behind: Vec::new(),
-        held_open: false,
-        confinement: None,
-        missed_network: false,
-        read_only_start: false,
-        uncopied: false,
-        wrote: false,
-        alone: false,
-        in_parallel: false,
-        starvation: None,
-        lock: None,
-        waiting: (end == End::Waited).then_some(Waiting::Terminal),
-        end,
-        key,
-    }
+        waiting,
+        ..end.into()
+    };
+    Observation { key, argv, uncopied: false, outcome }
 }
 
 /// The verdict of one check on what is seen in the runs that it needs.

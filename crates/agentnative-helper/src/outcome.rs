@@ -24,22 +24,24 @@ pub enum Event {
     Signal(i32),
 }
 
-/// Everything that was seen of one run.
+/// Everything that was seen of one run. Its streams are bytes, or what a recording has for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Outcome {
-    /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
-    pub stdout: Captured,
-    /// The exact bytes of standard error.
-    pub stderr: Captured,
-    /// What it wrote to the terminal on its standard input, where no other stream is that terminal: the first
-    /// bytes.
-    pub terminal: Vec<u8>,
+pub struct Outcome<C = Captured> {
     /// How it ended.
     pub end: End,
-    /// When it started, since the helper did; none if it did not.
+    /// When it started, since the helper did; none if it did not, or in a recording that is older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Duration>,
     /// From start to the end of the leader.
     pub duration: Duration,
+    /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
+    pub stdout: C,
+    /// The exact bytes of standard error.
+    pub stderr: C,
+    /// What it wrote to the terminal on its standard input, where no other stream is that terminal: its first bytes; in
+    /// a recording with what is no UTF-8 replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "lossy_text")]
+    pub terminal: Vec<u8>,
     /// Processes that were still there when the leader had ended and the drain deadline was over,
     /// and were then killed.
     pub left_behind: Vec<Leftover>,
@@ -48,36 +50,121 @@ pub struct Outcome {
     /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
     /// terminal was seen.
     pub waiting: Option<Waiting>,
-    /// The browsers, editors and pagers that it called by their names; none where no tripwires were set.
+    /// The browsers, editors and pagers that it called by their names; none where no tripwires were set, or in a
+    /// recording that is older than these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trips: Option<Vec<Trip>>,
-    /// What it changed; none where nobody asked ([`Job::snapshots`](crate::Job::snapshots)), or where there was too
-    /// much to look at.
+    /// What it changed in its workspace and its home; none where nobody asked
+    /// ([`Job::snapshots`](crate::Job::snapshots)), where there was too much to look at, or in a recording that is older
+    /// than these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// How long it went on after it was interrupted; none where it was not ([`Job::interrupt`](crate::Job::interrupt)).
+    /// How long it went on after it was interrupted; none where it was not ([`Job::interrupt`](crate::Job::interrupt)), or
+    /// in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signalled: Option<Duration>,
     /// How many connections came to the server that never answers; none where there was no such server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// Where the secret was seen that it was given; none where it was given none, or where not all could be searched.
+    /// Where the secret was seen that it was given; none where it was given none, where not all could be searched, or in
+    /// a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaks: Option<Vec<Leak>>,
-    /// How it was confined; none where that was not asked for.
+    /// How it was confined; none where that was not asked for, or in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
-    /// It tried to reach the network of the machine, from which it was cut off.
-    pub missed_network: bool,
     /// It could not write to the folder that it started in, since the system makes no copy-on-write view of that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only_start: bool,
+    /// It tried to reach the network of the machine, from which it was cut off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed_network: bool,
     /// There was something in the empty folder that it started in when it had ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
     /// It had run out of time beside others, and this is what came of it alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
     /// It ran out of time while other runs were in progress, and was not repeated alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_parallel: bool,
     /// How much of its time limit the machine withheld, if that decides what its end shows: when it ran out of time, left
-    /// processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). None if the kernel does
-    /// not tell.
+    /// processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). None if that is unknown,
+    /// or in a recording that is older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<Starvation>,
     /// The file lock that it waited for when it ran out of time, if a process outside of the run held it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FileLock>,
+}
+
+impl<C> Outcome<C> {
+    /// Whether it did not end by itself because it was reading standard input or a terminal.
+    pub fn waits_for_input(&self) -> bool {
+        let ended = !matches!(self.end, End::TimedOut | End::Waited);
+        !ended && self.waiting.is_some_and(Waiting::is_for_input)
+    }
+
+    /// Returns the same with its streams in another form: standard output is converted first, which the flag says.
+    pub fn map_streams<D, E>(
+        self,
+        mut convert: impl FnMut(bool, C) -> Result<D, E>,
+    ) -> Result<Outcome<D>, E> {
+        Ok(Outcome {
+            stdout: convert(true, self.stdout)?,
+            stderr: convert(false, self.stderr)?,
+            end: self.end,
+            started: self.started,
+            duration: self.duration,
+            terminal: self.terminal,
+            left_behind: self.left_behind,
+            held_open: self.held_open,
+            waiting: self.waiting,
+            trips: self.trips,
+            changes: self.changes,
+            signalled: self.signalled,
+            connections: self.connections,
+            leaks: self.leaks,
+            confinement: self.confinement,
+            missed_network: self.missed_network,
+            read_only_start: self.read_only_start,
+            wrote: self.wrote,
+            alone: self.alone,
+            in_parallel: self.in_parallel,
+            starvation: self.starvation,
+            lock: self.lock,
+        })
+    }
+}
+
+impl<C: Default> From<End> for Outcome<C> {
+    /// A run that ended so, of which nothing else was seen.
+    fn from(end: End) -> Self {
+        Self {
+            end,
+            started: None,
+            duration: Duration::ZERO,
+            stdout: C::default(),
+            stderr: C::default(),
+            terminal: Vec::new(),
+            left_behind: Vec::new(),
+            held_open: false,
+            waiting: None,
+            trips: None,
+            changes: None,
+            signalled: None,
+            connections: None,
+            leaks: None,
+            confinement: None,
+            missed_network: false,
+            read_only_start: false,
+            wrote: false,
+            alone: false,
+            in_parallel: false,
+            starvation: None,
+            lock: None,
+        }
+    }
 }
 
 impl Outcome {
@@ -118,6 +205,19 @@ pub struct FileLock {
     pub path: Option<String>,
     /// The name of the program that held it; none if it was another run.
     pub holder: Option<String>,
+}
+
+/// Bytes as a string, with what is no UTF-8 replaced.
+mod lossy_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&String::from_utf8_lossy(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        String::deserialize(deserializer).map(String::into_bytes)
+    }
 }
 
 /// How a run ended.

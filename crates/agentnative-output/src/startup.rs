@@ -1,14 +1,12 @@
-//! Whether this process was started with its stdout closed. Rust's runtime opens `/dev/null` in its place before
-//! `main`, so it is asked before the runtime starts.
+//! A stdout that was closed when this process was started is an error to write to.
 
+use agentnative_startup::stdout_was_closed;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use std::io;
 
-uucore::init_startup_state_capture!();
-
 /// Fails as a write to the closed stdout would have.
 pub(super) fn check_stdout() -> io::Result<()> {
-    if uucore::signals::stdout_was_closed() { Err(Errno::BADF.into()) } else { Ok(()) }
+    if stdout_was_closed() { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
 /// Closes a stdout that was closed at the start again when this process executes itself, so that this is noticed there.

@@ -8,7 +8,7 @@ use super::{RunsSoFar, Step, join};
 use crate::catalogue::Derived;
 use crate::config::{FORMAT_PLACE, Flag};
 use crate::model::{Case, OutputFormat, ProbeId};
-use crate::probe::{self, Effect, Place, Probe, Promises};
+use crate::probe::{self, Effect, Place, Probe, TargetProfile};
 use crate::run::{End, Observation, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -38,7 +38,7 @@ struct Found {
 
 /// The trials for the declared probes.
 struct Trials<'a> {
-    profile: &'a Promises,
+    profile: &'a TargetProfile,
     so_far: &'a RunsSoFar,
     /// The calls without a format.
     bare: Vec<Probe>,
@@ -48,7 +48,7 @@ struct Trials<'a> {
 /// works without it; and marks it in the arguments of the probe.
 pub(super) fn find(
     declared: &mut [Probe],
-    profile: &Promises,
+    profile: &TargetProfile,
     timeout: Duration,
     so_far: &RunsSoFar,
 ) -> Step<Positions> {
@@ -85,7 +85,7 @@ pub(super) fn find(
 impl Positions {
     /// Calls a probe in the position that was found. The run that was rejected is kept as that of another probe, and
     /// the one that was accepted is the run of this one.
-    fn accept(&mut self, probe: &mut Probe, found: Found, profile: &Promises) {
+    fn accept(&mut self, probe: &mut Probe, found: Found, profile: &TargetProfile) {
         let Found { position, format, placed } = found;
         let refused = Probe {
             id: ProbeId::derived(Derived::Refused, Some(probe.name.clone())),
@@ -102,7 +102,7 @@ impl Positions {
         self.renamed.insert(question, Some(behind));
         self.refused.push(refused);
         if self.notes.is_empty() {
-            let call = strict_json::sanitize::line(placed.call(format, profile).join(" "));
+            let call = strict_json::sanitize::line(placed.args_in(format, profile).join(" "));
             self.notes.push(format!(
                 "the format option is accepted {}, as in `{call}`, and rejected after the arguments",
                 position.words()
@@ -174,41 +174,42 @@ fn left(probe: &Probe, seen: &Observation) -> bool {
 }
 
 /// The format that shows where a probe's is taken.
-fn format_to_try(probe: &Probe, promises: &Promises) -> Option<OutputFormat> {
-    let open =
-        probe.gives_data() && !probe.args.is_empty() && !probe.args.iter().any(|arg| arg == FORMAT_PLACE);
+fn format_to_try(probe: &Probe, profile: &TargetProfile) -> Option<OutputFormat> {
+    let open = probe.gives_data()
+        && !probe.call.args.is_empty()
+        && !probe.call.args.iter().any(|arg| arg == FORMAT_PLACE);
     let is_asked = |format: OutputFormat| {
         probe.formats.contains(&format)
-            && !probe.asking(format, promises).is_empty()
-            && (is_named(probe, format, promises) || probe.is_open(promises) && probe.workspace.is_none())
+            && !probe.asking(format, profile).is_empty()
+            && (is_named(probe, format, profile) || probe.is_open(profile) && probe.call.workspace.is_none())
     };
     [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find(|format| open && is_asked(*format))
 }
 
 /// Whether the configuration or the help names this format.
-fn is_named(probe: &Probe, format: OutputFormat, promises: &Promises) -> bool {
-    promises.known_formats.contains(&format) || probe.asking.contains_key(&format)
+fn is_named(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> bool {
+    profile.known_formats.contains(&format) || probe.call.asking.contains_key(&format)
 }
 
 /// The probe with the format at this place; none where that is after all arguments, or it has one already.
-fn placed(probe: &Probe, place: Place, promises: &Promises) -> Option<Probe> {
-    if probe.args.iter().any(|arg| arg == FORMAT_PLACE) {
+fn placed(probe: &Probe, place: Place, profile: &TargetProfile) -> Option<Probe> {
+    if probe.call.args.iter().any(|arg| arg == FORMAT_PLACE) {
         return None;
     }
     let at = match place {
         Place::Front => 0,
-        Place::BehindFirst => probe.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
+        Place::BehindFirst => probe.call.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
     };
-    (at < probe.args.len()).then(|| {
+    (at < probe.call.args.len()).then(|| {
         let marked = |args: &[String]| [&args[..at], &[FORMAT_PLACE.to_owned()], &args[at..]].concat();
-        let mut placed = Probe { args: marked(&probe.args), place: Some(place), ..probe.clone() };
+        let mut placed = Probe { place: Some(place), ..probe.clone().with_args(marked(&probe.call.args)) };
         if let Some(unconfirmed) = probe.effect.as_ref().and_then(|effect| effect.unconfirmed.as_ref())
             && at <= unconfirmed.len()
         {
             // The confirmation goes there as well.
             let unconfirmed = marked(unconfirmed);
-            let confirm = probe.flag(Flag::Confirm, promises).args().unwrap_or_default();
-            placed.args = probe::placed(&unconfirmed, confirm, &placed, promises);
+            let confirm = probe.flag(Flag::Confirm, profile).args().unwrap_or_default();
+            placed.call.args = probe::placed(&unconfirmed, confirm, &placed, profile);
             placed.effect = placed.effect.map(|effect| Effect { unconfirmed: Some(unconfirmed), ..effect });
         }
         placed

@@ -5,7 +5,7 @@
 
 use super::{RunsSoFar, Step, join};
 use crate::model::OutputFormat;
-use crate::probe::{self, Probe, Promises, UNKNOWN_FORMAT};
+use crate::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
 use crate::run::{Bytes, End, Observation};
 use std::ops::ControlFlow;
 
@@ -13,7 +13,11 @@ use std::ops::ControlFlow;
 const MAX_SEARCHED: u64 = 1 << 20;
 
 /// The declared probes, without the formats of those for which `--output` may not be a format.
-pub(super) fn verified(mut declared: Vec<Probe>, profile: &Promises, so_far: &RunsSoFar) -> Step<Vec<Probe>> {
+pub(super) fn verified(
+    mut declared: Vec<Probe>,
+    profile: &TargetProfile,
+    so_far: &RunsSoFar,
+) -> Step<Vec<Probe>> {
     let questions = probe::questions(&declared, profile);
     let runs = join(questions.iter().map(|question| so_far.plain(question, OutputFormat::Text)))?;
     let answer = |probe: &Probe| {

@@ -15,7 +15,7 @@ pub(super) use planned::{lacking, planned};
 use super::locate::help_of;
 use crate::catalogue::{Check, Derived};
 use crate::model::{Layer, OutputFormat};
-use crate::probe::{self, Probe, Promises};
+use crate::probe::{self, Probe, TargetProfile};
 use crate::run::{Observation, RunKey};
 use flag_position::Positions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,14 +81,14 @@ impl RunsSoFar {
 pub(super) struct Discovery<'a> {
     pub checks: &'a [&'a Check],
     pub declared: Vec<Probe>,
-    pub promises: Promises,
+    pub profile: TargetProfile,
     pub timeout: Duration,
 }
 
 /// What discovery found.
 pub(super) struct Discovered {
     /// The profile of the target with what its help pages list.
-    pub promises: Promises,
+    pub profile: TargetProfile,
     /// The declared probes, called as the target accepts it, and those that are derived.
     pub probes: Vec<Probe>,
     /// The runs of these probes that were made already.
@@ -111,22 +111,22 @@ impl Discovery<'_> {
     }
 
     /// The profile with what the help page of the target lists, if that was read.
-    pub fn profile(&self, so_far: &RunsSoFar) -> Promises {
-        let profile = self.promises.clone();
+    pub fn profile(&self, so_far: &RunsSoFar) -> TargetProfile {
+        let profile = self.profile.clone();
         let page = so_far.of_kind(Derived::Help).next();
         page.map_or(profile.clone(), |seen| profile.with_help(&help_of(seen, &[]), &self.declared))
     }
 
     /// What the runs so far show, or the runs that are lacking for it; `profile` is [`Self::profile`] of them.
-    pub fn resolve(&self, profile: &Promises, so_far: &RunsSoFar) -> ControlFlow<Calls, Discovered> {
+    pub fn resolve(&self, profile: &TargetProfile, so_far: &RunsSoFar) -> ControlFlow<Calls, Discovered> {
         let root = self.root_help(profile, so_far)?;
-        let mut promises = profile.clone();
+        let mut complete = profile.clone();
         if self.derives(Derived::CommandHelp) {
             let page = root.map(|seen| help_of(seen, &[])).unwrap_or_default();
-            promises.called_commands = command_help::called_commands(&self.declared, &page, so_far)?;
+            complete.called_commands = command_help::called_commands(&self.declared, &page, so_far)?;
         }
         if let Some(root) = root.filter(|_| self.derives(Derived::Example)) {
-            promises.examples = examples::of_pages(root, so_far.of_kind(Derived::CommandHelp));
+            complete.examples = examples::of_pages(root, so_far.of_kind(Derived::CommandHelp));
         }
         let mut positions = Positions::default();
         let mut declared = self.declared.clone();
@@ -136,11 +136,11 @@ impl Discovery<'_> {
                 positions = flag_position::find(&mut declared, profile, self.timeout, so_far)?;
             }
         }
-        ControlFlow::Continue(self.discovered(promises, declared, positions, so_far))
+        ControlFlow::Continue(self.discovered(complete, declared, positions, so_far))
     }
 
     /// The run that asks the target for help, where a check needs that.
-    fn root_help<'a>(&self, profile: &Promises, so_far: &'a RunsSoFar) -> Step<Option<&'a Observation>> {
+    fn root_help<'a>(&self, profile: &TargetProfile, so_far: &'a RunsSoFar) -> Step<Option<&'a Observation>> {
         if !self.is_behavioral() && !self.derives(Derived::Help) {
             return ControlFlow::Continue(None);
         }
@@ -151,12 +151,12 @@ impl Discovery<'_> {
 
     fn discovered(
         &self,
-        promises: Promises,
+        profile: TargetProfile,
         declared: Vec<Probe>,
         positions: Positions,
         so_far: &RunsSoFar,
     ) -> Discovered {
-        let (mut probes, keys) = probe::plan(self.checks, declared, &promises, self.timeout);
+        let (mut probes, keys) = probe::plan(self.checks, declared, &profile, self.timeout);
         probes.extend(positions.refused);
         let is_kept = |key: &RunKey| {
             let kind = key.probe.kind();
@@ -172,7 +172,7 @@ impl Discovery<'_> {
         Discovered {
             decides_nothing: self.is_behavioral() && !self.derives(Derived::Help) && only_help,
             runs: runs.collect(),
-            promises,
+            profile,
             probes,
             notes: positions.notes,
         }

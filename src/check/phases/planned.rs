@@ -23,7 +23,7 @@ pub(in crate::check) struct Lacking {
 pub(in crate::check) fn planned(recording: &Recording, checks: &[&Check]) -> Vec<RunKey> {
     let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     // The time limit of a probe changes no key.
-    let (_, mut keys) = probe::plan(checks, declared, &recording.promises, Duration::ZERO);
+    let (_, mut keys) = probe::plan(checks, declared, &recording.profile, Duration::ZERO);
     keys.retain(|key| !recording.fast || key.variant == Variant::Plain);
     keys
 }

@@ -151,7 +151,7 @@ impl<'p, 'a> Examples<'p, 'a> {
         let without_format = context.derived(Derived::NoFormat);
         for probe in context.declared().chain(without_format) {
             for format in &probe.formats {
-                if probe.call(*format, context.promises) == args
+                if probe.args_in(*format, context.profile) == args
                     && let Some(run) = context.plain(probe, *format)
                 {
                     run.usable()?;

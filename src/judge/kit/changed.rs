@@ -73,7 +73,7 @@ impl<'a> Changed<'a> {
 
     /// The same without what is no result of a call that only reads: the files of its own configuration.
     pub fn by_reading(run: &RunView<'a>) -> Result<Self, Reason> {
-        let file = run.context.promises.config_file.as_deref();
+        let file = run.context.profile.conventions.config_file.as_deref();
         Self::but_for(run, |path| path.starts_with(".config/") || Some(path) == file)
     }
 
@@ -154,7 +154,7 @@ pub fn reading<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Pr
 
 /// What the calls change that only read, in text.
 fn by_all_that_read<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Change> {
-    let probes = reading(context).filter(|probe| probe.workspace.is_some());
+    let probes = reading(context).filter(|probe| probe.call.workspace.is_some());
     let runs = probes.filter_map(|probe| context.plain(probe, OutputFormat::Text));
     runs.filter_map(|run| run.observation.changes.as_ref()).flat_map(|changes| &changes.list)
 }

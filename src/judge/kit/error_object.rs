@@ -19,7 +19,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
     if run.context.contract_of(run).is_some_and(|contract| contract.errors().is_some()) {
         return vec![Ok(())];
     }
-    let channel = run.context.promises.errors;
+    let channel = run.context.profile.conventions.errors;
     let mut found = Vec::new();
     match misplaced(run).filter(|_| channel == Stream::Stderr) {
         Some(Misplaced { is_prose: true, .. }) => {
@@ -157,7 +157,7 @@ pub fn unusable(run: &RunView) -> Option<Reason> {
     match run.exit() {
         None => run.unusable(),
         Some(0) => {
-            let check = exit_check(run.context.promises, run.probe);
+            let check = exit_check(run.context.profile, run.probe);
             Some(run.blocked_by(check, format!("{} did not fail", run.label())))
         }
         Some(_) => match (run.context.accepted(run.format()), run.probe.is_declared()) {

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Derived;
 use crate::model::CheckId;
-use crate::probe::{Probe, Promises};
+use crate::probe::{Probe, TargetProfile};
 
 /// Where only wrong calls fail: one reason for all checks of failures.
 pub const NO_FAILURE: &str = "no probe fails: declare one with its exit code, such as `exit = 1`";
@@ -28,7 +28,7 @@ pub fn display_exit(exit: Option<i32>) -> String {
 }
 
 /// The check that judges how the runs of this probe end.
-pub fn exit_check(promises: &Promises, probe: &Probe) -> CheckId {
+pub fn exit_check(profile: &TargetProfile, probe: &Probe) -> CheckId {
     match probe.exit {
         _ if is_plain_call(probe) => CheckId::P2ExitUsage,
         Some(0) => CheckId::P2ExitSuccess,
@@ -36,7 +36,7 @@ pub fn exit_check(promises: &Promises, probe: &Probe) -> CheckId {
         Some(1) => CheckId::P2ExitError,
         Some(77) => CheckId::P2ExitAuth,
         Some(78) => CheckId::P2ExitConfig,
-        Some(code) if code == promises.usage => CheckId::P2ExitUsage,
+        Some(code) if code == profile.conventions.usage => CheckId::P2ExitUsage,
         _ => CheckId::P2ExitError,
     }
 }

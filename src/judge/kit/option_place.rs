@@ -14,8 +14,8 @@ pub fn taken_elsewhere(context: &CheckContext, call: &Probe, kind: Derived, flag
         run.is_some_and(|run| run.exit().is_some() && run.exit() == expected)
     };
     let begins_with_flag = |other: &&Probe| {
-        let asking = other.flag(flag, context.promises).args().unwrap_or_default();
-        other.args.starts_with(asking)
+        let asking = other.flag(flag, context.profile).args().unwrap_or_default();
+        other.call.args.starts_with(asking)
     };
     let mut in_front = context.derived(Derived::GlobalFlag).filter(begins_with_flag);
     if in_front.any(|other| taken(&other)) {

@@ -50,7 +50,7 @@ impl<'a> Pages<'a> {
                     format!("`{}` prints no page of its own", run.probe.name),
                 )
             })?;
-            let path = &run.probe.args[..run.probe.args.len().saturating_sub(1)];
+            let path = &run.probe.call.args[..run.probe.call.args.len().saturating_sub(1)];
             let words: Vec<&str> = path.iter().map(String::as_str).collect();
             let page = Page::of(&HelpPage::read(&printed(&run)), &words, &names, &commands);
             Ok(Printed { run, path, page })
@@ -85,7 +85,7 @@ pub fn names(context: &CheckContext) -> Names {
 }
 
 fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> Names {
-    let call = run.probe.call(OutputFormat::Text, run.context.promises);
+    let call = run.probe.args_in(OutputFormat::Text, run.context.profile);
     Names::of(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
 }
 

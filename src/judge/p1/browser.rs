@@ -16,7 +16,7 @@ pub fn no_browser(context: &CheckContext) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let looked_at = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);
     let assertions: Vec<Assertion> = runs.filter(looked_at).map(|run| opens_none(&run)).collect();
-    if context.declared().any(|probe| probe.login) || assertions.iter().any(Result::is_err) {
+    if context.declared().any(|probe| probe.call.login) || assertions.iter().any(Result::is_err) {
         return Judgement::of(assertions, "declare a probe that signs in with `login = true`");
     }
     let undeclared = Undeclared {

@@ -9,7 +9,7 @@ use crate::probe::{EnvFlag, OFF, ON, Probe, env_flags};
 
 /// `p1-env-flag`
 pub fn env_flag(context: &CheckContext) -> Judgement {
-    let pairs = env_flags(context.promises);
+    let pairs = env_flags(context.profile);
     if pairs.is_empty() {
         return Judgement::NotApplicable(
             "no option with a variable is known: the help shows no `[env: NAME]`, and `env_flags` is not declared"
@@ -47,7 +47,7 @@ fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<
 fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Result<Vec<Assertion>, Reason>> {
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
-        let without = match context.promises.contract.is_some() {
+        let without = match context.profile.contract.is_some() {
             true => context.plain(probe, with_flag.format()),
             false => context
                 .made_from(Derived::NoFormat, probe)

@@ -17,8 +17,8 @@ const WITH_SECRET: [&str; 5] = ["auth", "login", "signin", "token", "whoami"];
 
 /// `p1-secret-path`
 pub fn path(context: &CheckContext) -> Judgement {
-    let Some(secret) = &context.promises.secret else { return undeclared(context) };
-    let mut probes = context.declared().filter(|probe| probe.secret).peekable();
+    let Some(secret) = &context.profile.conventions.secret else { return undeclared(context) };
+    let mut probes = context.declared().filter(|probe| probe.call.secret).peekable();
     if probes.peek().is_none() {
         return undeclared(context);
     }
@@ -41,7 +41,7 @@ pub fn path(context: &CheckContext) -> Judgement {
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
-    if context.promises.secret.is_some() {
+    if context.profile.conventions.secret.is_some() {
         return Judgement::unverified(
             "`secret` is declared, but no probe needs it: declare one with `secret = true`",
         );
@@ -101,7 +101,7 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
 /// `p1-secret-silent`
 pub fn silent(context: &CheckContext) -> Judgement {
     let given = |probe: &&Probe| {
-        let declared = probe.is_declared() && probe.has_secret(context.promises);
+        let declared = probe.is_declared() && probe.has_secret(context.profile);
         let kinds = [Derived::SecretFile, Derived::SecretStdin, Derived::Verbose];
         declared && !probe.is_apart() || kinds.into_iter().any(|kind| probe.is(kind))
     };
@@ -123,7 +123,7 @@ fn keeps_secret(run: &RunView) -> Assertion {
         ));
     };
     let source = run.context.source_of(run.probe).unwrap_or(run.probe);
-    let stores = source.login || source.effect.is_some();
+    let stores = source.call.login || source.effect.is_some();
     match leaks.iter().find(|leak| !(stores && is_credential_store(leak))) {
         None => {
             run.ended()?;

@@ -54,8 +54,9 @@ fn is_told(run: &RunView) -> bool {
 
 /// What a run that waits has said and the plain run has not: on its streams, or, given in words, on the terminal.
 fn question(run: &RunView) -> Result<Option<String>, Unmet> {
-    if has_words(&run.observation.terminal) {
-        let asked = sanitize::line(run.observation.terminal.trim().as_bytes());
+    let terminal = String::from_utf8_lossy(&run.observation.terminal);
+    if has_words(&terminal) {
+        let asked = sanitize::line(terminal.trim().as_bytes());
         return Ok(Some(format!(": \"{}\"", sanitize::capped(&asked, LONGEST))));
     }
     let plain = run.plain()?;
@@ -75,9 +76,11 @@ const LONGEST: usize = 60;
 
 /// `p1-no-input`
 pub fn no_input(context: &CheckContext) -> Judgement {
-    match context.promises.flags.of(Flag::NoInput) {
+    match context.profile.conventions.flags.of(Flag::NoInput) {
         Asking::Lacking => return Judgement::broken(vec![lacking()]),
-        Asking::Undeclared if !context.declared().any(|probe| probe.flags.contains_key(&Flag::NoInput)) => {
+        Asking::Undeclared
+            if !context.declared().any(|probe| probe.call.flags.contains_key(&Flag::NoInput)) =>
+        {
             return Judgement::NotApplicable(
                 "no option that disables prompts is declared (`flags.no_input`)".into(),
             );
@@ -127,7 +130,7 @@ fn exit_in_scene(context: &CheckContext, call: &Probe) -> Option<i32> {
 
 /// A call with the option asks nothing.
 fn silent(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
-    let spelt = call.flag(Flag::NoInput, context.promises).args().unwrap_or_default().join(" ");
+    let spelt = call.flag(Flag::NoInput, context.profile).args().unwrap_or_default().join(" ");
     if run.waits_for_input() && !shows_pages(run) {
         let detail = format!("the command waits for an answer in spite of `{spelt}`");
         return run.failed_at_last_line("asks", detail);

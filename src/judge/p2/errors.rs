@@ -67,7 +67,7 @@ fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<
         .context
         .failures()
         .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
-    let asking = run.probe.asking(run.format(), run.context.promises).join(" ");
+    let asking = run.probe.asking(run.format(), run.context.profile).join(" ");
     if declared {
         return Vec::new();
     }
@@ -83,14 +83,14 @@ impl RunView<'_> {
         if self.probe.is_declared() || !self.format().is_json() {
             return false;
         }
-        let Some(wrong) = self.probe.args.last() else { return false };
-        let promises = self.context.promises;
+        let Some(wrong) = self.probe.call.args.last() else { return false };
+        let profile = self.context.profile;
         let text = self.context.plain(self.probe, OutputFormat::Text);
-        let option = self.probe.asking(self.format(), promises).first();
-        let names_option = || !promises.global_format && option.is_some_and(|option| self.names(option));
+        let option = self.probe.asking(self.format(), profile).first();
+        let names_option = || !profile.global_format && option.is_some_and(|option| self.names(option));
         text.is_some_and(|text| text.names(wrong))
             && !self.names(wrong)
-            && (self.document(promises.errors).structural().is_some() || names_option())
+            && (self.document(profile.conventions.errors).structural().is_some() || names_option())
     }
 }
 
@@ -110,7 +110,7 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         .filter(counts)
         // Without a flag, which is what a derived probe has for text, another format may come.
         .filter(|run| {
-            let text = context.promises.default_format == OutputFormat::Text;
+            let text = context.profile.conventions.default_format == OutputFormat::Text;
             text || run.format().is_json() || run.probe.is_declared()
         })
 }
@@ -154,7 +154,9 @@ fn diagnosed(run: &RunView) -> Assertion {
     let (stdout, stderr) = (run.bytes(Stream::Stdout), run.bytes(Stream::Stderr));
     if !text {
         return match misplaced(run) {
-            Some(Misplaced { problem, is_prose: true }) if run.context.promises.errors == Stream::Stderr => {
+            Some(Misplaced { problem, is_prose: true })
+                if run.context.profile.conventions.errors == Stream::Stderr =>
+            {
                 let detail = match stderr.is_empty() || repeats(run) {
                     true => {
                         "a failing run prints text to stdout; expected its diagnostics on stderr".to_owned()

@@ -14,11 +14,11 @@ use serde_json::Value;
 /// `p2-exit-error`: also the codes that are a target's own, which no other check judges.
 pub fn error(context: &CheckContext) -> Judgement {
     let ends = context.declared().filter_map(|probe| {
-        let code = probe.exit.filter(|_| exit_check(context.promises, probe) == CheckId::P2ExitError)?;
+        let code = probe.exit.filter(|_| exit_check(context.profile, probe) == CheckId::P2ExitError)?;
         Some(ends_with(context, probe, code))
     });
     let mut assertions: Vec<Assertion> = ends.collect();
-    let has_one = context.promises.exit_codes.contains(&1);
+    let has_one = context.profile.conventions.exit_codes.contains(&1);
     if !has_one && assertions.is_empty() {
         return Judgement::NotApplicable(
             "the target has no exit code 1 according to its configuration".into(),
@@ -32,10 +32,10 @@ pub fn error(context: &CheckContext) -> Judgement {
 
 /// `p2-exit-usage`
 pub fn usage(context: &CheckContext) -> Judgement {
-    let expected = context.promises.usage;
+    let expected = context.profile.conventions.usage;
     let judgement = match code(context, CheckId::P2ExitUsage, expected) {
         Judgement::NotApplicable(why) => return no_wrong_call_succeeds(context, why),
-        judgement => match &context.promises.no_command {
+        judgement => match &context.profile.no_command {
             Some(why) => judgement.noted(&format!("no unknown command was tried: {why}")),
             None => judgement,
         },
@@ -43,7 +43,7 @@ pub fn usage(context: &CheckContext) -> Judgement {
     match judgement {
         Judgement::Pass(note) if has_own_usage(context) => Judgement::Pass(format!(
             "{note}, with the target's own code for invalid usage: `usage = {expected}` instead of {}",
-            TargetConfig::default().usage
+            TargetConfig::default().conventions.usage
         )),
         judgement => judgement,
     }
@@ -51,7 +51,7 @@ pub fn usage(context: &CheckContext) -> Judgement {
 
 /// Whether the target's code for wrong calls is not the usual one, and so may be that of any other failure.
 fn has_own_usage(context: &CheckContext) -> bool {
-    context.promises.usage != TargetConfig::default().usage
+    context.profile.conventions.usage != TargetConfig::default().conventions.usage
 }
 
 /// A target that has no code for wrong calls has to refuse them all the same.
@@ -73,7 +73,7 @@ fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
 /// `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` and a part of `p2-exit-usage`: each probe of this check
 /// ends with its code.
 pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
-    if !context.promises.exit_codes.contains(&code) {
+    if !context.profile.conventions.exit_codes.contains(&code) {
         return Judgement::NotApplicable(format!(
             "the target has no exit code {code} according to its configuration"
         ));
@@ -81,7 +81,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     let expected = |probe: &&Probe| {
         !probe.is_apart()
             && (probe.is_declared() || is_plain_call(probe))
-            && exit_check(context.promises, probe) == check
+            && exit_check(context.profile, probe) == check
     };
     let (own, derived): (Vec<&Probe>, Vec<&Probe>) =
         context.probes.iter().filter(expected).partition(|probe| probe.is_declared());
@@ -108,7 +108,7 @@ fn declare_exit(code: i32) -> String {
 
 /// Whether some call that is wrong did end with the code of a usage error.
 pub fn has_usage_code(context: &CheckContext) -> bool {
-    let usage = Some(context.promises.usage);
+    let usage = Some(context.profile.conventions.usage);
     let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.gives_data());
     wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
@@ -166,7 +166,7 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
 
 /// Whether what a derived probe gets wrong stands in what is said of it.
 fn names_wrong_word(run: &RunView) -> bool {
-    run.probe.args.last().is_some_and(|word| run.names(word.trim_start_matches('-')))
+    run.probe.call.args.last().is_some_and(|word| run.names(word.trim_start_matches('-')))
 }
 
 /// Of a wrong call that ended with the target's own code and does not say what was wrong, any other failure may be
@@ -181,7 +181,7 @@ fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
         && let Some(source) = context.source_of(tried.probe).filter(|source| source.exit == Some(0))
     {
         // Behind `--`, and where it is printed, it is data.
-        let is_data = source.args.iter().any(|arg| arg == "--") || names_wrong_word(&tried);
+        let is_data = source.call.args.iter().any(|arg| arg == "--") || names_wrong_word(&tried);
         match tried.exited()? {
             exit if exit == code => return Ok(()),
             0 if !is_data => {

@@ -21,8 +21,8 @@ pub fn alias(context: &CheckContext) -> Judgement {
     let with_output = |format: OutputFormat| {
         let mut probes = context.data_probes().filter(|probe| probe.formats.contains(&format)).peekable();
         match probes.peek() {
-            Some(_) => probes.any(|probe| probe.asks_with_output(format, context.promises)),
-            None => context.promises.default_flag(format),
+            Some(_) => probes.any(|probe| probe.asks_with_output(format, context.profile)),
+            None => context.profile.default_flag(format),
         }
     };
     if !formats.any(with_output) {
@@ -103,7 +103,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
 
 /// `p2-schema-print`
 pub fn schema(context: &CheckContext) -> Judgement {
-    if context.promises.schema == Asking::Lacking {
+    if context.profile.conventions.schema == Asking::Lacking {
         let formats = [OutputFormat::Json, OutputFormat::Jsonl];
         return context.unavailable(&formats).unwrap_or_else(|| {
             let remedy = "add a command that prints the JSON Schema of the output, then declare it";

@@ -53,7 +53,7 @@ pub fn format(context: &CheckContext) -> Judgement {
     let default = context.data_probes().filter_map(|probe| {
         let bare = context.made_from(Derived::NoFormat, probe).next()?;
         let bare = context.plain(bare, OutputFormat::Text)?;
-        match context.promises.default_format {
+        match context.profile.conventions.default_format {
             OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
             other => {
                 let other = other.name();
@@ -82,17 +82,17 @@ pub fn format(context: &CheckContext) -> Judgement {
 
 /// Whether the target, or every probe that could be asked for a format, says that there is no such.
 fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
-    let says = |probe: &Probe| probe.asking.get(&format) == Some(&Asking::Lacking);
+    let says = |probe: &Probe| probe.call.asking.get(&format) == Some(&Asking::Lacking);
     let mut probes = context.data_probes().peekable();
-    context.promises.lacks(format) || probes.peek().is_some() && probes.all(says)
+    context.profile.lacks(format) || probes.peek().is_some() && probes.all(says)
 }
 
 /// A format that is taken at another place than after the arguments: a global option, if the help says so.
 fn elsewhere(refused: RunView, place: Place) -> Assertion {
-    if place == Place::Front && refused.context.promises.global_format {
+    if place == Place::Front && refused.context.profile.global_format {
         return Ok(());
     }
-    let asked = refused.probe.asking(refused.format(), refused.context.promises).join(" ");
+    let asked = refused.probe.asking(refused.format(), refused.context.profile).join(" ");
     let detail = format!(
         "`{asked}` is rejected after the arguments (exit code {}) but accepted {}, which the help does not show",
         display_exit(refused.exit()),
@@ -102,7 +102,7 @@ fn elsewhere(refused: RunView, place: Place) -> Assertion {
 }
 
 fn refused(run: &RunView) -> Assertion {
-    let asked = run.probe.asking(run.format(), run.context.promises).join(" ");
+    let asked = run.probe.asking(run.format(), run.context.profile).join(" ");
     let detail = format!(
         "`{asked}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
         display_exit(run.exit()),
@@ -144,7 +144,7 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
 }
 
 fn invalid(run: &RunView) -> Vec<Assertion> {
-    let usage = run.context.promises.usage;
+    let usage = run.context.profile.conventions.usage;
     let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
     let exit = match run.exited() {
         Ok(exit) => exit,

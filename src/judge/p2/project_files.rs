@@ -74,9 +74,9 @@ impl<'a> ProjectFiles<'a> {
 
 /// The exit codes that are declared; else 0 and those of the declared probes.
 fn known_codes(context: &CheckContext) -> Vec<i32> {
-    let promises = context.promises;
-    if promises.exit_codes_declared {
-        return promises.exit_codes.clone();
+    let profile = context.profile;
+    if profile.conventions.exit_codes_declared {
+        return profile.conventions.exit_codes.clone();
     }
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).filter_map(|probe| probe.exit);
     let codes: BTreeSet<i32> = [0].into_iter().chain(declared).collect();

@@ -57,7 +57,7 @@ const SPREAD: Duration = Duration::from_millis(150);
 /// Programs write line by line to a terminal, and many in blocks to a pipe. So the terminal shows when
 /// records are made, and the pipe whether they arrive then.
 pub fn prompt(context: &CheckContext) -> Judgement {
-    let streams = || context.data_probes().filter(|probe| probe.stream);
+    let streams = || context.data_probes().filter(|probe| probe.call.stream);
     if streams().next().is_none() {
         return Judgement::NotApplicable("no probe declares `stream = true`".into());
     }

@@ -40,7 +40,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
 
 fn of_run(run: &RunView, examples: &Examples) -> Assertion {
     let context = run.context;
-    let args: Vec<String> = run.probe.args.iter().filter(|arg| *arg != UNKNOWN_FLAG).cloned().collect();
+    let args: Vec<String> = run.probe.call.args.iter().filter(|arg| *arg != UNKNOWN_FLAG).cloned().collect();
     if let Some(Wrong::Command(_) | Wrong::Flag(_)) = examples.wrong(&args) {
         let what = format!("{} is outdated", run.probe.name);
         return inconclusive(run.blocked_by(CheckId::P3ExamplesValid, what));
@@ -57,7 +57,7 @@ fn of_run(run: &RunView, examples: &Examples) -> Assertion {
     // What the target says of any unknown flag, and what it accepts in the declared call.
     let mut usual: BTreeSet<String> =
         reference.iter().flat_map(message).flat_map(|line| words(&line)).collect();
-    usual.extend(context.source_of(run.probe).iter().flat_map(|source| source.args.iter().cloned()));
+    usual.extend(context.source_of(run.probe).iter().flat_map(|source| source.call.args.iter().cloned()));
     let is_named = |arg: &&String, line: &str| {
         let name = arg.split('=').next().unwrap_or(arg);
         name.len() > 1 && !usual.contains(name) && words(line).iter().any(|word| word == name)
@@ -93,7 +93,7 @@ fn of_run(run: &RunView, examples: &Examples) -> Assertion {
 /// The format that an example asks for, if the target does not take it.
 fn lacking_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
     let asks = |format: &OutputFormat| {
-        let asking = context.promises.asking(*format);
+        let asking = context.profile.asking(*format);
         !asking.is_empty() && args.windows(asking.len()).any(|words| words == asking)
     };
     let refused = |format: &OutputFormat| matches!(context.accepted(*format), Accepted::No(_));

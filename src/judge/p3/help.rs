@@ -15,7 +15,7 @@ pub fn help(context: &CheckContext) -> Judgement {
     let long = page.iter().map(given);
     let short = page.as_ref().and_then(|page| Some((page, of_kind(context, Derived::HelpShort).next()?)));
     let (short, note) = match short {
-        _ if context.promises.other_short_help => (None, Some("`-h` is not an option for help here")),
+        _ if context.profile.other_short_help => (None, Some("`-h` is not an option for help here")),
         // What is wrong with both is wrong once.
         Some((page, short)) if is_help(page, &short) => (given(page).is_ok().then(|| given(&short)), None),
         Some((_, short)) if short.exit().is_some() => (None, Some("`-h` prints no help")),

@@ -16,8 +16,8 @@ pub fn before_network(context: &CheckContext) -> Judgement {
         return no_request(context);
     }
     let judgement = Judgement::of(stalled().flat_map(|probe| of_probe(context, probe)), "");
-    let secret = stalled().any(|probe| probe.secret);
-    match (secret, &context.promises.config_file) {
+    let secret = stalled().any(|probe| probe.call.secret);
+    match (secret, &context.profile.conventions.config_file) {
         (true, Some(_)) => judgement,
         (false, Some(_)) => judgement.noted("no request without its secret was tried: no probe has `{stalled}` and `secret`"),
         (true, None) => judgement.noted("no invalid configuration file was tried: `config_file` is not declared"),
@@ -30,11 +30,11 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
         return vec![Err(reason.into())];
     }
     let mut all = vec![with_unknown_flag(context, probe)];
-    if probe.secret {
+    if probe.call.secret {
         let run = scene(context, Derived::AnonymousRequest, probe);
         all.push(of_run(run, probe, "sign-in", "without the secret"));
     }
-    if context.promises.config_file.is_some() {
+    if context.profile.conventions.config_file.is_some() {
         all.push(with_invalid_file(context, probe));
     }
     all

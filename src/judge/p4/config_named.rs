@@ -12,9 +12,9 @@ const CONFIGURES: [&str; 4] = ["config", "configure", "preferences", "settings"]
 
 /// `p4-config-named`
 pub fn config_named(context: &CheckContext) -> Judgement {
-    let promises = context.promises;
-    let Some(file) = &promises.config_file else {
-        let command = promises.commands.iter().find(|name| CONFIGURES.contains(&name.as_str()));
+    let profile = context.profile;
+    let Some(file) = &profile.conventions.config_file else {
+        let command = profile.commands.iter().find(|name| CONFIGURES.contains(&name.as_str()));
         return match command {
             Some(command) => Judgement::unverified(format!(
                 "the help lists the command `{command}`, but no `config_file` is declared: declare the path of the configuration file in the home folder"

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub fn remedy(context: &CheckContext) -> Judgement {
     let failing = || context.declared().filter(|probe| !probe.gives_data());
     let runs = failing()
-        .filter(|probe| !probe.remedy.is_empty())
+        .filter(|probe| !probe.call.remedy.is_empty())
         .flat_map(|probe| OutputFormat::ALL.into_iter().filter_map(|format| context.plain(probe, format)));
     let missing = match failing().next() {
         None => NO_FAILURE.to_owned(),
@@ -27,8 +27,8 @@ pub fn remedy(context: &CheckContext) -> Judgement {
 
 fn told(run: &RunView) -> Assertion {
     run.usable()?;
-    let remedies = &run.probe.remedy;
-    let value = run.value(run.context.promises.errors);
+    let remedies = &run.probe.call.remedy;
+    let value = run.value(run.context.profile.conventions.errors);
     let told =
         |remedy: &String| run.names(remedy) || value.as_ref().is_some_and(|value| holds(value, remedy));
     if remedies.iter().any(told) {

@@ -26,7 +26,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     });
     let values = runs(Derived::InvalidValue).filter_map(|run| {
         let (_, flag) = flag_of(&run, UNKNOWN_VALUE)?;
-        let set = context.promises.choices.iter().find(|set| set.flag == flag)?;
+        let set = context.profile.choices.iter().find(|set| set.flag == flag)?;
         Some(match run.exited() {
             Err(reason) => Err(reason.into()),
             Ok(0) => inconclusive(format!("{} accepts a value that its help does not list", run.label())),
@@ -36,7 +36,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     // An option that asks for a format by a value has values that are wrong.
     let has_values = |probe: &Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(
-            |format| matches!(probe.asking(format, context.promises), [_, value] if value == format.name()),
+            |format| matches!(probe.asking(format, context.profile), [_, value] if value == format.name()),
         )
     };
     let not_run = context.data_probes().any(has_values)
@@ -55,7 +55,7 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
     let Some((_, flag)) = flag_of(run, UNKNOWN_FORMAT) else { return Ok(Vec::new()) };
     let mut values = Vec::new();
     for format in OutputFormat::ALL {
-        let value = match run.probe.asking(format, context.promises) {
+        let value = match run.probe.asking(format, context.profile) {
             [own, value] if *own == flag => Some(value.clone()),
             [joined] => joined.strip_prefix(&format!("{flag}=")).map(str::to_owned),
             _ => None,
@@ -73,7 +73,7 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
 
 /// The place and the name of the option that has this value in a call.
 fn flag_of(run: &RunView, value: &str) -> Option<(usize, String)> {
-    let args = &run.probe.args;
+    let args = &run.probe.call.args;
     let at = args.iter().position(|arg| arg.contains(value))?;
     match args[at].split_once('=') {
         Some((flag, _)) => Some((at, flag.to_owned())),

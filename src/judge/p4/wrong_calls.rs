@@ -15,7 +15,7 @@ const DECLARE: &str =
 
 /// `p4-unknown-flag`
 pub fn unknown_flag(context: &CheckContext) -> Judgement {
-    let usage = |probe: &&Probe| exit_check(context.promises, probe) == CheckId::P2ExitUsage;
+    let usage = |probe: &&Probe| exit_check(context.profile, probe) == CheckId::P2ExitUsage;
     let accepted = (context.probes.iter().filter(usage))
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         .any(|run| run.exit() == Some(0));
@@ -51,8 +51,8 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
 
 /// Whether the target may have refused the call for the command that is missing, and not for the unknown flag.
 fn lacks_command(run: &RunView) -> bool {
-    let promises = run.context.promises;
-    let has_commands = promises.tries_command || promises.no_command.is_some();
+    let profile = run.context.profile;
+    let has_commands = profile.tries_command || profile.no_command.is_some();
     has_commands && run.probe.is(Derived::UnknownFlag) && run.exit() != Some(0)
 }
 
@@ -100,15 +100,15 @@ fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
 
 /// Whether a call asks for help or the version, which many parsers answer before they look at what follows.
 fn is_meta(probe: &Probe) -> bool {
-    ["--help", "-h", "--version", "-V"].iter().any(|flag| probe.args.iter().any(|arg| arg == flag))
+    ["--help", "-h", "--version", "-V"].iter().any(|flag| probe.call.args.iter().any(|arg| arg == flag))
 }
 
 /// Whether what stands at the end of a call goes to another program, as far as the call and the help show.
 fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
-    let command = probe.args.iter().find(|arg| !arg.starts_with('-'));
+    let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
     let helps = context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
-    probe.args.iter().any(|arg| arg == "--")
+    probe.call.args.iter().any(|arg| arg == "--")
         || lines.any(|line| {
             let mut words = line.split_whitespace();
             command.is_none_or(|command| words.any(|word| word == command))

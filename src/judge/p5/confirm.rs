@@ -20,7 +20,7 @@ pub fn confirm(context: &CheckContext) -> Judgement {
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
-    let Some(option) = probe.flag(Flag::Confirm, context.promises).args() else {
+    let Some(option) = probe.flag(Flag::Confirm, context.profile).args() else {
         return vec![lacking(probe, "confirm", "an option that confirms the call")];
     };
     let option = option.join(" ");
@@ -51,7 +51,7 @@ fn with(run: &RunView, option: &str) -> Assertion {
         return Ok(());
     }
     let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");
-    match run.context.promises.acts_elsewhere {
+    match run.context.profile.acts_elsewhere {
         true => inconclusive(detail),
         false => run.failed("no-effect", detail),
     }

@@ -20,7 +20,7 @@ pub fn dry_run(context: &CheckContext) -> Judgement {
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<Assertion> {
-    let Some(option) = probe.flag(Flag::DryRun, context.promises).args() else {
+    let Some(option) = probe.flag(Flag::DryRun, context.profile).args() else {
         return vec![lacking(probe, "dry_run", "an option that shows what the call would change")];
     };
     let option = option.join(" ");

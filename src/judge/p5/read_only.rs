@@ -10,9 +10,9 @@ use crate::model::Variant;
 pub fn read_only(context: &CheckContext) -> Judgement {
     let reads = || context.declared().filter(|probe| probe.effect.is_none());
     let homeless: Vec<&str> =
-        reads().filter(|probe| probe.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
+        reads().filter(|probe| probe.call.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
     let runs = reading(context)
-        .filter(|probe| probe.workspace.is_some())
+        .filter(|probe| probe.call.workspace.is_some())
         .flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let open = (!homeless.is_empty()).then(|| {
         inconclusive(format!(

@@ -27,7 +27,7 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
     let Some(run) = scene(context, Derived::Unconfirmed, probe) else {
         return inconclusive(format!("{} was not run without its confirmation", probe.name));
     };
-    let Some(option) = probe.flag(Flag::Confirm, context.promises).args().and_then(<[String]>::first) else {
+    let Some(option) = probe.flag(Flag::Confirm, context.profile).args().and_then(<[String]>::first) else {
         return inconclusive(
             run.blocked_by(CheckId::P5Confirm, format!("{} has no confirmation", probe.name)),
         );

@@ -12,7 +12,7 @@ pub fn bare_environment(context: &CheckContext) -> Judgement {
     let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let judgement =
         Judgement::of(runs.map(|run| ends_as_usual(&run)), "`--help` and `--version` were not run");
-    match context.promises.config_file {
+    match context.profile.conventions.config_file {
         Some(_) => judgement,
         None => judgement.noted("an invalid configuration file was not tried: `config_file` is not declared"),
     }

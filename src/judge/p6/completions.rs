@@ -11,7 +11,7 @@ use crate::probe::SHELLS;
 
 /// `p6-completions`
 pub fn completions(context: &CheckContext) -> Judgement {
-    let guessed = match context.promises.completions {
+    let guessed = match context.profile.conventions.completions {
         Asking::Lacking => {
             let remedy = "print completion scripts, then declare the call";
             return Judgement::broken(vec![Finding::lacking("completions", remedy)]);
@@ -61,7 +61,7 @@ fn prints_script(run: &RunView) -> Assertion {
     match context.completion_error {
         Some(error)
             if run.variant() == Variant::Plain
-                && run.probe.args.iter().any(|arg| arg.contains(SHELLS[0])) =>
+                && run.probe.call.args.iter().any(|arg| arg.contains(SHELLS[0])) =>
         {
             let detail = format!("bash rejects the script: {error}");
             run.failed_at_start("syntax", Stream::Stdout, detail)

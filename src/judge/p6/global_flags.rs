@@ -14,7 +14,7 @@ const EVERYWHERE: [(Derived, Flag); 2] = [(Derived::Quiet, Flag::Quiet), (Derive
 
 /// `p6-global-flags`
 pub fn global_flags(context: &CheckContext) -> Judgement {
-    if context.promises.commands.is_empty() {
+    if context.profile.commands.is_empty() {
         return no_commands(context);
     }
     let probes = || context.data_probes().filter(|probe| probe.begins_with_word());
@@ -77,14 +77,14 @@ fn taken_behind(
 }
 
 fn spelt(context: &CheckContext, probe: &Probe, flag: Flag) -> String {
-    probe.flag(flag, context.promises).args().unwrap_or_default().join(" ")
+    probe.flag(flag, context.profile).args().unwrap_or_default().join(" ")
 }
 
 /// Whether a probe takes the json option after its arguments; none where it is not asked for json.
 fn format_behind(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     const FORMAT: OutputFormat = OutputFormat::Json;
-    let asking = probe.asking(FORMAT, context.promises);
-    if asking.is_empty() || context.promises.contract.is_some() {
+    let asking = probe.asking(FORMAT, context.profile);
+    if asking.is_empty() || context.profile.contract.is_some() {
         return None;
     }
     let run = context.plain(probe, FORMAT)?;
@@ -108,7 +108,7 @@ fn format_taken(context: &CheckContext, probe: &Probe, run: &RunView, asking: &s
         return Ok(());
     }
     let place = probe.place.unwrap_or(Place::Front);
-    if probe.place.is_some() && !(place == Place::Front && context.promises.global_format) {
+    if probe.place.is_some() && !(place == Place::Front && context.profile.global_format) {
         let id = CheckId::P2OutputFormat;
         return inconclusive(Reason {
             message: format!("`{asking}` is rejected after the arguments of {}: see {id}", probe.name),

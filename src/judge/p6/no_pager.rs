@@ -18,7 +18,7 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
     let mut assertions: Vec<Assertion> = piped
         .map(|run| shows_at_once(&run, "pipe", "the output is a pipe, but the command starts the pager"))
         .collect();
-    let has_option = matches!(context.promises.flags.of(Flag::NoPager), Asking::With(_));
+    let has_option = matches!(context.profile.conventions.flags.of(Flag::NoPager), Asking::With(_));
     let empty = |probe| context.runs_under(probe, Variant::NoPager);
     // What a call that asks a question would show after the answer is not seen; other calls tell.
     let asks = |run: &RunView| run.waits_for_input() && !shows_pages(run);
@@ -55,7 +55,7 @@ fn obeys_option(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     let calls = context.made_from(Derived::NoPager, probe);
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal)).peekable();
     runs.peek()?;
-    let spelt = probe.flag(Flag::NoPager, context.promises).args().unwrap_or_default().join(" ");
+    let spelt = probe.flag(Flag::NoPager, context.profile).args().unwrap_or_default().join(" ");
     let mut reason: Option<Unmet> = None;
     for run in runs {
         if run.exit() == probe.exit {

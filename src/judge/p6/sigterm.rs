@@ -32,7 +32,7 @@ const NONE: &str = "no probe is declared that works for a while: declare one wit
 
 /// The probes that are declared to work for a while.
 fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
-    context.probes.iter().filter(|probe| probe.is_declared() && probe.interrupt.is_some())
+    context.probes.iter().filter(|probe| probe.is_declared() && probe.call.interrupt.is_some())
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
@@ -52,7 +52,7 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
     if run.exit().is_none() {
         run.ended()?;
     }
-    let text = sanitize::line(probe.interrupt.as_deref().unwrap_or_default());
+    let text = sanitize::line(probe.call.interrupt.as_deref().unwrap_or_default());
     let label = run.label();
     Err(format!("{label} ended before it could be interrupted: `{text}` was not seen, or it ended right after it; correct `interrupt.after`, or make the call take longer").into())
 }

@@ -22,7 +22,7 @@ pub fn timeout(context: &CheckContext) -> Judgement {
 }
 
 fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(option) = probe.flag(Flag::Timeout, context.promises).args() else {
+    let Some(option) = probe.flag(Flag::Timeout, context.profile).args() else {
         return lacking(probe, "timeout", "an option that limits the time of requests");
     };
     let option = Flag::Timeout.with_value(option, "1").join(" ");
@@ -38,7 +38,7 @@ fn of_run(run: &RunView, option: &str) -> Assertion {
     };
     if connections == 0 {
         run.undisturbed()?;
-        if run.exit() == Some(run.context.promises.usage) {
+        if run.exit() == Some(run.context.profile.conventions.usage) {
             let detail = format!("`{option}` is rejected");
             return run.failed_at_reason("refused", Stream::Stderr, detail);
         }

@@ -24,7 +24,8 @@ pub fn xdg(context: &CheckContext) -> Judgement {
 
 /// Whether it is the configuration file, which is declared to be at a place of its own.
 fn is_declared(run: &RunView, change: &Change) -> bool {
-    let file = run.context.promises.config_file.as_deref().filter(|file| !file.starts_with(".config/"));
+    let file =
+        run.context.profile.conventions.config_file.as_deref().filter(|file| !file.starts_with(".config/"));
     file.is_some_and(|file| Path::new(file).starts_with(&change.path))
 }
 

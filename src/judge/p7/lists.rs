@@ -48,7 +48,8 @@ fn of_lists<'a>(
     each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
     combine: impl Fn(Vec<Vec<Assertion>>) -> Vec<Assertion>,
 ) -> Judgement {
-    let mut lists = context.declared().filter_map(|probe| Some((probe, probe.list.as_ref()?))).peekable();
+    let mut lists =
+        context.declared().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
     if lists.peek().is_some() {
         return Judgement::of(combine(lists.map(|(probe, list)| each(probe, list)).collect()), "");
     }
@@ -80,7 +81,7 @@ fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> O
 
 /// How a probe is given a limit, for people.
 fn spelling(context: &CheckContext, probe: &Probe, limit: u64) -> String {
-    let args = probe.flag(Flag::Limit, context.promises).args().unwrap_or_default();
+    let args = probe.flag(Flag::Limit, context.profile).args().unwrap_or_default();
     format!("`{}`", Flag::Limit.with_value(args, &limit.to_string()).join(" "))
 }
 
@@ -146,7 +147,7 @@ fn left_out<'a>(
 }
 
 fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
-    match probe.flag(Flag::Limit, context.promises) {
+    match probe.flag(Flag::Limit, context.profile) {
         Asking::Lacking => format!(
             "{} takes no limit according to the configuration, so nothing shows whether items are left out",
             probe.name
@@ -201,7 +202,7 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
         Ok(plain) => plain,
         Err(reason) => return vec![inconclusive(reason)],
     };
-    if probe.flag(Flag::Limit, context.promises) == &Asking::Lacking {
+    if probe.flag(Flag::Limit, context.profile) == &Asking::Lacking {
         let detail = "the configuration has `flags.limit = false`; expected an option that limits the list";
         return vec![plain.run.failed("lacking", detail)];
     }

@@ -19,7 +19,7 @@ pub fn no_spinner(context: &CheckContext) -> Judgement {
 
 /// Whether stderr holds an error object and nothing else, which is another check's.
 fn is_error_object(run: &RunView) -> bool {
-    let on_stderr = run.context.promises.errors == Stream::Stderr;
+    let on_stderr = run.context.profile.conventions.errors == Stream::Stderr;
     on_stderr && run.format() != OutputFormat::Text && !run.probe.gives_data()
 }
 

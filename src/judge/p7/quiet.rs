@@ -50,10 +50,11 @@ fn lacking(context: &CheckContext) -> Vec<Assertion> {
         let probe = probe.map(|probe| probe.name.clone());
         Err(Finding::new("lacking", Evidence { probe, detail, ..Evidence::default() }).into())
     };
-    if context.promises.flags.of(Flag::Quiet) == &Asking::Lacking {
+    if context.profile.conventions.flags.of(Flag::Quiet) == &Asking::Lacking {
         return vec![finding(None)];
     }
-    let own = context.data_probes().filter(|probe| probe.flags.get(&Flag::Quiet) == Some(&Asking::Lacking));
+    let own =
+        context.data_probes().filter(|probe| probe.call.flags.get(&Flag::Quiet) == Some(&Asking::Lacking));
     own.map(|probe| finding(Some(probe))).collect()
 }
 
@@ -80,7 +81,7 @@ fn success(run: RunView) -> Assertion {
 /// That the option is known: the help lists it, it suppresses something, or an unknown flag is refused.
 fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
-    let is_listed = quiet_option(run).first().is_some_and(|option| context.promises.options.contains(option));
+    let is_listed = quiet_option(run).first().is_some_and(|option| context.profile.options.contains(option));
     let suppresses = !is_blank(plain, Stream::Stderr);
     let mut unknown = context.made_from(Derived::IgnoredFlag, probe);
     let accepted = unknown
@@ -102,7 +103,7 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     // Where it is accepted, it is judged as well.
     let in_front = context.made_from(Derived::GlobalFlag, probe).find_map(|call| {
         let front = call.formats.iter().find_map(|format| context.plain(call, *format))?;
-        (call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
+        (call.call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
     });
     if let Some(front) = &in_front
         && let Some(plain) = context.plain(probe, front.format())
@@ -111,7 +112,7 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
         same_as_plain(front, &plain)?;
     }
     match elsewhere {
-        Some(place) if !context.promises.commands.is_empty() => {
+        Some(place) if !context.profile.commands.is_empty() => {
             let id = CheckId::P6GlobalFlags;
             inconclusive(Reason {
                 message: format!("`{asked}` is rejected by {}, but accepted {place}: see {id}", probe.name),
@@ -141,7 +142,7 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
 
 /// The arguments of the quiet option in this call.
 fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
-    run.probe.flag(Flag::Quiet, run.context.promises).args().unwrap_or_default()
+    run.probe.flag(Flag::Quiet, run.context.profile).args().unwrap_or_default()
 }
 
 /// The same for people.
@@ -175,7 +176,7 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     }
     let compared = match format {
         OutputFormat::Text => same_data::text(run, plain, &again),
-        _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.promises)),
+        _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.profile)),
     };
     if !matches!(compared, Compared::Same | Compared::TooLarge) {
         run.context.repeated(plain.probe, format)?;

@@ -16,7 +16,7 @@ const COMMANDS: [&str; 2] = ["skill", "skills"];
 
 /// `p8-bundle-install`
 pub fn install(context: &CheckContext) -> Judgement {
-    match &context.promises.bundle_install {
+    match &context.profile.conventions.bundle_install {
         Asking::With(_) => {
             let call = context.derived(Derived::BundleInstall);
             let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
@@ -31,7 +31,7 @@ pub fn install(context: &CheckContext) -> Judgement {
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
-    let command = context.promises.commands.iter().find(|name| COMMANDS.contains(&name.as_str()));
+    let command = context.profile.commands.iter().find(|name| COMMANDS.contains(&name.as_str()));
     let is_skill = |file: &&str| file.rsplit('/').next() == Some(FILE);
     let bundles = context.project.ok().map_or(&[][..], |project| &project.bundles);
     let file = bundles.iter().map(|bundle| bundle.file.as_str()).find(is_skill);

@@ -105,7 +105,7 @@ impl Skeleton<'_> {
     /// The codes of the target: those that its help names, else the default; and those of its probes.
     fn codes(&self) -> Vec<i32> {
         let mut codes: Vec<i32> = match self.exit_codes.len() {
-            0 | 1 => TargetConfig::default().exit_codes,
+            0 | 1 => TargetConfig::default().conventions.exit_codes,
             _ => [0].into_iter().chain(self.exit_codes.keys().copied()).collect(),
         };
         codes.extend(self.probes.iter().map(|probe| probe.exit));
@@ -116,7 +116,7 @@ impl Skeleton<'_> {
 
     /// Its code for invalid usage.
     fn usage(&self) -> i32 {
-        let default = TargetConfig::default().usage;
+        let default = TargetConfig::default().conventions.usage;
         let is_usage = |about: &str| {
             let about = about.to_lowercase();
             ["usage", "argument", "command line", "wrong call"].iter().any(|word| about.contains(word))
@@ -147,7 +147,7 @@ impl Skeleton<'_> {
         }
         formats.write(text);
         let codes = self.codes();
-        let note = if codes == TargetConfig::default().exit_codes {
+        let note = if codes == TargetConfig::default().conventions.exit_codes {
             "    # remove those that it does not have"
         } else if self.exit_codes.len() > 1 {
             "    # from its help"
@@ -156,7 +156,7 @@ impl Skeleton<'_> {
         };
         let codes = codes.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
         line(text, &format!("exit_codes = [{codes}]{note}"));
-        if self.usage() != TargetConfig::default().usage {
+        if self.usage() != TargetConfig::default().conventions.usage {
             line(
                 text,
                 &format!("usage = {}    # its exit code for invalid usage, from its help", self.usage()),
@@ -185,11 +185,11 @@ impl Skeleton<'_> {
             ],
         );
         for probe in self.probes {
-            let call = self.call_of(&probe.args);
+            let call = self.call_of(&probe.call.args);
             text.push('\n');
             line(text, "[[probe]]");
             line(text, &format!("name = {}", string(&probe.name)));
-            line(text, &format!("args = {}", array(&placed(&probe.args, call))));
+            line(text, &format!("args = {}", array(&placed(&probe.call.args, call))));
             if probe.exit != 0 {
                 line(text, &format!("exit = {}", probe.exit));
             }
@@ -197,7 +197,8 @@ impl Skeleton<'_> {
                 line(text, &own);
             }
         }
-        let used = |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.args) == Some(call));
+        let used =
+            |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.call.args) == Some(call));
         let open = self.commands.calls.iter().filter(|call| !used(call));
         let open: Vec<&Call> = open.collect();
         let count = open.len();

@@ -10,11 +10,10 @@ use super::stalled::StalledServer;
 use super::unblock::unblock;
 use super::{Common, Stop};
 use crate::outcome::{CANNOT_MAKE, ETIMEDOUT};
-use crate::{Captured, End, Job, Leak, Outcome, Ready, SetupCall, Variant, Workspace};
+use crate::{End, Job, Leak, Outcome, Ready, SetupCall, Variant, Workspace};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Makes a run, or runs a service. What keeps it from starting is part of the outcome.
@@ -93,7 +92,7 @@ async fn set_up(common: &Common, job: &Job, folder: &Folder, stop: &Stop) -> io:
             End::Exited(code) => format!("exited with {code}"),
             End::Signaled(signal) => format!("was terminated by signal {signal}"),
             End::NotStarted(..) | End::Interrupted => return Ok(Some(outcome)),
-            End::TooMuch(limit) => return Ok(Some(ended_before(End::TooMuch(*limit)))),
+            End::TooMuch(limit) => return Ok(Some(End::TooMuch(*limit).into())),
             End::TimedOut | End::Waited => "did not end".to_owned(),
         };
         let number = if outcome.end == End::TimedOut { ETIMEDOUT } else { 0 };
@@ -130,33 +129,5 @@ pub(super) enum Kind {
 
 /// What came of a run that never started.
 pub(super) fn not_started(number: i32, words: String) -> Outcome {
-    ended_before(End::NotStarted(number, words))
-}
-
-/// What came of a run that ended so before there was anything to see.
-fn ended_before(end: End) -> Outcome {
-    Outcome {
-        stdout: Captured::default(),
-        stderr: Captured::default(),
-        terminal: Vec::new(),
-        end,
-        started: None,
-        duration: Duration::ZERO,
-        left_behind: Vec::new(),
-        held_open: false,
-        waiting: None,
-        trips: None,
-        changes: None,
-        signalled: None,
-        connections: None,
-        leaks: None,
-        confinement: None,
-        missed_network: false,
-        read_only_start: false,
-        wrote: false,
-        alone: false,
-        in_parallel: false,
-        starvation: None,
-        lock: None,
-    }
+    End::NotStarted(number, words).into()
 }

@@ -531,25 +531,18 @@ impl Live<'_> {
             stdout,
             stderr,
             terminal: self.feed.shown(),
-            end,
             started: Some(self.started),
             duration,
             left_behind,
             held_open,
             waiting,
-            trips: None,
-            changes: None,
             signalled,
-            connections: None,
-            leaks: None,
             confinement: self.confinement,
             missed_network: self.leader.missed_network(),
             read_only_start: self.read_only_start,
-            wrote: false,
-            alone: false,
-            in_parallel: false,
             starvation: self.starvation,
             lock: self.lock,
+            ..end.into()
         })
     }
 
