@@ -35,7 +35,9 @@ struct Prepared {
 /// Tells the observer of a session what happens.
 struct Events<'o, 'f> {
     observer: &'o mut Observer<'f>,
-    ended: usize,
+    is_started: bool,
+    /// The runs whose end was reported.
+    ended: BTreeSet<RunKey>,
     /// How many runs there will be, as far as is known.
     total: usize,
     /// The first error of the observer.
@@ -65,17 +67,19 @@ impl Session {
             timeout: prepared.target.config.timeout,
         };
         let info = prepared.target.info(&std::env::current_dir().unwrap_or_default());
-        let discovered = discover(&discovery, &info, &mut runs)?;
+        let mut recording = self.begun(info, prepared.profile.clone(), prepared.config.as_ref());
+        let mut events = Events::new(observer);
+        let discovered = discover(&discovery, &recording, &mut runs, &mut events)?;
         if discovered.decides_nothing {
-            something_ran(&info, &[])?;
+            something_ran(&recording.target, &[])?;
         }
-        let mut recording = self.begun(info, discovered.profile, prepared.config.as_ref());
+        recording.profile = discovered.profile;
         recording.fast = self.options.fast;
         recording.set_toolkit(prepared.target.toolkit());
         recording.contracts = prepared.contracts.files(&discovered.probes);
         recording.probes = discovered.probes;
         recording.observations = discovered.runs;
-        complete(&mut recording, checks, scans, &mut runs, observer)?;
+        complete(&mut recording, checks, scans, &mut runs, &mut events)?;
         recording.notes = prepared.chosen.iter().filter_map(|chosen| chosen.note.clone()).collect();
         finish(&mut recording, checks, &prepared, &mut runs)?;
         recording.notes.extend(discovered.notes);
@@ -125,18 +129,31 @@ impl Session {
     }
 }
 
-impl Events<'_, '_> {
-    fn started(&mut self, recording: &Recording) -> Result<()> {
-        (self.observer)(Progress::Started { recording, runs: self.total })
+impl<'o, 'f> Events<'o, 'f> {
+    const fn new(observer: &'o mut Observer<'f>) -> Self {
+        Self { observer, is_started: false, ended: BTreeSet::new(), total: 0, failed: None }
     }
 
-    fn ended(&mut self, probes: &[Probe], observation: &Observation) {
-        self.ended += 1;
+    /// Reports the start, unless that was done.
+    fn start(&mut self, recording: &Recording, total: usize) -> Result<()> {
+        self.total = total;
+        if std::mem::replace(&mut self.is_started, true) {
+            return Ok(());
+        }
+        (self.observer)(Progress::Started { recording, runs: total })
+    }
+
+    /// Reports the end of a run, unless that was done.
+    fn end(&mut self, probes: &[Probe], observation: &Observation) {
+        if !self.ended.insert(observation.key.clone()) {
+            return;
+        }
+        let nth = self.ended.len();
         let named = probes.iter().find(|probe| probe.id == observation.key.probe);
         let probe = named.map_or("", |probe| &probe.name);
-        let runs = self.total.max(self.ended);
-        let told = (self.observer)(Progress::Ended { probe, observation, nth: self.ended, runs });
-        self.failed = self.failed.take().or(told.err());
+        let runs = self.total.max(nth);
+        let reported = (self.observer)(Progress::Ended { probe, observation, nth, runs });
+        self.failed = self.failed.take().or(reported.err());
     }
 
     /// The first error of the observer.
@@ -145,8 +162,14 @@ impl Events<'_, '_> {
     }
 }
 
-/// Makes the runs that show how the target is called.
-fn discover(discovery: &Discovery<'_>, target: &TargetInfo, runs: &mut Runs<'_>) -> Result<Discovered> {
+/// Makes the runs that show how the target is called. The end of the first, the call for help, is reported before the
+/// others are made.
+fn discover(
+    discovery: &Discovery<'_>,
+    recording: &Recording,
+    runs: &mut Runs<'_>,
+    events: &mut Events<'_, '_>,
+) -> Result<Discovered> {
     let mut so_far = RunsSoFar::default();
     loop {
         let profile = discovery.profile(&so_far);
@@ -159,10 +182,15 @@ fn discover(discovery: &Discovery<'_>, target: &TargetInfo, runs: &mut Runs<'_>)
         let called = calls.iter().map(|(probe, _)| probe);
         let probes: Vec<Probe> = called.chain(&discovery.declared).cloned().collect();
         let seen = runs.make(&keys, &probes, &profile, &mut |_| {})?;
-        if discovery.is_behavioral() && !seen.is_empty() {
-            something_ran(target, &seen)?;
-        }
         so_far.add(&calls, seen, runs.interrupted.is_some());
+        if discovery.is_behavioral() && !so_far.all().is_empty() {
+            something_ran(&recording.target, so_far.all())?;
+        }
+        if let ([help], false) = (so_far.all(), discovery.declared.is_empty()) {
+            events.start(recording, discovery.planned(&discovery.profile(&so_far)))?;
+            events.end(&probes, help);
+            events.check()?;
+        }
     }
 }
 
@@ -172,24 +200,19 @@ fn complete(
     checks: &[&Check],
     scans: &Scans,
     runs: &mut Runs<'_>,
-    observer: &mut Observer<'_>,
+    events: &mut Events<'_, '_>,
 ) -> Result<()> {
     let mut asked = BTreeSet::new();
-    let mut events = Events { observer, ended: 0, total: 0, failed: None };
     loop {
         let next = runs.runner.unheard(|| lacking(recording, checks, scans, &asked))??;
-        let is_first = events.total == 0;
-        events.total = next.total;
-        if is_first {
-            events.started(recording)?;
-            recording.observations.iter().for_each(|seen| events.ended(&recording.probes, seen));
-        }
+        events.start(recording, next.total)?;
+        recording.observations.iter().for_each(|seen| events.end(&recording.probes, seen));
         events.check()?;
         if runs.interrupted.is_some() || next.keys.is_empty() {
             break;
         }
         let Recording { probes, profile, .. } = &*recording;
-        let seen = runs.make(&next.keys, probes, profile, &mut |seen| events.ended(probes, seen))?;
+        let seen = runs.make(&next.keys, probes, profile, &mut |seen| events.end(probes, seen))?;
         recording.observations.extend(seen);
         asked.extend(next.keys);
     }

@@ -49,49 +49,18 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         let name = value.string("a string")?;
         if name.text.trim().is_empty() { value.fault("`name` is empty; expected a name") } else { Some(name) }
     });
-    let args = table.require("args", "an array of strings, such as args = [\"list\"]");
-    let args = args.and_then(|value| arguments(&value)).unwrap_or_default();
     let target_value = table.get("target");
     let target = target_value.as_ref().and_then(|value| value.string("the name of a target (a string)"));
     let exit = match table.get("exit") {
         Some(value) => value.exit_code().map(|code| (code, value.span)),
         None => Some((0, table.span.clone())),
     };
-    let contract = table.get("contract");
     let said = table.get("formats");
     let (formats, asking) =
         said.as_ref().and_then(formats_of).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
     let (flags, dry_run_exit) =
         table.get("flags").and_then(|value| common_flags::read(&value, "probe.flags")).unwrap_or_default();
-    let list_value = table.get("list");
-    let call = CallConfig {
-        args,
-        result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
-        remedy: table
-            .get("remedy")
-            .and_then(|value| remedy(&value, table, exit.as_ref()))
-            .unwrap_or_default(),
-        contract: contract.as_ref().map(|value| contract::read(value, root, known)).unwrap_or_default(),
-        asking,
-        flags,
-        login: table.get("login").and_then(|value| value.boolean()).unwrap_or_default(),
-        secret: table.get("secret").and_then(|value| value.boolean()).unwrap_or_default(),
-        interrupt: table.get("interrupt").and_then(|value| interrupt(&value, table)),
-        setup: table.get("setup").and_then(|value| setup(&value, table)).unwrap_or_default(),
-        stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
-        list: list_value.as_ref().and_then(|value| list(value)),
-        stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
-        env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
-        cwd: table.get("cwd").and_then(|value| folder(&value, root)),
-        workspace: table.get("workspace").and_then(|value| {
-            if table.get("cwd").is_some() {
-                return value
-                    .fault("`workspace` and `cwd` cannot be combined: a run starts in its workspace");
-            }
-            workspace(&value, root)
-        }),
-        network: table.get("network").and_then(|value| value.boolean()).unwrap_or(false),
-    };
+    let call = CallConfig { asking, flags, ..call(table, root, known, exit.as_ref()) };
     let probe = ProbeConfig {
         call,
         name: name.as_ref().map(|name| name.text.clone()).unwrap_or_default(),
@@ -120,10 +89,40 @@ fn read(table: &Section<'_>, root: &Path, known: &Known<'_>) -> Read {
         name: name.map(|name| name.span),
         target_broken: target_value.is_some() && target.is_none(),
         target: target.map(|target| target.span),
-        contract: contract.map(|value| value.span),
+        contract: table.get("contract").map(|value| value.span),
         formats: said.map(|value| value.span),
-        list: list_value.map(|value| value.span),
+        list: table.get("list").map(|value| value.span),
         exit: exit.map(|(_, span)| span),
+    }
+}
+
+/// The call of a probe that is expected to end with this code.
+fn call(table: &Section<'_>, root: &Path, known: &Known<'_>, exit: Option<&(i32, Span)>) -> CallConfig {
+    let args = table.require("args", "an array of strings, such as args = [\"list\"]");
+    CallConfig {
+        args: args.and_then(|value| arguments(&value)).unwrap_or_default(),
+        result: table.get("result").and_then(|value| value.boolean()).unwrap_or_default(),
+        remedy: table.get("remedy").and_then(|value| remedy(&value, table, exit)).unwrap_or_default(),
+        contract: table.get("contract").map(|value| contract::read(&value, root, known)).unwrap_or_default(),
+        asking: BTreeMap::new(),
+        flags: BTreeMap::new(),
+        login: table.get("login").and_then(|value| value.boolean()).unwrap_or_default(),
+        secret: table.get("secret").and_then(|value| value.boolean()).unwrap_or_default(),
+        interrupt: table.get("interrupt").and_then(|value| interrupt(&value, table)),
+        setup: table.get("setup").and_then(|value| setup(&value, table)).unwrap_or_default(),
+        stream: table.get("stream").and_then(|value| value.boolean()).unwrap_or_default(),
+        list: table.get("list").and_then(|value| list(&value)),
+        stdin: table.get("stdin").and_then(|value| stdin(&value, root)),
+        env: table.get("env").and_then(|value| value.variables()).unwrap_or_default(),
+        cwd: table.get("cwd").and_then(|value| folder(&value, root)),
+        workspace: table.get("workspace").and_then(|value| {
+            if table.get("cwd").is_some() {
+                return value
+                    .fault("`workspace` and `cwd` cannot be combined: a run starts in its workspace");
+            }
+            workspace(&value, root)
+        }),
+        network: table.get("network").and_then(|value| value.boolean()).unwrap_or(false),
     }
 }
 

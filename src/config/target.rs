@@ -76,64 +76,15 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         Some((name, contract)) => defaults_of(name, contract),
         None => TargetConfig::default(),
     };
-    let declared = table
-        .get("formats")
-        .and_then(|value| {
-            formats::read(
-                &value,
-                "target.formats",
-                "a table, such as formats.json = [\"--format\", \"json\"]",
-            )
-        })
-        .unwrap_or_default();
-    let default_format = default_format(table, &declared);
-    let formats = match default.contract {
-        Some(_) => default.conventions.formats.overlaid(declared),
-        None => Formats::complete(&declared, default_format),
-    };
     let (flags, dry_run_exit) =
         table.get("flags").and_then(|value| common_flags::read(&value, "target.flags")).unwrap_or_default();
-    let codes = table.get("exit_codes").map(|value| exit_codes(&value));
-    let usage = table
-        .get("usage")
-        .and_then(|value| usage(&value, codes.as_ref()))
-        .unwrap_or(default.conventions.usage);
-    let conventions = Conventions {
-        formats,
-        default_format,
-        flags: Flags::declared(flags),
-        errors: table
-            .get("errors")
-            .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
-            .unwrap_or(default.conventions.errors),
-        schema: table.get("schema").and_then(|value| common_flags::schema(&value)).unwrap_or_default(),
-        exit_codes_declared: codes
-            .as_ref()
-            .is_some_and(|codes| *codes != Some(default.conventions.exit_codes.clone())),
-        exit_codes: match codes {
-            // After a fault, no exit code of a probe is held against the codes.
-            Some(codes) => codes.unwrap_or_else(|| (0..=255).collect()),
-            None => with_usage(default.conventions.exit_codes, usage),
-        },
-        usage,
-        lacks: table.get("lacks").and_then(|value| lacks(&value)).unwrap_or_default(),
-        completions: table
-            .get("completions")
-            .and_then(|value| common_flags::completions(&value))
-            .unwrap_or_default(),
-        bundle_install: table
-            .get("bundle_install")
-            .and_then(|value| common_flags::bundle_install(&value))
-            .unwrap_or_default(),
-        config_file: table.get("config_file").and_then(|value| config_file(&value)),
-        secret: table.get("secret").and_then(|value| secret(&value)),
-        env_flags: table.get("env_flags").and_then(|value| env_flags(&value)).unwrap_or_default(),
-    };
+    let flags = Flags::declared(flags);
+    let conventions = conventions(table, default.conventions, default.contract.is_some(), flags);
     TargetConfig {
-        conventions,
         name: name.map(str::to_owned),
         command: table.get("command").and_then(|value| argv(&value)),
         contract: default.contract,
+        conventions,
         dry_run_exit,
         build: table.get("build").and_then(|value| argv(&value)),
         home: table.get("home").and_then(|value| home(&value, root)).unwrap_or_default(),
@@ -150,6 +101,56 @@ fn read(table: &Section<'_>, name: Option<&str>, root: &Path, known: &Known<'_>)
         readable: table.get("readable").and_then(|value| readable(&value)).unwrap_or_default(),
         limits: table.get("limits").and_then(|value| limits::read(&value)).unwrap_or(default.limits),
         isolation: table.get("isolation").and_then(|value| isolation(&value)).unwrap_or(default.isolation),
+    }
+}
+
+/// The conventions of a target, with the defaults of its contract where it has one.
+fn conventions(table: &Section<'_>, default: Conventions, has_contract: bool, flags: Flags) -> Conventions {
+    let declared = table
+        .get("formats")
+        .and_then(|value| {
+            formats::read(
+                &value,
+                "target.formats",
+                "a table, such as formats.json = [\"--format\", \"json\"]",
+            )
+        })
+        .unwrap_or_default();
+    let default_format = default_format(table, &declared);
+    let formats = match has_contract {
+        true => default.formats.overlaid(declared),
+        false => Formats::complete(&declared, default_format),
+    };
+    let codes = table.get("exit_codes").map(|value| exit_codes(&value));
+    let usage = table.get("usage").and_then(|value| usage(&value, codes.as_ref())).unwrap_or(default.usage);
+    Conventions {
+        formats,
+        default_format,
+        flags,
+        errors: table
+            .get("errors")
+            .and_then(|value| value.choice(&[("stderr", Stream::Stderr), ("stdout", Stream::Stdout)]))
+            .unwrap_or(default.errors),
+        schema: table.get("schema").and_then(|value| common_flags::schema(&value)).unwrap_or_default(),
+        exit_codes_declared: codes.as_ref().is_some_and(|codes| *codes != Some(default.exit_codes.clone())),
+        exit_codes: match codes {
+            // After a fault, no exit code of a probe is held against the codes.
+            Some(codes) => codes.unwrap_or_else(|| (0..=255).collect()),
+            None => with_usage(default.exit_codes, usage),
+        },
+        usage,
+        lacks: table.get("lacks").and_then(|value| lacks(&value)).unwrap_or_default(),
+        completions: table
+            .get("completions")
+            .and_then(|value| common_flags::completions(&value))
+            .unwrap_or_default(),
+        bundle_install: table
+            .get("bundle_install")
+            .and_then(|value| common_flags::bundle_install(&value))
+            .unwrap_or_default(),
+        config_file: table.get("config_file").and_then(|value| config_file(&value)),
+        secret: table.get("secret").and_then(|value| secret(&value)),
+        env_flags: table.get("env_flags").and_then(|value| env_flags(&value)).unwrap_or_default(),
     }
 }
 

@@ -112,16 +112,11 @@ fn spec(
     let mut env = env_of(probe);
     let mut stdin = probe.call.stdin.as_ref().map(|bytes| bytes.as_slice().into());
     let secret = secret(probe, profile, &env);
-    let by_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
-    if let (Some(secret), Some(config), true) = (&secret, &profile.conventions.secret, by_other_way) {
+    if let Some(config) = profile.conventions.secret.as_ref().filter(|_| lacks_variable(probe, &secret)) {
         env.retain(|(name, _)| *name != *config.env);
-        if probe.is(Derived::SecretStdin) {
-            stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
-        }
     }
-    if let Some(config) = profile.conventions.secret.as_ref().filter(|_| probe.is(Derived::AnonymousRequest))
-    {
-        env.retain(|(name, _)| *name != *config.env);
+    if let Some(secret) = secret.as_ref().filter(|_| probe.is(Derived::SecretStdin)) {
+        stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
     }
     // What a derived call changes is tried on that call alone.
     let setup = probe.call.setup.iter().map(|args| SetupCall {
@@ -189,6 +184,12 @@ fn has_snapshots(probe: &Probe, variant: Variant) -> bool {
         Variant::Plain | Variant::Repeat => probe.call.workspace.is_some(),
         _ => false,
     }
+}
+
+/// Whether a call does not get its secret by the variable: it gets none, or gets it in another way.
+fn lacks_variable(probe: &Probe, secret: &Option<Secret>) -> bool {
+    let in_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
+    probe.is(Derived::AnonymousRequest) || secret.is_some() && in_other_way
 }
 
 /// The secret that a run is given: a probe that needs it, and one that fails with what its own `env` holds.

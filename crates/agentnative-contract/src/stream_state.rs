@@ -178,19 +178,7 @@ impl StreamState {
                 return;
             }
             (RuleKind::StateMachine(life), InputKind::Steps { key, steps }) => {
-                let known = memory.lives.get(&key).copied();
-                if known.is_none() && full {
-                    self.unjudged += 1;
-                    return;
-                }
-                let state = known.map_or(0, |(state, _)| state);
-                let taken = (0..life.steps.len())
-                    .find(|nth| steps >> nth & 1 == 1 && life.steps[*nth].from >> state & 1 == 1);
-                if let Some(step) = taken {
-                    let to = u8::try_from(life.steps[step].to).unwrap_or(u8::MAX);
-                    self.kept += usize::from(memory.lives.insert(key, (to, self.events)).is_none());
-                    return;
-                }
+                let Some(state) = self.rejected_in(input.rule, life, key, steps, full) else { return };
                 if out.counts(tally) {
                     return;
                 }
@@ -226,6 +214,29 @@ impl StreamState {
             _ => return,
         };
         out.violations.push(spec.violation(rule, &pointer, message));
+    }
+
+    /// Takes the first of these steps that the state of the life of this key allows; returns the state if it allows none.
+    fn rejected_in(
+        &mut self,
+        rule: usize,
+        life: &StateMachine,
+        key: u64,
+        steps: u64,
+        is_full: bool,
+    ) -> Option<u8> {
+        let lives = &mut self.memory[rule].lives;
+        let known = lives.get(&key).copied();
+        if known.is_none() && is_full {
+            self.unjudged += 1;
+            return None;
+        }
+        let state = known.map_or(0, |(state, _)| state);
+        let allowed = |nth: &usize| steps >> nth & 1 == 1 && life.steps[*nth].from >> state & 1 == 1;
+        let Some(step) = (0..life.steps.len()).find(allowed) else { return Some(state) };
+        let to = u8::try_from(life.steps[step].to).unwrap_or(u8::MAX);
+        self.kept += usize::from(lives.insert(key, (to, self.events)).is_none());
+        None
     }
 
     /// Judges the end of the run and forgets it.

@@ -110,6 +110,11 @@ impl Discovery<'_> {
         self.checks.iter().any(|check| check.derived.contains(&kind))
     }
 
+    /// How many runs the plan has with this profile.
+    pub fn planned(&self, profile: &TargetProfile) -> usize {
+        probe::plan(self.checks, self.declared.clone(), profile, self.timeout).1.len()
+    }
+
     /// The profile with what the help page of the target lists, if that was read.
     pub fn profile(&self, so_far: &RunsSoFar) -> TargetProfile {
         let profile = self.profile.clone();

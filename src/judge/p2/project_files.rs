@@ -89,87 +89,97 @@ impl ProjectFiles<'_> {
         let Some(project) = self.project else {
             return Judgement::NotApplicable(NO_PROJECT.to_owned());
         };
-        let finding = |kind: &str, file: &str, detail: String| {
-            Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
-        };
         let (mut valid, mut wrong, mut of_settings) = (Vec::new(), Vec::new(), Vec::new());
         for Document { file, text } in &project.schemas {
-            let read: Result<Value, _> = serde_json::from_str(text);
-            if self.printed.is_some() && read.as_ref().ok() == self.printed.as_ref() {
-                return match read.as_ref().map(schemas::compile) {
-                    Ok(Err(Refused::Elsewhere(other))) => Judgement::unverified(format!(
-                        "{file} equals the printed schema; it refers to {other}, which is not available, so \
-                         its validity is unknown"
-                    )),
-                    Ok(Err(Refused::Invalid(error))) => {
-                        let detail = format!("the file is not a valid JSON Schema: {error}");
-                        Judgement::broken(vec![finding("invalid", file, detail)])
-                    }
-                    _ => Judgement::Pass(format!("{file} equals the printed schema")),
-                };
+            let read: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
+            if let (Some(printed), Ok(schema)) = (&self.printed, &read)
+                && printed == schema
+            {
+                return equals_printed(file, schema);
             }
             if schemas::is_of_settings(file, read.as_ref().ok()) {
                 of_settings.push(file.as_str());
                 continue;
             }
-            let compiled = match &read {
-                Ok(schema) => schemas::compile(schema).map(drop),
-                Err(error) => Err(Refused::Invalid(error.to_string())),
-            };
-            match (compiled, read) {
-                (Err(Refused::Invalid(error)), _) => {
-                    wrong.push(finding(
-                        "invalid",
-                        file,
-                        format!("the file is not a valid JSON Schema: {error}"),
-                    ));
-                }
-                (_, read) => valid.extend(read.ok().map(|schema| (file, schema))),
+            match read.and_then(|schema| invalid(&schema).map_or(Ok(schema), Err)) {
+                Ok(schema) => valid.push((file.as_str(), schema)),
+                Err(error) => wrong.push(not_a_schema(file, &error)),
             }
         }
-        match self.printed.as_ref() {
-            _ if !wrong.is_empty() => Judgement::broken(wrong),
-            _ if valid.is_empty() => {
-                let others = match &of_settings[..] {
-                    [] => String::new(),
-                    files => format!(" of the output (only of settings: {})", files.join(", ")),
-                };
-                let detail = format!("the repository contains no JSON Schema{others}");
-                Judgement::broken(vec![finding("missing", ".", detail)])
-            }
-            None => {
-                let found = match &valid[..] {
-                    [(file, _)] => format!("{file} is a valid JSON Schema"),
-                    several => format!("the repository contains {} valid JSON Schemas", several.len()),
-                };
-                let cause = CheckId::P2SchemaPrint;
-                Judgement::unverified(Reason {
-                    message: format!(
-                        "{found}; the printed schema is unknown: declare `schema` under [target], or see {cause}"
-                    ),
-                    blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
-                    ..Reason::default()
-                })
-            }
-            Some(_) if valid.len() > MANY => Judgement::broken(vec![finding(
-                "differs",
-                ".",
-                format!(
-                    "none of the {} JSON Schemas in the repository equals the printed schema",
-                    valid.len()
-                ),
-            )]),
-            Some(printed) => {
-                let differ = valid.iter().map(|(file, schema)| {
-                    let place = difference(schema, printed, String::new()).unwrap_or_default();
-                    let place =
-                        if place.is_empty() { "at the root".to_owned() } else { format!("at {place}") };
-                    finding("differs", file, format!("the file differs from the printed schema {place}"))
-                });
-                Judgement::broken(differ.collect())
-            }
+        if !wrong.is_empty() {
+            return Judgement::broken(wrong);
+        }
+        if valid.is_empty() {
+            let others = match &of_settings[..] {
+                [] => String::new(),
+                files => format!(" of the output (only of settings: {})", files.join(", ")),
+            };
+            let detail = format!("the repository contains no JSON Schema{others}");
+            return Judgement::broken(vec![finding("missing", ".", detail)]);
+        }
+        match &self.printed {
+            None => printed_is_unknown(&valid),
+            Some(printed) => Judgement::broken(differences(&valid, printed)),
         }
     }
+}
+
+fn finding(kind: &str, file: &str, detail: String) -> Finding {
+    Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
+}
+
+/// Why a document is no valid schema; none where it is one, or refers to one that is not here.
+fn invalid(schema: &Value) -> Option<String> {
+    match schemas::compile(schema) {
+        Err(Refused::Invalid(error)) => Some(error),
+        Ok(_) | Err(Refused::Elsewhere(_)) => None,
+    }
+}
+
+fn not_a_schema(file: &str, error: &str) -> Finding {
+    finding("invalid", file, format!("the file is not a valid JSON Schema: {error}"))
+}
+
+/// The verdict where a file is the printed schema.
+fn equals_printed(file: &str, schema: &Value) -> Judgement {
+    match schemas::compile(schema) {
+        Err(Refused::Elsewhere(other)) => Judgement::unverified(format!(
+            "{file} equals the printed schema; it refers to {other}, which is not available, so its validity is unknown"
+        )),
+        Err(Refused::Invalid(error)) => Judgement::broken(vec![not_a_schema(file, &error)]),
+        Ok(_) => Judgement::Pass(format!("{file} equals the printed schema")),
+    }
+}
+
+/// The verdict on valid schemas where it is not known what the target prints.
+fn printed_is_unknown(valid: &[(&str, Value)]) -> Judgement {
+    let found = match valid {
+        [(file, _)] => format!("{file} is a valid JSON Schema"),
+        several => format!("the repository contains {} valid JSON Schemas", several.len()),
+    };
+    let cause = CheckId::P2SchemaPrint;
+    Judgement::unverified(Reason {
+        message: format!(
+            "{found}; the printed schema is unknown: declare `schema` under [target], or see {cause}"
+        ),
+        blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
+        ..Reason::default()
+    })
+}
+
+/// How valid schemas, none of which is the printed one, differ from it.
+fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
+    if valid.len() > MANY {
+        let count = valid.len();
+        let detail = format!("none of the {count} JSON Schemas in the repository equals the printed schema");
+        return vec![finding("differs", ".", detail)];
+    }
+    let differ = valid.iter().map(|(file, schema)| {
+        let pointer = difference(schema, printed, String::new()).unwrap_or_default();
+        let place = if pointer.is_empty() { "at the root".to_owned() } else { format!("at {pointer}") };
+        finding("differs", file, format!("the file differs from the printed schema {place}"))
+    });
+    differ.collect()
 }
 
 /// The pointer of the first place where two documents differ.
