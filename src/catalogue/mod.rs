@@ -49,6 +49,10 @@ pub struct Check {
     /// The additional probes that it needs.
     #[serde(default)]
     pub derived: Vec<Derived>,
+    /// The formats of a contract for the whole target that takes its place: such a contract has one format and its own way
+    /// to ask for it, its own error channel and exit codes.
+    #[serde(default, skip_serializing)]
+    pub replaced_by_contract: Vec<OutputFormat>,
     /// The possible problems: the `kind` of each piece of evidence, with its meaning.
     #[serde(default)]
     pub kinds: BTreeMap<String, String>,

@@ -1,9 +1,8 @@
 //! Runs under several conditions at once: what they show of each condition, and when it takes runs under each alone.
 
-use super::FAST;
 use super::context::CheckContext;
-use super::run_view::RunView;
-use super::verdict::Reason;
+use super::context::RunView;
+use super::verdict::{FAST, Reason};
 use crate::judge::kit::{difference, size};
 use crate::model::{CheckId, OutputFormat, Variant};
 use crate::probe::{Probe, repetitions};

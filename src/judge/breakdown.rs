@@ -2,8 +2,8 @@
 //! reports, and for which the others wait.
 
 use super::confined;
-use super::context::CheckContext;
-use super::run_view::{RunView, signal_words};
+use super::context::{CheckContext, RunView};
+use super::run_view::signal_words;
 use super::verdict::{Finding, Judgement, Reason};
 use crate::catalogue::{Check, Derived};
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
@@ -16,14 +16,20 @@ struct Breakdown<'a> {
 }
 
 /// The judgement of a check on a target whose calls all fail alike; else as it was.
-pub(super) fn judgement(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
+/// `is_broken` tells whether a check finds a fault by itself.
+pub(super) fn judgement(
+    context: &CheckContext,
+    check: &Check,
+    judgement: Judgement,
+    is_broken: fn(&CheckContext, CheckId) -> bool,
+) -> Judgement {
     let needs_runs = !check.derived.is_empty() || !check.runs.formats.is_empty();
     if !needs_runs || matches!(judgement, Judgement::NotApplicable(_)) {
         return judgement;
     }
     let Some(Breakdown { run, how }) = breakdown(context) else { return judgement };
     let reporter = reporter(context, &run);
-    if !super::is_broken(context, reporter) {
+    if !is_broken(context, reporter) {
         return judgement;
     }
     match judgement {

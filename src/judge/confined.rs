@@ -2,7 +2,7 @@
 //! no fault of the target.
 
 use super::context::CheckContext;
-use super::run_view::RunView;
+use super::context::RunView;
 use super::verdict::{Finding, Judgement};
 use crate::model::{Confinement, Evidence, Stream};
 use crate::probe::Probe;

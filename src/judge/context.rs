@@ -1,6 +1,5 @@
 //! What checks are judged by: the probes, the profile of the target, the observations, the files.
 
-use super::run_view::RunView;
 use super::scan::Scans;
 use super::source::Code;
 use super::verdict::Judgement;
@@ -86,6 +85,14 @@ pub enum Accepted<'a> {
     Unknown,
 }
 
+/// One run with its probe.
+#[derive(Clone, Copy)]
+pub struct RunView<'a> {
+    pub context: &'a CheckContext<'a>,
+    pub probe: &'a Probe,
+    pub observation: &'a Observation,
+}
+
 impl<'a> CheckContext<'a> {
     /// A context of these observations alone: without a lock, files or code.
     pub fn new(
@@ -160,6 +167,13 @@ impl<'a> CheckContext<'a> {
         let of_declared = self.probe(&run.probe).is_some_and(Probe::is_declared);
         let asks = of_declared && run.format.is_json() && run.variant != Variant::Plain;
         asks && matches!(self.accepted(run.format), Accepted::No(_))
+    }
+
+    /// The contract for the whole target, if it takes the place of a check.
+    pub fn replaced_by_contract(&self, check: CheckId) -> Option<&'a str> {
+        let name = self.profile.contract.as_ref()?;
+        let format = self.contracts.get(name)?.framing().format();
+        check.check().replaced_by_contract.contains(&format).then_some(name)
     }
 
     /// Whether a run was made.

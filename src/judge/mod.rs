@@ -15,6 +15,7 @@ mod p5;
 mod p6;
 mod p7;
 mod p8;
+mod row;
 mod run_view;
 mod scan;
 mod shape;
@@ -31,26 +32,19 @@ pub use p2::locked::learn;
 pub use p2::project_files;
 pub use scan::Scans;
 pub use verdict::Judgement;
-use verdict::Reason;
+use verdict::{FAST, Reason};
+pub use waive::Accepted;
 
-use crate::baseline::{Baseline, Gap, Seen};
+use crate::baseline::{Gap, Seen};
 use crate::catalogue::{Check, Derived};
-use crate::config::Waiver;
 use crate::model::{BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition};
 use crate::probe::{self, Probe};
 use crate::run::RunKey;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What gives a verdict.
-type Logic = fn(&CheckContext) -> Judgement;
-
-/// A check with its logic, and the formats of a contract for the whole target that takes its place: such a
-/// contract has one format and its own way to ask for it, its own error channel and exit codes.
-type Row = (CheckId, Logic, &'static [OutputFormat]);
-
 /// The checks that have logic of their own, principle by principle. Source checks have rules instead.
-const PRINCIPLES: &[&[Row]] =
+const PRINCIPLES: &[&[row::Row]] =
     &[p1::CHECKS, p2::CHECKS, p3::CHECKS, p4::CHECKS, p5::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
 
 /// All verdicts, and what else the reader must know.
@@ -61,17 +55,6 @@ pub struct Verdicts {
     pub notes: Vec<String>,
     /// The faults that no waiver accepts, and how far the checks looked.
     pub seen: Seen,
-}
-
-/// The faults that are accepted.
-#[derive(Clone, Copy)]
-pub struct Accepted<'a> {
-    /// What the configuration waives.
-    pub waivers: &'a [Waiver],
-    /// The faults that were known before.
-    pub baseline: &'a Baseline,
-    /// The name of the target, as the baseline has it.
-    pub target: &'a str,
 }
 
 /// What one check says by itself: nothing is accepted yet.
@@ -159,34 +142,28 @@ fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap
     }
 }
 
-fn row(check: CheckId) -> Option<Row> {
+fn row(check: CheckId) -> Option<row::Row> {
     PRINCIPLES.iter().copied().flatten().copied().find(|row| row.0 == check)
-}
-
-/// The contract for the whole target, if it takes the place of a check.
-fn replaced_by_contract<'c>(context: &CheckContext<'c>, check: CheckId) -> Option<&'c str> {
-    let name = context.profile.contract.as_ref()?;
-    let format = context.contracts.get(name)?.framing().format();
-    row(check)?.2.contains(&format).then_some(name)
 }
 
 /// Whether a check finds a fault by itself.
 fn is_broken(context: &CheckContext, check: CheckId) -> bool {
-    let judged = || row(check).map(|(_, logic, _)| confined::excuse(context, logic(context)));
-    replaced_by_contract(context, check).is_none() && matches!(judged(), Some(Judgement::Broken(..)))
+    let judged = || row(check).map(|(_, logic)| confined::excuse(context, logic(context)));
+    context.replaced_by_contract(check).is_none() && matches!(judged(), Some(Judgement::Broken(..)))
 }
 
 fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     if check.source.is_some() {
         return source::judge(&context.code, check);
     }
-    let Some((_, logic, _)) = row(check.id) else {
+    let Some((_, logic)) = row(check.id) else {
         return Judgement::unverified(format!("{} is not implemented yet", check.id));
     };
-    match replaced_by_contract(context, check.id) {
+    match context.replaced_by_contract(check.id) {
         Some(name) => Judgement::NotApplicable(format!("the contract {name} applies instead")),
         None => {
-            let judgement = breakdown::judgement(context, check, confined::excuse(context, logic(context)));
+            let judgement =
+                breakdown::judgement(context, check, confined::excuse(context, logic(context)), is_broken);
             let judgement = complete(context, check, judgement);
             // What does not concern the target does not either where no format can be asked for.
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
@@ -274,9 +251,6 @@ fn not_asked(probe: &Probe) -> Reason {
         ..Reason::default()
     }
 }
-
-/// The same for all checks, so that a report can say it once.
-const FAST: &str = "plain runs cannot decide this: run the check without --fast";
 
 const NO_RUNS: &str = "a run of the target would decide this; nothing is run without the behavioral layer";
 

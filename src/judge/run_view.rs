@@ -1,16 +1,13 @@
 //! One run in the eyes of a check: its data, its lines, and evidence that points into them.
 
-use super::context::CheckContext;
+use super::context::RunView;
 use super::lines::{EXCERPT, WINDOW, excerpt, has_words, reason_line};
 use super::scan::Scan;
 use super::traceback;
 use super::verdict::{Assertion, Finding, Reason};
 use crate::judge::kit::exit_check;
 use crate::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant, condition};
-use crate::probe::Probe;
-use crate::run::{
-    Bytes, End, FileLock, Isolation, Leftover, Limit, Observation, Outcome, Purpose, Starvation,
-};
+use crate::run::{Bytes, End, FileLock, Isolation, Leftover, Limit, Outcome, Purpose, Starvation};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::sync::Arc;
@@ -19,14 +16,6 @@ use strict_json::{Position, sanitize};
 
 /// Streams longer than this are judged by their scan alone.
 const SMALL: u64 = 8 << 20;
-
-/// One run with its probe.
-#[derive(Clone, Copy)]
-pub struct RunView<'a> {
-    pub context: &'a CheckContext<'a>,
-    pub probe: &'a Probe,
-    pub observation: &'a Observation,
-}
 
 impl<'a> RunView<'a> {
     pub fn format(&self) -> OutputFormat {
@@ -200,7 +189,7 @@ impl<'a> RunView<'a> {
                     Ok(plain) if plain.exit() == Some(expected) => CheckId::P2ExitConsistent,
                     _ => exit_check(self.context.profile, self.probe),
                 };
-                if super::replaced_by_contract(self.context, check).is_some() {
+                if self.context.replaced_by_contract(check).is_some() {
                     return Some(format!("{what}: correct the program, or `exit` of the probe").into());
                 }
                 Some(self.blocked_by(check, what))

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// More places in the runs than this are counted, not listed.
 const MAX_EVIDENCE: usize = 100;
 
+/// The same for all checks, so that a report can say it once.
+pub const FAST: &str = "plain runs cannot decide this: run the check without --fast";
+
 /// What one run, or a few that belong together, say about a demand: it passes when what is demanded was seen.
 pub type Assertion = Result<(), Unmet>;
 

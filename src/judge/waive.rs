@@ -1,13 +1,23 @@
 //! Waivers and the baseline: faults that are known and accepted, and the verdicts that wait for those alone.
 
-use super::Accepted;
 use super::verdict::Judgement;
-use crate::baseline::{Fault, Seen};
+use crate::baseline::{Baseline, Fault, Seen};
 use crate::catalogue::Check;
 use crate::config::Waiver;
 use crate::model::{BlockedBy, CheckId, CheckResult, Evidence, Level, OutputFormat, Status};
 use crate::probe::Probe;
 use std::collections::BTreeSet;
+
+/// The faults that are accepted.
+#[derive(Clone, Copy)]
+pub struct Accepted<'a> {
+    /// What the configuration waives.
+    pub waivers: &'a [Waiver],
+    /// The faults that were known before.
+    pub baseline: &'a Baseline,
+    /// The name of the target, as the baseline has it.
+    pub target: &'a str,
+}
 
 /// Why what is in the baseline is accepted.
 const IN_BASELINE: &str = "in the baseline";

@@ -257,7 +257,7 @@ fn a_damaged_run_is_refused_with_its_place() {
         (with("{\"text\":0}"), "as a string"),
         (with("{\"base64\":7}"), "as a string"),
         (with("{\"text\":\"\",\"text\":\"\"}"), "2 streams"),
-        (with("{\"text\":\"\",\"chunks\":\"\"}"), "damaged"),
+        (with("{\"text\":\"\",\"chunks\":\"\"}"), "format of this version"),
         (
             with("{\"same_as\":{\"line\":2,\"stream\":\"stderr\"}}"),
             "stderr of line 2; expected a stream before it",

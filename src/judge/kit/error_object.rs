@@ -2,8 +2,8 @@
 
 use super::exits::{declare_success, exit_check};
 use crate::judge::context::Accepted;
+use crate::judge::context::RunView;
 use crate::judge::lines::has_words;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::run::Bytes;

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::target::{Command, HelpPage, Interface, Names, Page};

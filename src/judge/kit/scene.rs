@@ -2,7 +2,7 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::verdict::{Assertion, Finding};
 use crate::model::Evidence;
 use crate::probe::Probe;

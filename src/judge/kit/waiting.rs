@@ -1,7 +1,7 @@
 //! Runs that did not end by themselves: what they waited for.
 
 use crate::catalogue::Derived;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::verdict::{Assertion, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use crate::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Waiting};

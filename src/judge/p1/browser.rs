@@ -2,7 +2,7 @@
 
 use crate::config::Feature;
 use crate::judge::context::CheckContext;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::Variant;

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{Case, OutputFormat, Stream};
 use crate::probe::{EnvFlag, OFF, ON, Probe, env_flags};

@@ -1,8 +1,8 @@
 //! `p1-no-prompt`: without a terminal to answer on, nothing is asked, and no editor is opened.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{declare_success, waiting};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, Variant};
 use crate::run::Purpose;

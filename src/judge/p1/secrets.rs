@@ -3,8 +3,8 @@
 use crate::catalogue::Derived;
 use crate::config::Feature;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::display_exit;
-use crate::judge::run_view::RunView;
 use crate::judge::undeclared::Undeclared;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{Evidence, OutputFormat, Stream, Variant};

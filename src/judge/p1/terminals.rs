@@ -3,9 +3,9 @@
 use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{declare_success, shows_pages, waiting};
 use crate::judge::lines::has_words;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, Stream, Variant};
 use crate::probe::Probe;

@@ -1,8 +1,8 @@
 //! What is printed, held to the contract that is declared for it.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::declare_success;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use agentnative_contract::{Against, Contract, RunExit, Violation, counted};

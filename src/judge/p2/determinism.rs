@@ -2,8 +2,8 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Difference, declare_success, differences, ends_early, size, some_of};
-use crate::judge::run_view::RunView;
 use crate::judge::scan::Scan;
 use crate::judge::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};

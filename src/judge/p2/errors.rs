@@ -1,13 +1,13 @@
 //! How a failing run says why.
 
 use crate::catalogue::Derived;
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::{
     Misplaced, NO_FAILURE, SILENT, declare_failure, difference, display_exit, error_object, is_repeated,
     misplaced, repeats, unusable,
 };
 use crate::judge::lines::has_words;
-use crate::judge::run_view::RunView;
 use crate::judge::shape::Shape;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};

@@ -2,9 +2,9 @@
 
 use crate::catalogue::Derived;
 use crate::config::TargetConfig;
-use crate::judge::context::{Accepted, CheckContext};
+use crate::judge::context::{Accepted, CheckContext, RunView};
 use crate::judge::kit::{declare_success, display_exit, exit_check, is_plain_call, lacking_keys};
-use crate::judge::run_view::{RunView, signal_words};
+use crate::judge::run_view::signal_words;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;

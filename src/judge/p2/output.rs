@@ -3,9 +3,9 @@
 use super::parity;
 use crate::catalogue::Derived;
 use crate::config::Asking;
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::{declare_success, display_exit};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::probe::{Place, Probe, UNKNOWN_FORMAT};

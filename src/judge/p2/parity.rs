@@ -1,8 +1,8 @@
 //! That json and jsonl carry the same records.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{declare_success, differences, size, some_of};
-use crate::judge::run_view::RunView;
 use crate::judge::shape::{Kind, Node};
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{OutputFormat, Stream};

@@ -1,8 +1,8 @@
 //! How runs end: by themselves, asking nothing, leaving nothing, also when their reader goes away.
 
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::{declare_success, waiting};
-use crate::judge::run_view::RunView;
 use crate::judge::traceback;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};

@@ -1,8 +1,8 @@
 //! The data itself: strict JSON, interoperable numbers, the last newline, when records arrive.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::declare_success;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! `p3-examples-parse`: the examples in help pages are accepted by the parser.
 
 use crate::catalogue::Derived;
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::{Examples, Pages, Wrong};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::{Probe, UNKNOWN_FLAG};

@@ -2,9 +2,9 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Pages, of_commands, of_kind, own_page, printed, root};
 use crate::judge::lines::has_words;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::{CheckId, Stream};
 use std::collections::BTreeSet;

@@ -2,9 +2,9 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::of_kind;
 use crate::judge::lines::has_words;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet};
 use crate::model::Stream;
 

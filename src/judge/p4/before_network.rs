@@ -3,8 +3,8 @@
 use super::config_named::refuses_invalid_file;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{no_request, scene};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use crate::probe::Probe;

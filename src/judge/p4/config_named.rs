@@ -1,7 +1,7 @@
 //! `p4-config-named`: an invalid configuration is refused with the code for it, and with the path of the file.
 
 use crate::judge::context::CheckContext;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::{Stream, Variant};
 

@@ -8,28 +8,23 @@ mod valid_set;
 mod write_error;
 mod wrong_calls;
 
-use super::Row;
-use super::run_view::RunView;
+use super::context::RunView;
+use super::row::Row;
 use super::verdict::{Reason, Unmet};
 use crate::catalogue::Derived;
 use crate::judge::kit::error_object;
 use crate::model::{CheckId, OutputFormat, Stream};
 
-/// A contract for the whole target does not take the place of the check.
-const NEVER: &[OutputFormat] = &[];
-/// Such a contract has its own way to refuse a call.
-const ANY: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Jsonl];
-
-/// The checks, their logic, and which contracts for the whole target take their place.
+/// The checks and their logic.
 pub(super) const CHECKS: &[Row] = &[
-    (CheckId::P4UnknownFlag, wrong_calls::unknown_flag, ANY),
-    (CheckId::P4NamesCulprit, wrong_calls::names_culprit, ANY),
-    (CheckId::P4Remedy, remedy::remedy, NEVER),
-    (CheckId::P4NoTraceback, traceback::no_traceback, NEVER),
-    (CheckId::P4ValidSet, valid_set::valid_set, ANY),
-    (CheckId::P4WriteError, write_error::write_error, NEVER),
-    (CheckId::P4ConfigNamed, config_named::config_named, NEVER),
-    (CheckId::P4BeforeNetwork, before_network::before_network, ANY),
+    (CheckId::P4UnknownFlag, wrong_calls::unknown_flag),
+    (CheckId::P4NamesCulprit, wrong_calls::names_culprit),
+    (CheckId::P4Remedy, remedy::remedy),
+    (CheckId::P4NoTraceback, traceback::no_traceback),
+    (CheckId::P4ValidSet, valid_set::valid_set),
+    (CheckId::P4WriteError, write_error::write_error),
+    (CheckId::P4ConfigNamed, config_named::config_named),
+    (CheckId::P4BeforeNetwork, before_network::before_network),
 ];
 
 /// Why a failing run has no message whose words could be judged, and which check says so.

@@ -2,8 +2,8 @@
 
 use super::no_message;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::NO_FAILURE;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::{OutputFormat, Stream};
 use serde_json::Value;

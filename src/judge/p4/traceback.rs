@@ -2,8 +2,8 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::NO_FAILURE;
-use crate::judge::run_view::RunView;
 use crate::judge::traceback::{self, Traceback};
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{CheckId, Stream, Variant};

@@ -1,8 +1,8 @@
 //! Whether an error about a closed set of values lists them.
 
 use crate::catalogue::Derived;
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream};
 use crate::probe::{Probe, UNKNOWN_FORMAT, UNKNOWN_VALUE};

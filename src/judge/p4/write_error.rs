@@ -1,8 +1,8 @@
 //! `p4-write-error`: output that cannot be written is a failure.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::declare_success;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{Stream, Variant};
 

@@ -3,8 +3,8 @@
 use super::no_message;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{exit_check, scene};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
 use crate::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};

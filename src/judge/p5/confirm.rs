@@ -4,8 +4,8 @@ use super::{nothing_destroyed, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Changed, lacking, scene};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::probe::Probe;
 

@@ -3,9 +3,9 @@
 use super::{announced, in_full, of_changing, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::{Changed, lacking};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream};
 use crate::probe::{Effect, Probe};

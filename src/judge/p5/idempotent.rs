@@ -2,10 +2,10 @@
 
 use super::{in_full, of_changing};
 use crate::catalogue::Derived;
-use crate::judge::FAST;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Changed, display_exit, is_unsteady, scene};
-use crate::judge::run_view::RunView;
+use crate::judge::verdict::FAST;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{Stream, Variant};
 use crate::probe::{Effect, Probe};

@@ -8,27 +8,24 @@ mod idempotent;
 mod read_only;
 mod refusal;
 
-use super::Row;
 use super::context::CheckContext;
-use super::run_view::RunView;
+use super::context::RunView;
+use super::row::Row;
 use super::undeclared::Undeclared;
 use super::verdict::{Assertion, Judgement, Reason};
 use crate::catalogue::Derived;
 use crate::config::Feature;
 use crate::judge::kit::{display_exit, scene};
-use crate::model::{CheckId, OutputFormat, Stream};
+use crate::model::{CheckId, Stream};
 use crate::probe::{Effect, Probe};
 
-/// A contract for the whole target does not take the place of the check.
-const NEVER: &[OutputFormat] = &[];
-
-/// The checks, their logic, and which contracts for the whole target take their place.
+/// The checks and their logic.
 pub(super) const CHECKS: &[Row] = &[
-    (CheckId::P5DryRun, dry_run::dry_run, NEVER),
-    (CheckId::P5Confirm, confirm::confirm, NEVER),
-    (CheckId::P5ReadOnly, read_only::read_only, NEVER),
-    (CheckId::P5Idempotent, idempotent::idempotent, NEVER),
-    (CheckId::P5Refusal, refusal::refusal, NEVER),
+    (CheckId::P5DryRun, dry_run::dry_run),
+    (CheckId::P5Confirm, confirm::confirm),
+    (CheckId::P5ReadOnly, read_only::read_only),
+    (CheckId::P5Idempotent, idempotent::idempotent),
+    (CheckId::P5Refusal, refusal::refusal),
 ];
 
 /// Words in the names of commands that destroy something.

@@ -1,8 +1,8 @@
 //! `p5-read-only`: what is not said to change something changes nothing.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Changed, reading};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Variant;
 

@@ -3,8 +3,8 @@
 use crate::catalogue::Derived;
 use crate::config::Asking;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{display_exit, names};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::{Stream, Variant, in_words};
 use crate::probe::SHELLS;

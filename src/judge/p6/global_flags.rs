@@ -2,9 +2,9 @@
 
 use crate::catalogue::Derived;
 use crate::config::Flag;
+use crate::judge::context::RunView;
 use crate::judge::context::{Accepted, CheckContext};
 use crate::judge::kit::taken_elsewhere;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{BlockedBy, CheckId, OutputFormat, Stream};
 use crate::probe::{Place, Probe};

@@ -2,8 +2,8 @@
 
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{declare_success, moves_cursor};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{CheckId, OutputFormat, Stream, Variant};
 use std::io::Read as _;

@@ -3,8 +3,8 @@
 use crate::catalogue::Derived;
 use crate::config::{Asking, Flag};
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{declare_success, shows_pages};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use crate::model::{OutputFormat, Variant};
 use crate::probe::Probe;

@@ -2,11 +2,11 @@
 
 use crate::catalogue::Derived;
 use crate::config::Feature;
-use crate::judge::FAST;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Changed, display_exit, is_unsteady, scene};
-use crate::judge::run_view::RunView;
 use crate::judge::undeclared::without_feature;
+use crate::judge::verdict::FAST;
 use crate::judge::verdict::{Assertion, Judgement, Reason, inconclusive};
 use crate::model::{Stream, Variant};
 use crate::probe::Probe;

@@ -3,8 +3,8 @@
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{lacking, no_request, scene};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::Stream;
 use crate::probe::{Probe, TIMEOUT};

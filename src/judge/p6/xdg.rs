@@ -1,8 +1,8 @@
 //! `p6-xdg`: what a call stores goes where the XDG variables say.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::{Changed, listed};
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement};
 use crate::model::Variant;
 use crate::run::{Area, Change};

@@ -1,7 +1,7 @@
 //! The list in the json document of a run: its items, and how many.
 
 use crate::config::ListConfig;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::judge::scan::Scan;
 use crate::judge::verdict::Reason;
 use crate::model::Stream;

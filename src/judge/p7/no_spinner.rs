@@ -1,8 +1,8 @@
 //! `p7-no-spinner`: without a terminal, stderr has lines and nothing that is redrawn.
 
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::moves_cursor;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Judgement, inconclusive};
 use crate::model::{OutputFormat, Stream, Variant};
 use std::io::Read as _;

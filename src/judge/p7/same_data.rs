@@ -1,7 +1,7 @@
 //! Whether a run prints the data of another, but for what changes from run to run.
 
 use crate::config::Asking;
-use crate::judge::run_view::RunView;
+use crate::judge::context::RunView;
 use crate::model::{OutputFormat, Stream};
 use serde_json::Value;
 use strict_json::escape_token;

@@ -1,8 +1,8 @@
 //! Whether output says that items were left out.
 
 use super::listing::Listing;
+use crate::judge::context::RunView;
 use crate::judge::lines::has_words;
-use crate::judge::run_view::RunView;
 use crate::model::Stream;
 use serde_json::{Map, Value};
 

@@ -3,8 +3,8 @@
 use crate::catalogue::Derived;
 use crate::config::Asking;
 use crate::judge::context::CheckContext;
+use crate::judge::context::RunView;
 use crate::judge::kit::listed;
-use crate::judge::run_view::RunView;
 use crate::judge::verdict::{Assertion, Finding, Judgement};
 use crate::model::{OutputFormat, Stream};
 use crate::run::{Change, Entry, EntryKind};

@@ -4,15 +4,12 @@ mod bundle;
 mod current;
 mod install;
 
-use super::Row;
-use crate::model::{CheckId, OutputFormat};
+use super::row::Row;
+use crate::model::CheckId;
 
-/// A contract for the whole target does not take the place of the check.
-const NEVER: &[OutputFormat] = &[];
-
-/// The checks, their logic, and which contracts for the whole target take their place.
+/// The checks and their logic.
 pub(super) const CHECKS: &[Row] = &[
-    (CheckId::P8Bundle, bundle::bundle, NEVER),
-    (CheckId::P8BundleCurrent, current::current, NEVER),
-    (CheckId::P8BundleInstall, install::install, NEVER),
+    (CheckId::P8Bundle, bundle::bundle),
+    (CheckId::P8BundleCurrent, current::current),
+    (CheckId::P8BundleInstall, install::install),
 ];
