@@ -1,7 +1,7 @@
 //! The baseline of a check: the one that it accepts, and the one that it writes.
 
-use super::check::CheckArgs;
-use super::shown;
+use super::check_args::CheckArgs;
+use super::shown_path::shown;
 use crate::check::{Baseline, Report, Seen};
 use crate::files::WholeFile;
 use agentnative_contract::error::Result;

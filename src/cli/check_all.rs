@@ -1,6 +1,6 @@
 //! `agentnative check --all`: several targets, side by side, and one report.
 
-use super::check::CheckArgs;
+use super::check_args::CheckArgs;
 use super::report_files::{ReportFiles, each_has_its_own_file};
 use crate::catalogue::Check;
 use crate::check::{
@@ -18,26 +18,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, Builder};
 use std::time::Instant;
-
-/// Several targets instead of one.
-#[derive(clap::Args)]
-pub(super) struct FleetArgs {
-    /// Check all targets of these configuration files, or of all configurations in these folders and below, and write
-    /// one report [default: this folder].
-    #[arg(
-        long,
-        value_name = "PATH",
-        num_args = 0..,
-        conflicts_with_all = [
-            "path", "name", "bin", "config", "command", "failed", "probe", "contract", "baseline", "write_baseline",
-            "watch", "record", "replay"
-        ]
-    )]
-    pub(super) all: Option<Vec<PathBuf>>,
-    /// Check one part of the targets, such as 2/5; `agentnative report merge` puts the parts together.
-    #[arg(long, value_name = "PART/PARTS", requires = "all")]
-    partition: Option<Partition>,
-}
 
 /// What a thread tells of the targets that it checks.
 enum Told {

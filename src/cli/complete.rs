@@ -5,21 +5,14 @@ use crate::check::{Session, SessionOptions, TargetSelector};
 use crate::config::{self, Config, Key, ProbeConfig};
 use crate::output::RENDERERS;
 use agentnative_contract::{Contract, split_version};
+use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, PathCompleter, ValueCompleter};
-use clap_complete::{CompleteEnv, CompletionCandidate};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The variable by which the scripts ask.
 pub(super) const VARIABLE: &str = "AGENTNATIVE_COMPLETE";
-
-/// Answers a shell, if it is one that asks. What cannot be answered is no completion.
-pub(super) fn answered(args: &[OsString]) -> bool {
-    let folder = std::env::current_dir().ok();
-    let environment = CompleteEnv::with_factory(super::command).var(VARIABLE);
-    environment.try_complete(args, folder.as_deref()).unwrap_or(false)
-}
 
 /// Numbers of principles.
 pub(super) fn principles() -> ArgValueCandidates {

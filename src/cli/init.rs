@@ -1,7 +1,8 @@
 //! `agentnative init`
 
+use super::shown_path::shown;
 use super::target_args::{RunArgs, TargetArgs};
-use super::{confirm, group, progress, shown};
+use super::{confirm, group, progress};
 use crate::check::{Inspected, Session, TargetSelector};
 use crate::config::{Config, FILE_NAME, ProbeConfig, repository};
 use crate::files::WholeFile;

@@ -3,6 +3,8 @@
 mod baseline;
 mod check;
 mod check_all;
+mod check_args;
+mod check_one;
 mod complete;
 mod completions;
 mod confirm;
@@ -11,6 +13,8 @@ mod data_files_args;
 mod diff;
 mod explain;
 mod explain_config;
+mod fleet_args;
+mod group;
 mod infer;
 mod init;
 mod list;
@@ -22,6 +26,7 @@ mod report;
 mod report_files;
 mod schema;
 mod selection_args;
+mod shown_path;
 mod target_args;
 mod validate;
 mod watch;
@@ -31,8 +36,8 @@ use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
 use std::ffi::OsString;
-use std::path::Path;
 
 /// Checks whether scripts, CI jobs and AI agents can rely on a command-line tool.
 #[derive(Parser)]
@@ -59,17 +64,6 @@ Examples:
   agentnative check --command mycli
   agentnative explain p2-output-json
   agentnative contract diff --help";
-
-/// Headings of groups of options in the help.
-mod group {
-    pub(super) const TARGET: &str = "Target";
-    pub(super) const SELECTION: &str = "Selection";
-    pub(super) const RUNS: &str = "Runs";
-    pub(super) const CONFIGURATION: &str = "Configuration";
-    pub(super) const LOCK: &str = "Lock";
-    pub(super) const REPORT: &str = "Report";
-    pub(super) const OUTPUT: &str = "Output";
-}
 
 /// How every subcommand prints.
 #[derive(Args, Clone, Copy)]
@@ -119,7 +113,7 @@ impl OutputArgs {
 #[derive(Subcommand)]
 enum Command {
     /// Run a command-line tool and report a verdict per check.
-    Check(Box<check::CheckArgs>),
+    Check(Box<check_args::CheckArgs>),
     /// Merge reports.
     Report(report::ReportArgs),
     /// List the checks.
@@ -145,10 +139,17 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// Answers a shell, if it is one that asks. What cannot be answered is no completion.
+fn answered(args: &[OsString]) -> bool {
+    let folder = std::env::current_dir().ok();
+    let environment = CompleteEnv::with_factory(command).var(complete::VARIABLE);
+    environment.try_complete(args, folder.as_deref()).unwrap_or(false)
+}
+
 /// Runs the program with these arguments (the first is its name) and gives its exit code.
 pub fn main(args: &[OsString]) -> u8 {
     set_non_dumpable();
-    if complete::answered(args) {
+    if answered(args) {
         return 0;
     }
     let parsed = Cli::try_parse_from(args);
@@ -195,10 +196,4 @@ fn within_budget(
 ) -> Result<u8> {
     let config = *output.config();
     budget::within(Budget::COMMAND, move || work(&mut Output::new(config)))?
-}
-
-/// A path for people: relative to the current folder, where it is below it.
-fn shown(path: &Path) -> String {
-    let below = std::env::current_dir().ok().and_then(|cwd| path.strip_prefix(cwd).ok().map(Path::to_owned));
-    below.as_deref().unwrap_or(path).display().to_string()
 }

@@ -1,7 +1,8 @@
 //! `agentnative check --watch`: again whenever something changes that the check depends on.
 
-use super::check::{self, CheckArgs};
-use super::shown;
+use super::check_args::CheckArgs;
+use super::check_one::{check, session};
+use super::shown_path::shown;
 use crate::check::{Look, Watched, first_change};
 use crate::run::{Hearing, RunnerOptions};
 use agentnative_contract::error::{Error, ErrorKind, Result, exit_of_signal};
@@ -26,7 +27,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         return Err(error.hint("leave --output, --json and --jsonl out"));
     }
     let signal = Signal::listen()?;
-    let session = check::session(args, runner)?;
+    let session = session(args, runner)?;
     let (mut command, mut first) = (Vec::new(), true);
     // A baseline that each check writes anew is no change.
     let baseline = args.baseline.clone().filter(|_| args.write_baseline.is_none());
@@ -34,7 +35,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     loop {
         let before = watched.contents();
         let mut built = None;
-        let done = check::check(args, output, runner, Some(&mut || built = Some(watched.look())));
+        let done = check(args, output, runner, Some(&mut || built = Some(watched.look())));
         output.clear_progress();
         let wrote = !matches!(&done, Ok(done) if !done.wrote);
         let by_runs = built.filter(|_| wrote).and_then(|built| watched.changed_in_runs(&built));

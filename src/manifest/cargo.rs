@@ -1,19 +1,13 @@
 //! `Cargo.toml` of a package.
 
-use super::cargo_workspace::workspace;
-use super::{Bin, Dependency, Manifest, Package, Start, at, entries, normal, toml};
+use super::files::{at, entries, normal};
+use super::package::{Bin, Dependency, Manifest, Package, Start};
 use crate::model::Language;
 use ::toml::{Table, Value};
-use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 
 /// The kinds of dependencies.
 pub(super) const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
-
-pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
-    let Some(manifest) = toml(&folder.join("Cargo.toml"))? else { return Ok(None) };
-    Ok(package(&manifest, folder, workspace(folder).as_ref()))
-}
 
 /// The package of a manifest in `folder`, of a workspace with its folder.
 pub(super) fn package(

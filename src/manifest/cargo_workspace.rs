@@ -2,7 +2,8 @@
 //! foreign folder, it can be a program that this folder chooses.
 
 use super::cargo::{KINDS, dependencies, package};
-use super::{Bin, at, matching_folders, normal, toml};
+use super::files::{at, matching_folders, normal, toml};
+use super::package::{Bin, Package};
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
 use std::ffi::OsString;
@@ -30,6 +31,15 @@ pub struct CargoMember {
     pub default_run: Option<String>,
     /// Cargo builds it when it is called in the folder of the workspace.
     pub is_default: bool,
+}
+
+/// The package in `folder`; none where there is none.
+///
+/// # Errors
+/// Of kind `Config`, with the place: the manifest cannot be read, or is not TOML.
+pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
+    let Some(manifest) = toml(&folder.join("Cargo.toml"))? else { return Ok(None) };
+    Ok(package(&manifest, folder, workspace(folder).as_ref()))
 }
 
 impl CargoWorkspace {

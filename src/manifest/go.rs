@@ -1,6 +1,7 @@
 //! `go.mod`: the main packages of the module, in its folder and in `cmd`.
 
-use super::{Bin, Manifest, Package, entries, text};
+use super::files::{entries, text};
+use super::package::{Bin, Manifest, Package};
 use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 

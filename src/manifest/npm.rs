@@ -1,6 +1,7 @@
 //! `package.json`: `bin`, and the workspaces.
 
-use super::{Bin, Manifest, Package, Start, entries, json, matching_folders};
+use super::files::{entries, json, matching_folders};
+use super::package::{Bin, Manifest, Package, Start};
 use agentnative_contract::error::Result;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};

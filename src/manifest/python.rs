@@ -1,6 +1,7 @@
 //! `pyproject.toml`, and before it `setup.py` and `setup.cfg`.
 
-use super::{Bin, Manifest, Package, Start, at, text, toml};
+use super::files::{at, text, toml};
+use super::package::{Bin, Manifest, Package, Start};
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! What the renderers for machines share: the faults of a report, each with its place, its weight and its key.
 
-use super::{View, command};
+use super::command;
+use super::view::View;
 use crate::baseline::Fault;
 use crate::check::Judged;
 use crate::model::{CheckResult, Evidence, Level, Status};

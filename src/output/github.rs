@@ -1,7 +1,7 @@
 //! The renderer of `github`: annotations as workflow commands of GitHub Actions.
 
-use super::View;
 use super::finding::{Finding, Weight, findings, short, undecided};
+use super::view::View;
 use agentnative_contract::error::Result;
 use strict_json::sanitize;
 

@@ -1,7 +1,7 @@
 //! The renderer of `gitlab`: a Code Quality report, as merge requests of GitLab show it.
 
-use super::View;
 use super::finding::{Finding, Weight, findings, short};
+use super::view::View;
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The renderer of `json`: the report in its envelope, one document.
 
-use super::View;
+use super::view::View;
 use crate::report::{Envelope, MergedReport};
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;

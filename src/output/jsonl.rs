@@ -1,6 +1,6 @@
 //! The renderer of `jsonl` for a finished report.
 
-use super::View;
+use super::view::View;
 use agentnative_contract::error::Result;
 
 /// `start`, the `result`s and `summary` of each report, one line each. There are no `run` lines: a report

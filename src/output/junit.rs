@@ -1,8 +1,8 @@
 //! The renderer of `junit`: JUnit XML with a suite for each target and a case for each check, for CI and
 //! dashboards of tests.
 
-use super::View;
 use super::finding::{Finding, Weight, findings, short, undecided};
+use super::view::View;
 use crate::check::Judged;
 use crate::model::{CheckResult, Status};
 use agentnative_contract::error::Result;

@@ -1,8 +1,8 @@
 //! The renderer of `markdown`: a comment for a pull request, or the summary of a CI step. It is short enough
 //! for both whatever the report holds.
 
-use super::View;
 use super::finding::{Finding, Weight, findings, page, short, undecided};
+use super::view::View;
 use crate::catalogue::principle_title;
 use crate::check::Judged;
 use crate::model::CheckResult;

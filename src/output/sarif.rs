@@ -1,7 +1,7 @@
 //! The renderer of `sarif`: a SARIF 2.1.0 log with a run for each target, for code scanning.
 
-use super::View;
 use super::finding::{Finding, Weight, findings, page, short, undecided};
+use super::view::View;
 use crate::check::Judged;
 use crate::model::{CheckId, CheckResult, Level, Status};
 use agentnative_contract::error::Result;

@@ -1,6 +1,6 @@
 //! Whether an error says what to do.
 
-use super::no_message;
+use super::message::no_message;
 use crate::judge::context::CheckContext;
 use crate::judge::context::RunView;
 use crate::judge::kit::NO_FAILURE;

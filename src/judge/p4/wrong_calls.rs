@@ -1,6 +1,6 @@
 //! How wrong calls are refused: at all, and by naming what is wrong.
 
-use super::no_message;
+use super::message::no_message;
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::context::RunView;

@@ -1,6 +1,6 @@
 //! `p5-confirm`: what destroys something does so only when that is confirmed.
 
-use super::{nothing_destroyed, wrong_code};
+use super::changing::{nothing_destroyed, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;

@@ -1,6 +1,7 @@
 //! `p5-dry-run`: what changes something can be tried, and the trial changes nothing.
 
-use super::{announced, in_full, of_changing, wrong_code};
+use super::announced;
+use super::changing::{in_full, of_changing, wrong_code};
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::RunView;

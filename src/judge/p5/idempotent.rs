@@ -1,6 +1,6 @@
 //! `p5-idempotent`: twice is once.
 
-use super::{in_full, of_changing};
+use super::changing::{in_full, of_changing};
 use crate::catalogue::Derived;
 use crate::judge::context::CheckContext;
 use crate::judge::context::RunView;

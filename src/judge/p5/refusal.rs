@@ -1,6 +1,6 @@
 //! `p5-refusal`: what is not confirmed is refused, or only shown, and says how it is confirmed.
 
-use super::nothing_destroyed;
+use super::changing::nothing_destroyed;
 use crate::catalogue::Derived;
 use crate::config::Flag;
 use crate::judge::context::CheckContext;

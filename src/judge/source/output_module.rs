@@ -1,6 +1,6 @@
 //! Which places in the code are in the output module: where the output configuration lives.
 
-use super::Code;
+use super::code::Code;
 use crate::source::{Entry, Match, Ranges, Span};
 use std::collections::BTreeMap;
 

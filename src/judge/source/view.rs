@@ -1,12 +1,12 @@
 //! The code in the eyes of one source check.
 
-use super::Code;
+use super::code::Code;
 use super::output_module::OutputModule;
 use crate::catalogue::Check;
 use crate::catalogue::{Home, MISSING, Role, SourceCheck, SourceRule};
 use crate::judge::verdict::{Finding, Judgement};
 use crate::manifest::Dependency;
-use crate::model::{Evidence, Language};
+use crate::model::{CheckId, Evidence, Language};
 use crate::source::{Entry, Match, Ranges, SourceWaiver, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,6 +21,14 @@ pub(super) struct View<'a> {
 struct RuleMatch<'a> {
     rule: &'a SourceRule,
     found: &'a Match,
+}
+
+impl<'a> Code<'a> {
+    /// The code in the eyes of the source check of this ID.
+    pub(super) fn view(&'a self, id: CheckId) -> Option<View<'a>> {
+        let check = id.check();
+        Some(View { code: self, check, source: check.source.as_ref()? })
+    }
 }
 
 impl<'a> View<'a> {

@@ -6,7 +6,7 @@ mod matrix;
 mod page;
 mod timeline;
 
-use super::View;
+use super::view::View;
 use agentnative_contract::error::{Error, Result};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;

@@ -3,18 +3,19 @@
 
 mod excerpt;
 mod listing;
+mod page;
 mod problem;
 mod targets;
 
-use super::{View, command};
+use super::view::View;
 use crate::catalogue::principle_title;
 use crate::check::Judged;
-use crate::model::{CheckResult, Layer, Level, Status, Toolkit};
-use crate::report::{Report, Summary, Undecided};
+use crate::model::{CheckResult, Layer, Level, Status};
+use crate::report::{Summary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_output::{Cell, Page, Tone};
-use std::path::Path;
+use page::{Detail, ReportPage, tone};
 use strict_json::sanitize;
 
 /// More checks of one reason than this are only counted.
@@ -50,63 +51,6 @@ pub(super) fn show(view: &View<'_>, page: &mut Page) {
         page.text(&text);
     }
     targets::table(view, page);
-}
-
-/// How the verdict of a report is to look.
-fn tone(report: &Report) -> Tone {
-    let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
-    match (report.conformant, report.verified) {
-        (true, true) if !denied && !report.results.is_empty() => Tone::Good,
-        (true, false) if !report.results.is_empty() => Tone::Open,
-        _ => Tone::Bad,
-    }
-}
-
-/// How much of each problem is shown, from most to least.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Detail {
-    /// An empty line stands between two problems.
-    Spaced,
-    /// The call, what it printed with a caret at the fault, and what to do.
-    Full,
-    /// A warning is one line.
-    ShortWarnings,
-    /// Unverified checks are only counted.
-    CountedUndecided,
-    /// Warnings are only named.
-    NamedWarnings,
-    /// One place of each problem, and one kind of fault.
-    OnePlace,
-    /// What it printed is one line, with what is wrong there behind it if there is room.
-    NoCaret,
-    /// The call and what it printed, without what to do.
-    Evidence,
-}
-
-impl Detail {
-    const SHORTER: [Self; 7] = [
-        Self::Full,
-        Self::ShortWarnings,
-        Self::CountedUndecided,
-        Self::NamedWarnings,
-        Self::OnePlace,
-        Self::NoCaret,
-        Self::Evidence,
-    ];
-}
-
-/// One report on its page.
-struct ReportPage<'p> {
-    page: &'p mut Page,
-    judged: &'p Judged,
-    /// What the target is written with.
-    toolkit: Toolkit,
-    /// The current folder: what commands are relative to.
-    folder: Option<&'p Path>,
-    /// Show everything.
-    verbose: bool,
-    /// Else how much of each problem.
-    detail: Detail,
 }
 
 impl<'p> ReportPage<'p> {
@@ -184,16 +128,6 @@ impl<'p> ReportPage<'p> {
         facts.extend(self.judged.elapsed.map(|elapsed| format!("{:.1} s", elapsed.as_secs_f64())));
         let facts = Cell::new(Tone::Dim, format!("  {}", facts.join(" · ")));
         self.page.flow(0, 2, &[Cell::new(Tone::Strong, &target.name), facts], None);
-    }
-
-    /// A command line of the target, with the program relative to the current folder.
-    fn command(&self, line: &str) -> String {
-        command::relative(&self.judged.report, self.folder, line)
-    }
-
-    /// The same in short: a program that is not near is called by its name.
-    fn short_command(&self, line: &str) -> String {
-        command::short(&self.judged.report, self.folder, line)
     }
 
     /// What keeps checks open: a line for each cause.

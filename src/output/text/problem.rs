@@ -1,7 +1,7 @@
 //! A problem: what is wrong, the call that shows it, what it printed, and what to do.
 
 use super::excerpt::{excerpt, line};
-use super::{Detail, ReportPage};
+use super::page::{Detail, ReportPage};
 use crate::model::{CheckResult, Evidence, Layer, Status, Variant, in_words, settings};
 use agentnative_output::{Cell, Tone};
 use std::iter;

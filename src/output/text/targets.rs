@@ -1,6 +1,6 @@
 //! What several targets came to, a line each.
 
-use super::View;
+use crate::output::view::View;
 use crate::report::Report;
 use agentnative_contract::counted;
 use agentnative_output::{Cell, Page, Tone};

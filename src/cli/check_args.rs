@@ -1,0 +1,96 @@
+//! The options of `agentnative check`.
+
+use super::fleet_args::FleetArgs;
+use super::report_files::{ReportFile, report_file};
+use super::selection_args::SelectionArgs;
+use super::target_args::{RunArgs, TargetArgs};
+use super::{complete, group};
+use crate::model::Level;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  agentnative check
+  agentnative check --strict --principle 2 .
+  agentnative check ./mycli --check p2-output-json
+  agentnative check --command mycli --probe \"show 1\"
+  agentnative check --fast --skip \"p2-src-*\"
+  agentnative check --write-baseline baseline.json
+  agentnative check --baseline baseline.json
+  agentnative check --report json=report.json --report sarif=report.sarif
+  agentnative check --all . --report html=report.html
+  agentnative check --all . --partition 2/5 --report json=part-2.json")]
+pub(super) struct CheckArgs {
+    #[command(flatten, next_help_heading = group::TARGET)]
+    pub(super) target: TargetArgs,
+    #[command(flatten, next_help_heading = group::TARGET)]
+    pub(super) fleet: FleetArgs,
+    #[command(flatten, next_help_heading = group::SELECTION)]
+    pub(super) selection: SelectionArgs,
+    /// Run only the checks that failed, warned or were unverified last time, and those never run.
+    #[arg(long, conflicts_with = "replay", help_heading = group::SELECTION)]
+    pub(super) failed: bool,
+    /// Make plain runs only. A check that needs other runs is unverified.
+    #[arg(long, help_heading = group::RUNS)]
+    pub(super) fast: bool,
+    /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
+    /// "77:whoami" (repeatable). The format flag follows the arguments, or replaces the word {format}.
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
+    pub(super) probe: Vec<String>,
+    /// Check against this contract instead of the default rules: format, error channel, exit codes. The
+    /// name of a bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` takes that
+    /// of a known agent, by its name and version, and `none` takes none [default: auto for --command without a configuration].
+    #[arg(long, value_name = "NAME", help_heading = group::RUNS, add = complete::contracts())]
+    pub(super) contract: Option<String>,
+    /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,
+    /// markdown or github. The file `-` is stdout and replaces the text report; github annotations are
+    /// appended to it.
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, add = complete::reports(), help_heading = group::REPORT)]
+    pub(super) report: Vec<ReportFile>,
+    /// Accept the problems in this file, which --write-baseline wrote: they are waived, and only new ones fail.
+    #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
+    pub(super) baseline: Option<PathBuf>,
+    /// Write the problems of this check to a file for --baseline. Entries that are fixed are removed from it;
+    /// those that are not checked this time stay.
+    #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
+    pub(super) write_baseline: Option<PathBuf>,
+    /// List all verdicts, and every place of each problem.
+    #[arg(long, help_heading = group::REPORT)]
+    pub(super) verbose: bool,
+    /// Fail if a MUST is unverified.
+    #[arg(long, help_heading = group::REPORT)]
+    pub(super) strict: bool,
+    /// Fail on warnings as well: with `should`, a SHOULD that is unmet makes the exit code 1.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_delimiter = ',',
+        value_parser = should(),
+        hide_possible_values = true,
+        help_heading = group::REPORT
+    )]
+    pub(super) deny: Vec<Level>,
+    /// Check again when the program, its scripts, the configuration or the code of the target changes.
+    /// Ctrl-C ends it.
+    #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = group::RUNS)]
+    pub(super) watch: bool,
+    #[command(flatten, next_help_heading = group::RUNS)]
+    pub(super) runs: RunArgs,
+    /// Save the runs to a file for --replay.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay", help_heading = group::RUNS)]
+    pub(super) record: Option<PathBuf>,
+    /// Judge the runs in a file from --record again; run nothing.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = group::RUNS,
+        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined"]
+    )]
+    pub(super) replay: Option<PathBuf>,
+}
+
+/// The levels that `--deny` takes.
+fn should() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(["should"]).map(|_| Level::Should)
+}
