@@ -2,7 +2,7 @@
 
 use super::formats::Asking;
 use super::section::Section;
-use super::target::argv;
+use super::section::argv;
 use agentnative_contract::spanned_toml::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The conventions of a command line: how common things are asked for, and what exit codes mean.
 
-use super::{Asking, Feature, Flags, Formats, SecretConfig};
+use super::{Asking, Flags, Formats};
 use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -83,4 +83,52 @@ impl Default for Conventions {
             env_flags: BTreeMap::new(),
         }
     }
+}
+
+/// What some targets have and others have nothing of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    /// Commands that change something.
+    Changes,
+    /// Lists that grow with the data.
+    Lists,
+    /// Calls that work for a while and can be interrupted.
+    LongRunning,
+    /// Signing in.
+    Login,
+    /// Requests over the network.
+    Network,
+    /// Secrets that it is given: tokens, passwords.
+    Secret,
+}
+
+impl Feature {
+    /// All of them, with their names in the file.
+    pub const NAMED: [(&'static str, Self); 6] = [
+        ("changes", Self::Changes),
+        ("lists", Self::Lists),
+        ("login", Self::Login),
+        ("long-running", Self::LongRunning),
+        ("network", Self::Network),
+        ("secret", Self::Secret),
+    ];
+
+    /// Its name in the file.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// The ways in which a target is given a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretConfig {
+    /// By this variable.
+    pub env: String,
+    /// By a file: the arguments with [`FILE_PLACE`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Vec<String>>,
+    /// By standard input: the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<Vec<String>>,
 }

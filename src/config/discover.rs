@@ -1,6 +1,6 @@
 //! Where the configuration is.
 
-use super::{Config, Known, check_owner, searched_folders};
+use super::{Config, Known, check_owner, folders_above, searched_folders};
 use crate::files::{self, MAX_TEXT};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::{parse_part, place};
@@ -24,20 +24,6 @@ const USE_IT: &str = "--config FILE uses it all the same";
 pub(super) fn part_of(path: &Path) -> Option<&'static [&'static str]> {
     let name = path.file_name()?;
     MANIFESTS.iter().find(|(manifest, _)| name == *manifest).map(|(_, keys)| *keys)
-}
-
-/// `start` (its folder, if it is a file) and the folders above it, up to and with the root of the
-/// repository: the first that holds a `.git`. Without one, up to the root of the file system.
-pub fn folders_above(start: &Path) -> Vec<PathBuf> {
-    let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
-    let mut folders = Vec::new();
-    for folder in absolute.ancestors().skip(usize::from(!absolute.is_dir())) {
-        folders.push(folder.to_owned());
-        if folder.join(".git").exists() {
-            break;
-        }
-    }
-    folders
 }
 
 /// The root of the repository that `start` is in, if it is in one.

@@ -31,15 +31,14 @@ mod waiver;
 
 pub use agentnative_contract::contract_path;
 pub use common_flags::{Flag, Flags, SHELL_PLACE};
-pub use conventions::Conventions;
+pub use conventions::{Conventions, Feature, SecretConfig};
 pub use date::{Date, rfc3339};
-pub use discover::{FILE_NAME, folders_above, repository};
+pub use discover::{FILE_NAME, repository};
 pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
 pub use reference::{Key, find_keys, keys};
 pub use schema::schema;
-pub use trust::{check_owner, searched_folders};
+pub use trust::{check_owner, folders_above, searched_folders};
 pub use types::{
-    CallConfig, CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Feature, Isolation, Known,
-    ListConfig, PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, SecretConfig, ServiceConfig, TargetConfig,
-    Waiver, Workspace,
+    CallConfig, CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Isolation, Known, ListConfig,
+    PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, ServiceConfig, TargetConfig, Waiver, Workspace,
 };

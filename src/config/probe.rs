@@ -2,7 +2,7 @@
 
 use super::path::workspace;
 use super::section::Section;
-use super::target::argv;
+use super::section::argv;
 use super::{
     Asking, CallConfig, EffectConfig, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract,
     formats,

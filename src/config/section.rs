@@ -52,3 +52,12 @@ impl<'a> Deref for Section<'a> {
         &self.table
     }
 }
+
+/// At least one argument, the first of them not empty.
+pub(super) fn argv(value: &Value<'_>) -> Option<Vec<String>> {
+    let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
+    match words.first() {
+        Some(first) if !first.is_empty() => Some(words),
+        _ => value.fault("expected at least one word, and a non-empty first word"),
+    }
+}

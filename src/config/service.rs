@@ -1,7 +1,7 @@
 //! `[[service]]`.
 
 use super::section::Section;
-use super::target::argv;
+use super::section::argv;
 use super::{PORT_PLACE, Ready, ServiceConfig};
 use agentnative_contract::spanned_toml::{Span, Value};
 use toml::de::DeValue;

@@ -2,7 +2,7 @@
 
 use super::path::{home, is_below};
 use super::reference::{key, keys_of};
-use super::section::Section;
+use super::section::{Section, argv};
 use super::{
     Asking, Conventions, FILE_PLACE, Feature, Flags, Formats, Isolation, Key, Known, SecretConfig,
     TargetConfig, common_flags, contract, formats, limits,
@@ -167,15 +167,6 @@ fn defaults_of(name: &str, contract: &Contract) -> TargetConfig {
     let mut target = TargetConfig { contract: Some(name.to_owned()), ..TargetConfig::default() };
     target.take(contract);
     target
-}
-
-/// At least one argument, the first of them not empty.
-pub(super) fn argv(value: &Value<'_>) -> Option<Vec<String>> {
-    let words: Vec<String> = value.arguments()?.into_iter().map(|word| word.text).collect();
-    match words.first() {
-        Some(first) if !first.is_empty() => Some(words),
-        _ => value.fault("expected at least one word, and a non-empty first word"),
-    }
 }
 
 /// The format that comes without a flag; the first that there is, when nothing is said.

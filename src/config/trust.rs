@@ -1,12 +1,25 @@
 //! Whose configurations and manifests count: they are code that is executed, so another user must not place them in a
 //! folder above the target.
 
-use super::folders_above;
 use crate::files::{MAX_TEXT, read};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+/// `start` (its folder, if it is a file) and the folders above it, up to and with the root of the
+/// repository: the first that holds a `.git`. Without one, up to the root of the file system.
+pub fn folders_above(start: &Path) -> Vec<PathBuf> {
+    let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
+    let mut folders = Vec::new();
+    for folder in absolute.ancestors().skip(usize::from(!absolute.is_dir())) {
+        folders.push(folder.to_owned());
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    folders
+}
 
 /// The folders that a search from `start` upwards looks into: [`folders_above`], up to and with the first that others
 /// may write to.

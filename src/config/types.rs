@@ -186,41 +186,6 @@ impl TargetConfig {
     }
 }
 
-/// What some targets have and others have nothing of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Feature {
-    /// Commands that change something.
-    Changes,
-    /// Lists that grow with the data.
-    Lists,
-    /// Calls that work for a while and can be interrupted.
-    LongRunning,
-    /// Signing in.
-    Login,
-    /// Requests over the network.
-    Network,
-    /// Secrets that it is given: tokens, passwords.
-    Secret,
-}
-
-impl Feature {
-    /// All of them, with their names in the file.
-    pub const NAMED: [(&'static str, Self); 6] = [
-        ("changes", Self::Changes),
-        ("lists", Self::Lists),
-        ("login", Self::Login),
-        ("long-running", Self::LongRunning),
-        ("network", Self::Network),
-        ("secret", Self::Secret),
-    ];
-
-    /// Its name in the file.
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
-    }
-}
-
 /// A list that a call prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListConfig {
@@ -334,19 +299,6 @@ impl ProbeConfig {
             writes: false,
         }
     }
-}
-
-/// The ways in which a target is given a secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SecretConfig {
-    /// By this variable.
-    pub env: String,
-    /// By a file: the arguments with [`FILE_PLACE`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<Vec<String>>,
-    /// By standard input: the arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stdin: Option<Vec<String>>,
 }
 
 /// What stands for the path of the file that holds the secret.

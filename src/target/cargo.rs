@@ -1,7 +1,8 @@
 //! The programs of a workspace of Cargo, and where they are built.
 
-use super::binaries::{Binary, newest};
-use super::find::Env;
+use super::binary::Binary;
+use super::binary::newest;
+use super::env::Env;
 use crate::manifest::{Bin, CargoMember, CargoWorkspace};
 use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! From what the user named to a program that can be run.
 
+use super::env::Env;
 use super::{Target, project, script};
 use crate::config::{Config, TargetConfig};
 use crate::report::TargetInfo;
@@ -8,9 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize::lossless;
-
-/// Looks up a variable of our own environment.
-pub(super) type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// How the user named the target.
 #[derive(Debug, Clone, PartialEq, Eq)]

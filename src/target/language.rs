@@ -1,6 +1,6 @@
 //! The language and the argument parser that a target is written with, as far as its files tell.
 
-use super::binaries::start_of;
+use super::binary::start_of;
 use super::script::interpreter_name;
 use super::{CodeBase, Project, Target};
 use crate::manifest::requirements;

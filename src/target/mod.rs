@@ -4,10 +4,12 @@
 
 mod belonging;
 mod binaries;
+mod binary;
 mod cargo;
 mod code;
 mod commands;
 mod effect;
+mod env;
 mod find;
 pub mod help;
 mod language;
@@ -16,7 +18,7 @@ mod project;
 mod script;
 mod skeleton;
 
-pub use binaries::Binary;
+pub use binary::Binary;
 pub use code::CodeBase;
 pub use commands::{Ask, Call, Commands};
 pub use effect::Effect;

@@ -1,7 +1,8 @@
 //! The project in a folder: its manifests, and the one program in them that is the target.
 
-use super::binaries::{Binary, binaries};
-use super::find::Env;
+use super::binaries::binaries;
+use super::binary::Binary;
+use super::env::Env;
 use super::{display_path, script};
 use crate::config::{check_owner, searched_folders};
 use crate::files::is_any;

@@ -1,7 +1,7 @@
 //! Which commands the declared probes call, and the help pages of these: the words that a probe begins with, as long
 //! as the help lists them, read level by level.
 
-use super::{RunsSoFar, Step, join};
+use super::runs_so_far::{RunsSoFar, Step, join};
 use crate::check::locate::help_of;
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe};

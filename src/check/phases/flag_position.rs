@@ -4,7 +4,7 @@
 //! takes does no harm there: what follows the flag might name a file.
 
 use super::format_flag::is_harmless;
-use super::{RunsSoFar, Step, join};
+use super::runs_so_far::{RunsSoFar, Step, join};
 use crate::catalogue::Derived;
 use crate::config::{FORMAT_PLACE, Flag};
 use crate::model::{Case, OutputFormat, ProbeId};

@@ -3,7 +3,7 @@
 //! It is often the name of a file. So each call is first made with a value that no tool takes, in an empty folder:
 //! it has to do there what it does otherwise, or to refuse the value by name, and to write nothing.
 
-use super::{RunsSoFar, Step, join};
+use super::runs_so_far::{RunsSoFar, Step, join};
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
 use crate::run::{Bytes, End, Observation};

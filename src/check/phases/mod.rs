@@ -9,8 +9,10 @@ mod examples;
 mod flag_position;
 mod format_flag;
 mod planned;
+mod runs_so_far;
 
 pub(super) use planned::{lacking, planned};
+pub(super) use runs_so_far::RunsSoFar;
 
 use super::locate::help_of;
 use crate::catalogue::{Check, Derived};
@@ -18,64 +20,10 @@ use crate::model::{Layer, OutputFormat};
 use crate::probe::{self, Probe, TargetProfile};
 use crate::run::{Observation, RunKey};
 use flag_position::Positions;
+use runs_so_far::{Calls, Step};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
-
-/// Plain runs to make: probes, each with a format.
-pub(super) type Calls = Vec<(Probe, OutputFormat)>;
-
-/// The result of a phase, or the runs that have to be made before it has one.
-type Step<T> = ControlFlow<Calls, T>;
-
-/// The results of all steps, or the runs that any of them lacks.
-fn join<T>(steps: impl Iterator<Item = Step<T>>) -> Step<Vec<T>> {
-    let (mut results, mut lacking) = (Vec::new(), Calls::new());
-    for step in steps {
-        match step {
-            ControlFlow::Continue(result) => results.push(result),
-            ControlFlow::Break(calls) => lacking.extend(calls),
-        }
-    }
-    if lacking.is_empty() { ControlFlow::Continue(results) } else { ControlFlow::Break(lacking) }
-}
-
-/// The runs of a discovery so far.
-#[derive(Default)]
-pub(super) struct RunsSoFar {
-    runs: Vec<Observation>,
-    /// All that were asked for: of one that could not be made there is no observation.
-    asked: BTreeSet<RunKey>,
-    /// No more are made, since a signal came.
-    is_closed: bool,
-}
-
-impl RunsSoFar {
-    /// Adds the observations of the runs that were asked for.
-    pub fn add(&mut self, calls: &Calls, observations: Vec<Observation>, is_closed: bool) {
-        self.asked.extend(calls.iter().map(|(probe, format)| probe.plain(*format)));
-        self.runs.extend(observations);
-        self.is_closed = is_closed;
-    }
-
-    /// All of them.
-    pub fn all(&self) -> &[Observation] {
-        &self.runs
-    }
-
-    fn of_kind(&self, kind: Derived) -> impl Iterator<Item = &Observation> {
-        self.runs.iter().filter(move |seen| seen.key.probe.kind() == Some(kind))
-    }
-
-    /// The plain run of a probe; none if it cannot be made.
-    fn plain(&self, probe: &Probe, format: OutputFormat) -> Step<Option<&Observation>> {
-        let key = probe.plain(format);
-        if !self.is_closed && !self.asked.contains(&key) {
-            return ControlFlow::Break(vec![(probe.clone(), format)]);
-        }
-        ControlFlow::Continue(self.runs.iter().find(|seen| seen.key == key))
-    }
-}
 
 /// What is declared of a target, and which checks are made: all that discovery rests on beside the runs.
 pub(super) struct Discovery<'a> {
@@ -168,7 +116,7 @@ impl Discovery<'_> {
             keys.contains(key) || kind.is_none_or(|kind| matches!(kind, Derived::NoFormat | Derived::Refused))
         };
         let named: BTreeMap<RunKey, Option<RunKey>> = positions.renamed;
-        let runs = so_far.runs.iter().filter_map(|seen| {
+        let runs = so_far.all().iter().filter_map(|seen| {
             let key = named.get(&seen.key).cloned().unwrap_or_else(|| Some(seen.key.clone()))?;
             is_kept(&key).then(|| Observation { key, ..seen.clone() })
         });

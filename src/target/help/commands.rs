@@ -1,7 +1,8 @@
 //! The commands in a help text.
 
+use super::command::Command;
 use super::layout::{HelpPage, Kind};
-use super::{Command, operands, usage};
+use super::{operands, usage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More commands than this are not read.

@@ -1,7 +1,8 @@
 //! The examples in a help text: lines that a user could type as they are.
 
+use super::command::{Command, is_placeholder};
 use super::layout::{HelpPage, Kind, Line};
-use super::{Command, commands, usage};
+use super::{commands, usage};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -205,19 +206,6 @@ fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
         || args.len() > 1
             && !args.first().is_some_and(is_command)
             && args.iter().all(|word| is_word(word.trim_end_matches(['.', ',', ':', ';', '!', '?'])))
-}
-
-/// Whether a word stands for another: `<x>`, `[x]`, `X...`, capitals alone.
-pub(super) fn is_placeholder(word: &str) -> bool {
-    let capitals = || {
-        word.chars().any(char::is_uppercase)
-            && !word.starts_with('-')
-            && !word.chars().any(char::is_lowercase)
-    };
-    word.starts_with(['<', '[', '{', '('])
-        || word.ends_with("...")
-        || word.ends_with('\u{2026}')
-        || capitals()
 }
 
 /// The last part of a path.

@@ -1,6 +1,7 @@
 //! How the help page of a subcommand is asked for, as a help page says it.
 
-use super::{Command, HelpPage, usage};
+use super::command::Command;
+use super::{HelpPage, usage};
 
 /// How the help page of a subcommand is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

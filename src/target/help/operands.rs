@@ -1,21 +1,9 @@
 //! What a call of a command needs: the positional arguments and the required options in its usage.
 
 use super::HelpPage;
+use super::command::Operand;
 use super::options::{self, CliOption};
 use super::usage::{self, Meaning};
-
-/// A word that a call needs or takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operand {
-    /// What the usage calls it, without brackets: `file`.
-    pub name: String,
-    /// The option whose value it is; none for a positional argument.
-    pub option: Option<String>,
-    /// A call needs it.
-    pub required: bool,
-    /// The values that it can have, where the usage lists them.
-    pub choices: Vec<String>,
-}
 
 /// Groups in groups are read to this depth.
 const DEEPEST: usize = 8;

@@ -1,7 +1,9 @@
 //! The options in a help page.
 
+use super::command::Operand;
 use super::layout::HelpPage;
-use super::{Choices, EnvFlag, Operand, usage};
+use super::usage;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The maximum number of options that are read.
@@ -26,6 +28,26 @@ pub struct CliOption {
     pub(super) head: String,
     /// The lines of its description.
     pub(super) about: Vec<String>,
+}
+
+/// An option with a closed set of values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choices {
+    /// The option with its dashes.
+    pub flag: String,
+    /// The values, at least two.
+    pub values: Vec<String>,
+}
+
+/// An option that a variable stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFlag {
+    /// The option with its dashes.
+    pub flag: String,
+    /// The variable.
+    pub variable: String,
+    /// The option takes a value.
+    pub takes_value: bool,
 }
 
 impl CliOption {
@@ -82,8 +104,7 @@ impl CliOption {
             [] | ["..."] => false,
             [_] => true,
             _ => {
-                after.starts_with(['=', '['])
-                    || words.iter().all(|word| super::examples::is_placeholder(word))
+                after.starts_with(['=', '[']) || words.iter().all(|word| super::command::is_placeholder(word))
             }
         };
         let is_bare = |word: &&&str| word.chars().all(|char| char.is_ascii_uppercase() || char == '_');

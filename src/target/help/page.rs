@@ -1,8 +1,9 @@
 //! A help page with its examples, and what it knows: commands under all their names, flags anywhere in the text.
 
+use super::command::Command;
 use super::examples::{self, Example, Names};
 use super::usage::{self, Meaning};
-use super::{Command, HelpPage, Interface, commands};
+use super::{HelpPage, Interface, commands};
 use std::collections::BTreeSet;
 
 /// Words that say that not all commands are listed, or that others can be added.

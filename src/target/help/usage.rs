@@ -1,7 +1,8 @@
 //! The forms of a usage and their words, and whether one takes a free word: an unknown command is then data, such as a
 //! prompt.
 
-use super::{Command, HelpPage};
+use super::HelpPage;
+use super::command::Command;
 use std::collections::BTreeSet;
 
 /// Words that stand for a command.
