@@ -2,7 +2,7 @@
 //! those of `check`.
 
 use super::Session;
-use super::locate::MAX_TEXT;
+use super::help_pages::page_of;
 use super::runs::redact_secrets;
 use super::surroundings::{Services, failed, keep_workspaces};
 use crate::catalogue::Derived;
@@ -151,11 +151,6 @@ fn run_all(
 fn help_page(seen: &Observation) -> Option<Vec<u8>> {
     let page = page_of(seen);
     (seen.end == End::Exited(0) && !page.trim_ascii().is_empty()).then_some(page)
-}
-
-/// What a call for help printed, on either stream.
-pub(super) fn page_of(seen: &Observation) -> Vec<u8> {
-    [seen.stdout.bytes.first(MAX_TEXT), seen.stderr.bytes.first(MAX_TEXT)].concat()
 }
 
 /// The exit codes whose meaning a text tells; the meaning is the rest of the line that begins with the code.

@@ -1,19 +1,15 @@
 //! From what the user named to the program, the code behind it and the configuration that holds for both.
 
 use super::build::build;
-use super::inspect::page_of;
 use super::{ConfigSource, Session};
 use crate::catalogue::{self, Check};
 use crate::config::{Config, Date, Known};
 use crate::model::{CheckId, Layer};
-use crate::run::{self, Observation, Runner};
-use crate::target::{CodeBase, Finder, HelpPage, Interface, Target, TargetSelector};
+use crate::run::{self, Runner};
+use crate::target::{CodeBase, Finder, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-/// More of a stream is no help, in bytes.
-pub(super) const MAX_TEXT: u64 = 16 << 20;
 
 /// What was named, as far as it is asked for.
 pub(super) struct Located {
@@ -135,10 +131,4 @@ fn find_one(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Conf
             Err(Error::config(message).hint("choose one with --bin NAME"))
         }
     }
-}
-
-/// What a run that asked the command `path` for help says, on either stream; the target itself where it is empty.
-pub(super) fn help_of(seen: &Observation, path: &[String]) -> Interface {
-    let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    Interface::of_command(&HelpPage::read(&page_of(seen)), &path)
 }

@@ -1,7 +1,7 @@
 //! The contract that all runs are held to: the one that is named, or that of a known program; in the version
 //! that fits what the program's `--version` prints.
 
-use super::inspect::page_of;
+use super::help_pages::page_of;
 use super::runs::Runs;
 use super::session::{Session, root_of};
 use super::surroundings::Services;

@@ -20,6 +20,7 @@ mod init;
 mod list;
 mod lock;
 mod outcome;
+mod outcome_words;
 mod outcomes;
 mod progress;
 mod report;

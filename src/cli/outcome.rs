@@ -1,12 +1,13 @@
 //! `agentnative outcome [FILE|-]...`
 
 use super::data_files_args::DataFilesArgs;
+use super::outcome_words::{duration, facts, verdict};
 use super::outcomes;
 use crate::follow::{Follow, stop_signal};
 use agentnative_contract::DataFile;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::outcome::{
-    CallStatus, Collector, Dialect, Operation, OutcomeOptions, Quantity, RunOutcome, ToolCall,
+    CallStatus, Collector, Dialect, Operation, OutcomeOptions, RunOutcome, ToolCall,
 };
 use agentnative_output::{Cell, Output, OutputFormat, Page, Tone, whole_number};
 use std::ffi::OsStr;
@@ -213,27 +214,6 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     }
 }
 
-/// The word for how a run ended, and its tone.
-pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
-    if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) }
-}
-
-/// Model, time, tokens, cost, session: what is known of them.
-pub(super) fn facts(outcome: &RunOutcome) -> Vec<String> {
-    let metrics = outcome.metrics.clone().unwrap_or_default();
-    // Those of the whole run, where they are known.
-    let all_tokens = metrics.input_tokens.zip(metrics.output_tokens);
-    let all_tokens = all_tokens.map(|(input, output)| Quantity(input.0 + output.0));
-    let facts = [
-        metrics.model_name,
-        metrics.duration_ms.map(duration),
-        all_tokens.or(metrics.tokens_used).map(|Quantity(tokens)| format!("{tokens} tokens")),
-        metrics.total_cost.or(metrics.cost).map(|Quantity(cost)| format!("${cost}")),
-        outcome.session_id.clone(),
-    ];
-    facts.into_iter().flatten().collect()
-}
-
 fn tool_row(call: &ToolCall) -> Vec<Cell> {
     let (word, tone) = match call.status {
         CallStatus::Completed => ("completed", Tone::Good),
@@ -242,13 +222,4 @@ fn tool_row(call: &ToolCall) -> Vec<Cell> {
     };
     let time = call.duration_ms.map_or_else(String::new, duration);
     vec![Cell::new(Tone::Plain, &call.name), Cell::new(tone, word), Cell::new(Tone::Dim, time)]
-}
-
-/// Milliseconds as people write them.
-fn duration(Quantity(milliseconds): Quantity) -> String {
-    match milliseconds / 1000.0 {
-        seconds if seconds < 1.0 => format!("{milliseconds} ms"),
-        seconds if seconds < 60.0 => format!("{seconds:.1} s"),
-        seconds => format!("{:.0} min {:.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor()),
-    }
 }

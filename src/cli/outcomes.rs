@@ -1,7 +1,7 @@
 //! `agentnative outcome --each`: each file is a run of its own.
 
 use super::data_files_args::{UnreadableFile, read_each};
-use super::outcome::{facts, verdict};
+use super::outcome_words::{facts, verdict};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
 use agentnative_contract::{DataFile, Unreadable, counted};

@@ -1,5 +1,7 @@
 //! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
 
+use super::args::{behind, placed_last};
+use super::derived_call::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, bare, made, placed};
 use super::{Probe, TargetProfile, env_flags, flagged, scenes, secrets};
 use crate::catalogue::Derived;
 use crate::config::{
@@ -11,18 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// An unknown flag.
-pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
 /// So long may an example take, whose last argument is refused.
 const EXAMPLE: Duration = Duration::from_secs(5);
-/// A command that no program has.
-pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";
-/// A value that no option has.
-pub const UNKNOWN_VALUE: &str = "agentnative-unknown-value";
+
 /// The shells that completion scripts are asked for.
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
-/// A format that no program has.
-pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
 /// The probes of these kinds, from what is declared and promised.
 ///
@@ -246,31 +241,6 @@ pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> 
     Some(probe)
 }
 
-fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
-    let words = args.iter().map(|arg| (*arg).to_owned()).collect();
-    Probe {
-        id: ProbeId::derived(kind, None),
-        name: args.join(" "),
-        call: CallConfig { args: words, ..CallConfig::default() },
-        exit: None,
-        asks_format: true,
-        formats: OutputFormat::ALL.to_vec(),
-        place: None,
-        effect: None,
-        timeout,
-        writes: false,
-    }
-}
-
-/// A declared probe as the source of a derived one.
-pub(super) fn made(kind: Derived, case: Case, probe: &Probe, label: &str) -> Probe {
-    Probe {
-        id: ProbeId::Derived { kind, from: Some(probe.name.clone()), case },
-        name: format!("{}, {label}", probe.name),
-        ..probe.clone()
-    }
-}
-
 /// The probes of this kind that are made from a declared one.
 fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
@@ -341,30 +311,6 @@ fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool
 /// without any.
 fn limits(list: &ListConfig) -> BTreeSet<u64> {
     [1, 2].into_iter().chain(list.max.map(|max| max + 1)).collect()
-}
-
-/// `args` with further ones before the first `--`, else at the end.
-pub(super) fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
-    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    [&args[..end], further, &args[end..]].concat()
-}
-
-/// `args` without a format and with an option at their end, where the format stands before some of them.
-pub(super) fn behind(args: &[String], option: &str) -> Option<Vec<String>> {
-    let place = args.iter().position(|arg| arg == FORMAT_PLACE)?;
-    let others = || args[place + 1..].iter().take_while(|arg| *arg != "--");
-    others().next()?;
-    Some(placed_last(&place_format(args, &[]), &[option.to_owned()]))
-}
-
-/// `args` of a probe with an option where its options are accepted: where the format option is, if that place was found
-/// or is the only one, in a call without subcommands; else last.
-pub fn placed(args: &[String], option: &[String], probe: &Probe, profile: &TargetProfile) -> Vec<String> {
-    let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
-    match marked.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
-        Some(at) => [&args[..=at], option, &args[at + 1..]].concat(),
-        None => placed_last(args, option),
-    }
 }
 
 /// These arguments with a value that the option does not have; none where they do not use it.

@@ -1,19 +1,15 @@
 //! Options that a variable stands for, and declared calls with either.
 
-use super::{Probe, TargetProfile, derive, flagged};
+use super::derived_call::made;
+use super::{Probe, TargetProfile, flagged};
 use crate::catalogue::Derived;
 use crate::config::place_format;
 use crate::model::{Case, OutputFormat};
-use crate::target::Interface;
 
 /// The value that switches a variable on.
 pub const ON: &str = "1";
 /// The values that leave it off.
 pub const OFF: [&str; 3] = ["0", "false", ""];
-
-/// Options that change nothing but the output, whatever the target. Others are tried where they are declared. In a
-/// pipe, options such as `--no-color` change nothing at all.
-const HARMLESS: [&str; 7] = ["--quiet", "--silent", "--verbose", "--json", "--jsonl", "--output", "--format"];
 
 /// Probes that a pair is tried on.
 const TRIED: usize = 3;
@@ -61,22 +57,6 @@ pub fn env_flags(profile: &TargetProfile) -> Vec<EnvFlag> {
     profile.conventions.env_flags.iter().map(pair).collect()
 }
 
-/// The pairs that a help shows and that can be tried without being declared.
-pub(super) fn shown(
-    help: &Interface,
-    profile: &TargetProfile,
-) -> impl Iterator<Item = (String, String)> + use<> {
-    let declared: Vec<String> = profile.conventions.env_flags.values().cloned().collect();
-    let selects = profile.asking(OutputFormat::Json).first().cloned();
-    help.env_flags()
-        .into_iter()
-        .filter(move |pair| {
-            let tried = !pair.takes_value || selects.as_ref() == Some(&pair.flag);
-            tried && HARMLESS.contains(&pair.flag.as_str()) && !declared.contains(&pair.variable)
-        })
-        .map(|pair| (pair.flag, pair.variable))
-}
-
 /// The first probes that succeed, with each option or its variable.
 pub(super) fn calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let probes = || declared.iter().filter(|probe| probe.exit == Some(0)).take(TRIED);
@@ -91,16 +71,16 @@ fn of_pair(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Probe>
     // is called in the format of that alone.
     let has_contract = profile.contract.is_some();
     let placed = |args: &[String]| if has_contract { args.to_vec() } else { place_format(args, &[]) };
-    let made = |case, label: &str| Probe {
+    let call = |case, label: &str| Probe {
         asks_format: has_contract && probe.asks_format,
         formats: match has_contract {
             true => probe.formats.iter().copied().take(1).collect(),
             false => vec![OutputFormat::Text],
         },
-        ..derive::made(Derived::EnvFlag, case, probe, label).with_args(placed(&probe.call.args))
+        ..made(Derived::EnvFlag, case, probe, label).with_args(placed(&probe.call.args))
     };
     let set = |value: &str| {
-        let mut set = made(pair.case(value), &pair.set(value));
+        let mut set = call(pair.case(value), &pair.set(value));
         set.call.env.insert(pair.variable.clone(), value.to_owned());
         set
     };
@@ -112,7 +92,7 @@ fn of_pair(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Probe>
     let args = [&probe.call.args[..at], std::slice::from_ref(&pair.flag), &probe.call.args[at..]].concat();
     let label = format!("{} for {}", pair.flag, pair.variable);
     let case = Case::OptionOf(pair.variable.clone());
-    let with_flag = made(case, &label).with_args(placed(&args));
+    let with_flag = call(case, &label).with_args(placed(&args));
     let values = [ON].into_iter().chain(OFF);
     std::iter::once(with_flag).chain(values.map(set)).collect()
 }

@@ -1,6 +1,6 @@
 //! Declared calls with a common option: after the subcommand, and on its other side.
 
-use super::derive::made;
+use super::derived_call::made;
 use super::{Place, Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::{FORMAT_PLACE, Flag, place_format};

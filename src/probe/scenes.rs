@@ -1,6 +1,8 @@
 //! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
 
-use super::derive::{behind, made, placed};
+use super::args::behind;
+use super::derived_call::made;
+use super::derived_call::{UNKNOWN_FLAG, placed};
 use super::{Effect, Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::Flag;
@@ -52,7 +54,7 @@ impl Scenes<'_> {
             Derived::Timeout if options.is_empty() => ("no time limit".to_owned(), args),
             Derived::Timeout => (options.join(" "), args),
             Derived::InvalidRequest => {
-                ("unknown flag".to_owned(), self.placed(&args, &[super::UNKNOWN_FLAG.to_owned()]))
+                ("unknown flag".to_owned(), self.placed(&args, &[UNKNOWN_FLAG.to_owned()]))
             }
             Derived::AnonymousRequest if self.probe.call.secret => ("no secret".to_owned(), args),
             _ => return None,
@@ -115,7 +117,7 @@ impl Scenes<'_> {
             }
             // Confirmed, if it has to be: an unknown flag that is ignored does what the call does.
             Derived::IgnoredFlag if probe.is_apart() && !probe.call.args.iter().any(|arg| arg == "--") => {
-                let flag = super::UNKNOWN_FLAG;
+                let flag = UNKNOWN_FLAG;
                 let placed = (Case::Only, "unknown flag", self.placed(&probe.call.args, &[flag.to_owned()]));
                 let behind = behind(&probe.call.args, flag);
                 let behind = behind.map(|args| (Case::words([flag]), "unknown flag behind", args));

@@ -1,8 +1,8 @@
 //! One file: read, parsed once, held to all rules.
 
+use super::imports::imports;
 use super::rules::{Grammar, Table, WAIVER};
 use super::tree::Tree;
-use super::unread::imports;
 use super::walk::SourceFile;
 use super::{Entry, MAX_FILE, Match, Ranges, Skipped, SourceWaiver, Span, Why};
 use crate::files;

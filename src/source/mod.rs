@@ -9,6 +9,8 @@ mod built;
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
+#[cfg(feature = "source")]
+mod imports;
 #[cfg(feature = "project")]
 mod kept;
 #[cfg(feature = "source")]

@@ -2,7 +2,7 @@
 //! as the help lists them, read level by level.
 
 use super::runs_so_far::{RunsSoFar, Step, join};
-use crate::check::locate::help_of;
+use crate::check::help_pages::help_of;
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe};
 use crate::target::Interface;

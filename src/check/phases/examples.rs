@@ -1,7 +1,7 @@
 //! The examples in the help pages that can be tried: with an unknown flag behind them, which is to be refused.
 
 use crate::catalogue::Derived;
-use crate::check::inspect::page_of;
+use crate::check::help_pages::page_of;
 use crate::model::{Case, ProbeId};
 use crate::probe::Recording;
 use crate::run::{End, Observation};

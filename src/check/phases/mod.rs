@@ -14,7 +14,7 @@ mod runs_so_far;
 pub(super) use planned::{lacking, planned};
 pub(super) use runs_so_far::RunsSoFar;
 
-use super::locate::help_of;
+use super::help_pages::help_of;
 use crate::catalogue::{Check, Derived};
 use crate::model::{Layer, OutputFormat};
 use crate::probe::{self, Probe, TargetProfile};

@@ -40,7 +40,7 @@ fn row(report: &Report) -> Vec<Cell> {
     };
     vec![
         Cell::new(Tone::Strong, &report.target.name),
-        Cell::new(super::tone(report), report.verdict()),
+        Cell::new(super::page::tone(report), report.verdict()),
         Cell::new(Tone::Plain, what),
     ]
 }

@@ -38,7 +38,7 @@ impl Interface {
     pub fn of_command(page: &HelpPage, path: &[&str]) -> Self {
         let mut options = options::read(page);
         let (commands, among_commands) = commands::read(page, path);
-        let free_word = usage::free_positional(page, &commands).or(among_commands);
+        let free_word = usage::free_positional(&page.usage, &commands).or(among_commands);
         let (mut operands, before_command) = operands::of_page(page, path);
         // A page that lists the command itself is that of all commands, as docopt prints it.
         let lists = |commands: &[Command], name: &str| commands.iter().any(|command| command.name == name);

@@ -1,7 +1,6 @@
 //! The forms of a usage and their words, and whether one takes a free word: an unknown command is then data, such as a
 //! prompt.
 
-use super::HelpPage;
 use super::command::Command;
 use std::collections::BTreeSet;
 
@@ -18,8 +17,8 @@ const FLAGS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switche
 const REST: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
 
 /// The first word of a usage that stands for a value, where a command could stand: `[prompt]`.
-pub(super) fn free_positional(page: &HelpPage, commands: &[Command]) -> Option<String> {
-    page.usage.iter().find_map(|form| {
+pub(super) fn free_positional(forms: &[String], commands: &[Command]) -> Option<String> {
+    forms.iter().find_map(|form| {
         let words = words(form);
         // `python -m NAME` is a name of the program.
         let program = if words.get(1) == Some(&"-m") { 3 } else { 1 };

@@ -1,0 +1,188 @@
+//! Running a session: from the selector of its target to the recording.
+
+use super::code;
+use super::locate::{Located, needs_program};
+use super::progress::{Observer, Progress};
+use super::session::{Session, SessionOutput};
+use crate::catalogue::Check;
+use crate::config::{Config, TargetConfig, rfc3339};
+use crate::judge::Scans;
+use crate::model::{CheckId, Layer};
+use crate::probe::{Probe, Recording, TargetProfile};
+use crate::report::{Report, TargetInfo};
+use crate::run::Runner;
+use crate::source::Document;
+use crate::target::{self, CodeBase, Target};
+use agentnative_contract::Contract;
+use agentnative_contract::error::{Error, Result};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::{Instant, SystemTime};
+
+/// What checks look at.
+#[derive(Debug, Clone, Copy)]
+struct Needs {
+    /// Runs of the target.
+    runs: bool,
+    /// Its code.
+    source: bool,
+    /// The files of its project.
+    project: bool,
+    /// The page of its manual.
+    manual: bool,
+}
+
+impl Needs {
+    fn of(checks: &[&Check]) -> Self {
+        let on = |layer| checks.iter().any(|check| check.layer == layer);
+        let has = |id| checks.iter().any(|check| check.id == id);
+        Self {
+            runs: on(Layer::Behavioral),
+            source: on(Layer::Source),
+            // Whether there is something to install is seen in the files.
+            project: on(Layer::Project) || has(CheckId::P8BundleInstall),
+            manual: has(CheckId::P2ExitDocumented),
+        }
+    }
+}
+
+impl Session {
+    /// Makes the runs that these checks need, and judges them.
+    pub fn check(&self, checks: &[&Check]) -> Result<Report> {
+        Ok(self.run(checks, &mut |_| Ok(()))?.judged(checks, &[], &[])?.report)
+    }
+
+    /// Makes the runs that these checks need, and reads the code that they look at. The observer gets
+    /// each run as it ends.
+    ///
+    /// # Errors
+    /// When there is no such target, its configuration is wrong, or nothing could be run or read; and the
+    /// first of the observer.
+    pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
+        let started = Instant::now();
+        let mut runner = Runner::new(self.options.runner.clone());
+        let needs = Needs::of(checks);
+        let builder = Some(&mut runner).filter(|_| self.builds(checks));
+        let located = self.locate(builder, needs_program(checks), needs.source || needs.project);
+        let (scans, mut root) = (Scans::default(), None);
+        let (mut recording, signal) = match located {
+            Err(error) => {
+                let Some(signal) = error.signal else { return Err(error) };
+                (self.without_target(&error, observer)?, Some(signal))
+            }
+            Ok(located) => {
+                root = located.config.as_ref().map(|config| config.root.clone());
+                let code = located.code.clone();
+                let (mut recording, signal) =
+                    self.record_located(checks, located, &scans, &mut runner, observer)?;
+                // From here on a signal ends this process at once.
+                if let Some(left) = runner.finish() {
+                    let left = left.display();
+                    let note = format!("{left} could not be removed: a run has left something there");
+                    recording.notes.push(note);
+                }
+                if let Some(code) = &code {
+                    code::read(code, root.as_deref(), needs.source, needs.project, &mut recording)?;
+                }
+                (recording, signal)
+            }
+        };
+        recording.ended = Some(rfc3339(SystemTime::now()));
+        Ok(SessionOutput { recording, scans, signal, root, elapsed: started.elapsed() })
+    }
+
+    /// Makes the runs of what was found. Returns the recording, and the signal that stopped it.
+    fn record_located(
+        &self,
+        checks: &[&Check],
+        Located { config, target, code }: Located,
+        scans: &Scans,
+        runner: &mut Runner,
+        observer: &mut Observer<'_>,
+    ) -> Result<(Recording, Option<i32>)> {
+        let (needs, runs) = (Needs::of(checks), !self.options.no_runs);
+        let here = std::env::current_dir().unwrap_or_default();
+        let target = target.transpose().and_then(|target| {
+            if target.is_some() && needs.project && runs {
+                runner.start()?;
+            }
+            Ok(target)
+        });
+        let known = target.as_ref().ok().and_then(Option::as_ref);
+        let manual = if needs.manual { manual_of(known, code.as_ref()) } else { None };
+        let (mut recording, signal) = match (target, &code) {
+            (Ok(Some(target)), _) if runs => self.record(checks, target, config, scans, runner, observer)?,
+            // What is not built, or cannot be run here, can be read all the same.
+            (without, Some(code)) if !needs.runs || !runs => {
+                let mut recording = self.without_runs(code.info(&here), &code.config, config, observer)?;
+                recording.notes = without.err().filter(|_| runs).iter().map(not_run).collect();
+                recording.set_toolkit(code.toolkit());
+                (recording, None)
+            }
+            (Ok(Some(target)), _) => {
+                (self.without_runs(target.info(&here), &target.config, config, observer)?, None)
+            }
+            (Err(error), _) => return Err(error),
+            (Ok(None), _) => {
+                return Err(Error::nothing_run("the target has neither a program nor code to check"));
+            }
+        };
+        recording.manual = manual;
+        Ok((recording, signal))
+    }
+
+    /// No runs: a signal came before the target was found, or built.
+    fn without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
+        let profile = TargetProfile::of(&TargetConfig::default());
+        let mut recording = self.begun(self.target.info(), profile, None);
+        recording.interrupted = true;
+        recording.notes = vec![not_run(why)];
+        observer(Progress::Started { recording: &recording, runs: 0 })?;
+        Ok(recording)
+    }
+
+    /// A recording of no runs: the files alone are read.
+    fn without_runs(
+        &self,
+        target: TargetInfo,
+        settings: &TargetConfig,
+        config: Option<Config>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Recording> {
+        let mut settings = settings.clone();
+        if let Some(name) = self.options.contract.as_deref().filter(|name| !["auto", "none"].contains(name)) {
+            settings.take(&Contract::named(Path::new("."), name)?);
+        }
+        let mut recording = self.begun(target, TargetProfile::of(&settings), config.as_ref());
+        recording.no_runs = self.options.no_runs;
+        let configs = self.probe_configs(config.as_ref(), &settings);
+        recording.probes = configs.map(|probe| Probe::declared(probe, &settings)).collect();
+        if let Some(config) = config {
+            recording.waivers = config.waivers_of(&settings);
+        }
+        observer(Progress::Started { recording: &recording, runs: 0 })?;
+        Ok(recording)
+    }
+}
+
+/// The page of the target's own manual, beside its program or in its project.
+fn manual_of(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Document> {
+    // The manual of an interpreter says nothing of the script that it runs.
+    let is_script = |target: &&Target| target.prefix_args.iter().any(|word| target.cwd.join(word).is_file());
+    let program = target.filter(|target| !is_script(target)).map(|target| target.program.as_path());
+    let name = program.and_then(Path::file_name);
+    let name = name
+        .or_else(|| Some(OsStr::new(target.map(|target| &target.name).or(code.map(|code| &code.name))?)))?;
+    let package = code.map(|code| code.package.as_path());
+    let project = target.and_then(|target| target.project.as_ref()).or(code.map(|code| &code.project));
+    let project = project.map(|project| project.folder.as_path());
+    let folders: Vec<&Path> = package.into_iter().chain(project).collect();
+    let (file, text) = target::manual::page(name, program, &folders)?;
+    let file = project.and_then(|project| file.strip_prefix(project).ok()).unwrap_or(&file);
+    Some(Document { file: file.display().to_string(), text })
+}
+
+fn not_run(why: &Error) -> String {
+    let hint = why.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("nothing was run: {}{hint}", why.message)
+}
