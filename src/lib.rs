@@ -68,7 +68,7 @@ pub mod run;
 #[doc(hidden)]
 pub mod source;
 #[doc(hidden)]
-pub mod target;
+pub mod targets;
 
 pub use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
 pub use builder::Check;

@@ -15,10 +15,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("run", &["model"]),
     ("config", &["files", "model"]),
     ("manifest", &["files", "model"]),
-    ("target", &["config", "files", "manifest", "model", "report"]),
+    ("targets", &["config", "files", "manifest", "model", "report"]),
     ("source", &["catalogue", "files", "manifest", "model"]),
-    ("probe", &["catalogue", "config", "model", "report", "run", "source", "target"]),
-    ("judge", &["baseline", "catalogue", "config", "manifest", "model", "probe", "run", "source", "target"]),
+    ("probe", &["catalogue", "config", "model", "report", "run", "source", "targets"]),
+    ("judge", &["baseline", "catalogue", "config", "manifest", "model", "probe", "run", "source", "targets"]),
     (
         "check",
         &[
@@ -32,7 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "report",
             "run",
             "source",
-            "target",
+            "targets",
         ],
     ),
     ("output", &["baseline", "catalogue", "check", "model", "report"]),
@@ -51,7 +51,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "output",
             "report",
             "run",
-            "target",
+            "targets",
         ],
     ),
 ];

@@ -9,7 +9,7 @@ use agentnative::judge::{Accepted, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, ProbeId, Status, Variant};
 use agentnative::probe::{Probe, TargetProfile, UNKNOWN_FLAG, UNKNOWN_FORMAT};
 use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
-use agentnative::target::Interface;
+use agentnative::targets::Interface;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

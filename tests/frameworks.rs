@@ -1,8 +1,8 @@
 //! Help pages of tools that are written with the libraries that people use: what is read from them is what the tool
 //! has.
 
-use agentnative::target::Commands;
-use agentnative::target::help::{CliOption, HelpPage, Interface, Operand};
+use agentnative::targets::Commands;
+use agentnative::targets::help::{CliOption, HelpPage, Interface, Operand};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;

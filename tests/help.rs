@@ -2,7 +2,7 @@
 //!
 //! The texts are small ones of our own, laid out as those tools lay out theirs.
 
-use agentnative::target::help::{HelpPage, Interface, Names, Page};
+use agentnative::targets::help::{HelpPage, Interface, Names, Page};
 use agentnative_contract::budget::{Budget, within};
 
 fn names(text: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use crate::playground::{Playground, assert_line_holds};
 use crate::programs::program;
-use agentnative::target::help::Interface;
+use agentnative::targets::help::Interface;
 use std::process::Command;
 
 fn help(name: &str, command: &[String], columns: usize) -> String {

@@ -7,7 +7,7 @@ use agentnative::config::{Config, Contracts, Date, Known};
 use agentnative::model::{CheckId, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::run::{Changes, End, RunKey};
-use agentnative::target::Interface;
+use agentnative::targets::Interface;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;

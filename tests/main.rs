@@ -14,6 +14,7 @@ mod contract_generated;
 mod documents;
 mod examples;
 mod excuses;
+mod file_cycles;
 mod fixtures;
 mod fixtures_shape;
 mod frameworks;

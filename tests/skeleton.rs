@@ -2,7 +2,7 @@
 
 use agentnative::config::{Asking, Config, Date, Known, ProbeConfig};
 use agentnative::model::OutputFormat;
-use agentnative::target::{Commands, Effect, Skeleton};
+use agentnative::targets::{Commands, Effect, Skeleton};
 use agentnative_contract::error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;

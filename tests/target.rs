@@ -2,7 +2,7 @@
 
 use agentnative::config::{Config, Date, Known};
 use agentnative::manifest::Manifest;
-use agentnative::target::{Finder, Target, TargetSelector};
+use agentnative::targets::{Finder, Target, TargetSelector};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};

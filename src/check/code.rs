@@ -4,7 +4,7 @@
 use crate::config::repository;
 use crate::probe::Recording;
 use crate::source::{Facts, Project, name_in};
-use crate::target::CodeBase;
+use crate::targets::CodeBase;
 use agentnative_contract::error::Result;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;

@@ -4,7 +4,7 @@ use crate::catalogue::Derived;
 use crate::model::OutputFormat;
 use crate::probe::{Probe, Recording, SHELLS};
 use crate::run::{self, End, Job, RunSpec, Runner, clean_path};
-use crate::target::Target;
+use crate::targets::Target;
 use agentnative_contract::error::Result;
 use std::ffi::OsStr;
 use std::io::Read as _;

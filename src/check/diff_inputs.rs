@@ -5,7 +5,7 @@ use super::progress::Observer;
 use super::session::{ConfigSource, Session, SessionOptions};
 use crate::config::Config;
 use crate::probe::{Probe, Recording};
-use crate::target::TargetSelector;
+use crate::targets::TargetSelector;
 use agentnative_contract::diff::{Change, SampleSide, compare, compare_sample};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::Lock;

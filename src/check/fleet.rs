@@ -5,7 +5,7 @@ use super::session::{ConfigSource, Session, SessionOptions};
 use crate::catalogue::Check;
 use crate::config::{Config, FILE_NAME, check_owner};
 use crate::report::{FleetInfo, TargetInfo, VERSION};
-use crate::target::TargetSelector;
+use crate::targets::TargetSelector;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fmt;

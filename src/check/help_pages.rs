@@ -1,7 +1,7 @@
 //! The help pages that runs printed.
 
 use crate::run::Observation;
-use crate::target::{HelpPage, Interface};
+use crate::targets::{HelpPage, Interface};
 
 /// What a run that asked the command `path` for help says, on either stream; the target itself where it is empty.
 pub(super) fn help_of(seen: &Observation, path: &[String]) -> Interface {

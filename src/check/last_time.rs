@@ -8,7 +8,7 @@ use crate::catalogue::Check;
 use crate::files::WholeFile;
 use crate::model::Status;
 use crate::report::{Report, TargetInfo};
-use crate::target::TargetSelector;
+use crate::targets::TargetSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;

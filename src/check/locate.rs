@@ -6,7 +6,7 @@ use crate::catalogue::{self, Check};
 use crate::config::{Config, Date, Known};
 use crate::model::{CheckId, Layer};
 use crate::run::{self, Runner};
-use crate::target::{CodeBase, Finder, Target, TargetSelector};
+use crate::targets::{CodeBase, Finder, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -54,4 +54,4 @@ pub use crate::judge::Scans;
 pub use crate::probe::Recording;
 pub use crate::report::Report;
 pub use crate::run::Observation;
-pub use crate::target::TargetSelector;
+pub use crate::targets::TargetSelector;

@@ -1,7 +1,7 @@
 //! In the place of `code.rs`, for builds that cannot read the files of a project.
 
 use crate::probe::Recording;
-use crate::target::CodeBase;
+use crate::targets::CodeBase;
 use agentnative_contract::error::Result;
 use std::path::Path;
 

@@ -10,7 +10,7 @@ use crate::config::{Config, TargetConfig};
 use crate::model::OutputFormat;
 use crate::probe::{TargetProfile, standalone};
 use crate::run::Runner;
-use crate::target::{Target, TargetSelector};
+use crate::targets::{Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{Contract, find_version, split_version};
 use std::path::PathBuf;

@@ -15,7 +15,7 @@ use crate::model::CheckId;
 use crate::probe::{Probe, Recording, Surroundings, TargetProfile};
 use crate::report::TargetInfo;
 use crate::run::{Confinement, End, Observation, RunKey, Runner};
-use crate::target::Target;
+use crate::targets::Target;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::{Lock, lock_path};
 use std::collections::BTreeSet;

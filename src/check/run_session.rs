@@ -12,7 +12,7 @@ use crate::probe::{Probe, Recording, TargetProfile};
 use crate::report::{Report, TargetInfo};
 use crate::run::Runner;
 use crate::source::Document;
-use crate::target::{self, CodeBase, Target};
+use crate::targets::{self, CodeBase, Target};
 use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
 use std::ffi::OsStr;
@@ -177,7 +177,7 @@ fn manual_of(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Documen
     let project = target.and_then(|target| target.project.as_ref()).or(code.map(|code| &code.project));
     let project = project.map(|project| project.folder.as_path());
     let folders: Vec<&Path> = package.into_iter().chain(project).collect();
-    let (file, text) = target::manual::page(name, program, &folders)?;
+    let (file, text) = targets::manual::page(name, program, &folders)?;
     let file = project.and_then(|project| file.strip_prefix(project).ok()).unwrap_or(&file);
     Some(Document { file: file.display().to_string(), text })
 }

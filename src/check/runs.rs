@@ -7,7 +7,7 @@ use crate::probe::{self, Probe, Surroundings, TargetProfile, UNKNOWN_COMMAND, UN
 use crate::run::{
     Area, Confinement, End, Isolation, Job, Observation, RunKey, RunSpec, Runner, Template, Workspace,
 };
-use crate::target::Target;
+use crate::targets::Target;
 use agentnative_contract::error::Result;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

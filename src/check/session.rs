@@ -7,7 +7,7 @@ use crate::model::Edition;
 use crate::probe::{Probe, Recording, TargetProfile};
 use crate::report::TargetInfo;
 use crate::run::RunnerOptions;
-use crate::target::{Target, TargetSelector};
+use crate::targets::{Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use crate::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
 use crate::files::{self, MAX_DATA};
 use crate::probe::{Probe, Surroundings, place_port};
 use crate::run::{self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port};
-use crate::target::Target;
+use crate::targets::Target;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::{ConfigSource, Session};
 use crate::config::{Config, FILE_NAME, TargetConfig, Workspace};
 use crate::files::{self, MAX_DATA};
 use crate::source::{is_code, kept_files};
-use crate::target::TargetSelector;
+use crate::targets::TargetSelector;
 use agentnative_contract::contract_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;

@@ -1,7 +1,7 @@
 //! Which of the commands that `init` found may be run again and again: from flags, or asked at the terminal.
 
 use crate::config::ProbeConfig;
-use crate::target::{Call, Commands};
+use crate::targets::{Call, Commands};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
 

@@ -7,7 +7,7 @@ use crate::check::{Inspected, Session, TargetSelector};
 use crate::config::{Config, FILE_NAME, ProbeConfig, repository};
 use crate::files::WholeFile;
 use crate::run::{RunnerOptions, find};
-use crate::target::{Call, Skeleton, Target};
+use crate::targets::{Call, Skeleton, Target};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_output::Output;

@@ -8,7 +8,7 @@ use crate::config::{
     Asking, CallConfig, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
 };
 use crate::model::{Case, OutputFormat, ProbeId};
-use crate::target::Choices;
+use crate::targets::Choices;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::config::{Asking, Conventions, Flag, TargetConfig};
 use crate::model::OutputFormat;
-use crate::target::Choices;
+use crate::targets::Choices;
 use serde::{Deserialize, Serialize};
 
 /// What is known of a target's command line: what is declared, and what its help pages list.

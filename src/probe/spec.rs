@@ -5,7 +5,7 @@ use crate::catalogue::Derived;
 use crate::config::{FILE_PLACE, Isolation, PORT_PLACE, STALLED_PLACE, Workspace};
 use crate::model::{OutputFormat, ProbeId, Variant};
 use crate::run::{self, Interruption, Job, Purpose, RunKey, RunSpec, Secret, SetupCall, StopSignal};
-use crate::target::Target;
+use crate::targets::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;

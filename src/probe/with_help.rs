@@ -4,7 +4,7 @@ use super::definition::Probe;
 use super::profile::TargetProfile;
 use crate::config::FORMAT_PLACE;
 use crate::model::OutputFormat;
-use crate::target::Interface;
+use crate::targets::Interface;
 
 /// Options that change nothing but the output, whatever the target. Others are tried where they are declared. In a
 /// pipe, options such as `--no-color` change nothing at all.

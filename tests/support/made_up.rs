@@ -7,7 +7,7 @@ use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::report::TargetInfo;
 use agentnative::run::{Bytes, Captured, End, Observation, Outcome, RunKey, Waiting};
-use agentnative::target::Interface;
+use agentnative::targets::Interface;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Help pages: whatever they say, the words taken from them are words; and reading takes time in proportion.
 
 use crate::{Target, corpus};
-use agentnative::target::help::{HelpPage, Interface, Names, Page};
+use agentnative::targets::help::{HelpPage, Interface, Names, Page};
 use cpu_time::ThreadTime;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use super::runs_so_far::{RunsSoFar, Step, join};
 use crate::check::help_pages::help_of;
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe};
-use crate::target::Interface;
+use crate::targets::Interface;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

@@ -5,7 +5,7 @@ use crate::check::help_pages::page_of;
 use crate::model::{Case, ProbeId};
 use crate::probe::Recording;
 use crate::run::{End, Observation};
-use crate::target::{HelpPage, Interface, Names, Page};
+use crate::targets::{HelpPage, Interface, Names, Page};
 
 /// More examples are not tried.
 const MOST: usize = 40;

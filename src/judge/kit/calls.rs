@@ -4,7 +4,7 @@ use super::pages::Printed;
 use crate::catalogue::Derived;
 use crate::judge::verdict::{Assertion, inconclusive};
 use crate::model::Stream;
-use crate::target::Example;
+use crate::targets::Example;
 
 /// The pages that examples are compared with.
 pub struct Examples<'p, 'a> {

@@ -5,7 +5,7 @@ use crate::judge::context::CheckContext;
 use crate::judge::context::RunView;
 use crate::judge::verdict::{Assertion, Judgement, Reason};
 use crate::model::{CheckId, OutputFormat, Stream};
-use crate::target::{Command, HelpPage, Interface, Names, Page};
+use crate::targets::{Command, HelpPage, Interface, Names, Page};
 use std::io::Read as _;
 
 /// More of a help is not read, in bytes.

@@ -4,7 +4,7 @@ use super::project_files::ProjectFiles;
 use crate::judge::verdict::{Finding, Judgement, Reason};
 use crate::model::{Evidence, OutputFormat, Variant};
 use crate::source::Document;
-use crate::target::documented_exit_codes;
+use crate::targets::documented_exit_codes;
 use std::collections::BTreeMap;
 use strict_json::sanitize;
 

@@ -5,7 +5,7 @@ use crate::judge::kit::{Examples, Pages, names};
 use crate::judge::verdict::{Assertion, Finding, Judgement, inconclusive};
 use crate::model::Evidence;
 use crate::source::Bundle;
-use crate::target::{Example, Names};
+use crate::targets::{Example, Names};
 
 /// `p8-bundle-current`
 pub fn current(context: &CheckContext) -> Judgement {

@@ -1,8 +1,8 @@
 //! How formats are asked for: what most commands have, for the target, and what others have, for their probes.
 
 use super::toml_lines::{array, line};
-use crate::target::commands::{Call, Commands};
-use crate::target::help::FormatArgs;
+use crate::targets::commands::{Call, Commands};
+use crate::targets::help::FormatArgs;
 
 /// How the target is asked for formats; none where no help page says so.
 pub(super) struct TargetFormats(Option<FormatArgs>);

@@ -2,8 +2,8 @@
 
 use super::Skeleton;
 use super::toml_lines::{line, string};
-use crate::target::commands::Call;
-use crate::target::effect::Effect;
+use crate::targets::commands::Call;
+use crate::targets::effect::Effect;
 
 /// Options that disable prompts, as tools spell them.
 const NO_INPUT: [&str; 4] = ["--no-input", "--non-interactive", "--no-interactive", "--no-prompt"];

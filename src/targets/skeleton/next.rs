@@ -2,7 +2,7 @@
 
 use super::Skeleton;
 use crate::config::FORMAT_PLACE;
-use crate::target::{Call, Effect};
+use crate::targets::{Call, Effect};
 
 /// So many commands are named; the others are counted.
 const NAMED: usize = 8;
