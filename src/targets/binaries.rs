@@ -5,7 +5,6 @@ use super::cargo;
 use super::env::Env;
 use crate::manifest::{Bin, Manifest, Package};
 use agentnative_contract::error::Result;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The programs that the manifest in `folder` declares.
