@@ -2,8 +2,8 @@
 
 use super::read;
 use super::rule_index::RuleIndex;
-use super::samples;
 use super::schema::{Compiler, Schema};
+use super::schema_keywords::has_keyword;
 use super::sources::{BUNDLE, Home, Sources, bundled, read_limited, unreadable};
 use super::spec::{ContractProgram, Framing, Spec};
 use super::version::{self, ContractVersion, VersionChoice};
@@ -166,7 +166,7 @@ impl Contract {
             let (uri, fragment) = full(reference);
             if !uris.contains(&uri) {
                 let file = sources.file(&uri).map_err(|error| locate(error, reference))?;
-                if fragment.is_empty() && !samples::has_keyword(&file.value) {
+                if fragment.is_empty() && !has_keyword(&file.value) {
                     let message = "it contains no JSON Schema keyword and would allow every value";
                     return Err(file.fault("", message.to_owned()));
                 }
@@ -242,6 +242,11 @@ impl Contract {
         let bounded = |events: &super::spec::EventTypes| events.first.is_some() || events.last.is_some();
         self.spec.framing.has_events()
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
+    }
+
+    /// The schema of an event type, or of the document.
+    pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&Schema> {
+        kind.map(|kind| &*self.schemas[kind]).or(self.schema.as_deref())
     }
 }
 

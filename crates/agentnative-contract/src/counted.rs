@@ -15,3 +15,12 @@ pub fn named(names: impl ExactSizeIterator<Item = impl Display>, most: usize) ->
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", first.join(", "))
 }
+
+/// Names as alternatives: `a, b or c`.
+pub(crate) fn alternatives(mut names: Vec<String>) -> String {
+    match names.pop() {
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} or {last}", names.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}

@@ -1,9 +1,9 @@
 //! Exit code and payload: whether they go together.
 
 use super::contract::Contract;
+use super::counted::alternatives;
 use super::spec::{Condition, Payload, Spec};
 use super::stderr_rules;
-use super::stream_state::alternatives;
 use super::violation::{Against, Violation};
 
 /// How a run ended, as far as that is known.

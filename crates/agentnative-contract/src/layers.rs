@@ -1,6 +1,6 @@
 //! A `contract.toml` with what one of its versions changes.
 
-use super::read::{non_empty_string, tables};
+use super::read_values::{non_empty_string, tables};
 use super::version::ContractVersion;
 use crate::spanned_toml::{Table, Value, all, suggestion};
 use semver::VersionReq;

@@ -3,7 +3,8 @@
 use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
-use super::validate::{Validation, Verdict};
+use super::validation::Validation;
+use super::verdict::Verdict;
 use super::violation::Room;
 use super::workers;
 use std::collections::BTreeMap;

@@ -1,9 +1,11 @@
 //! Reads `contract.toml`: all that is wrong with it at once, each on its span.
 
+use super::finding::Finding;
 use super::layers::{self, LISTS, Layers};
 use super::pointer::Pointer;
-use super::read_rule::{self, MOST, Types, one_or_more, pattern, patterns, pointer};
-use super::spec::{Condition, ContractProgram, ErrorOutput, EventTypes, Finding, Framing, Payload, Spec};
+use super::read_rule::{self, MOST, Types, one_or_more, patterns, pointer};
+use super::read_values::{non_empty_string, tables};
+use super::spec::{Condition, ContractProgram, ErrorOutput, EventTypes, Framing, Payload, Spec};
 use super::version::{self, ContractVersion};
 use crate::Stream;
 use crate::error::{Error, Result};
@@ -147,13 +149,6 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     (spec, references)
 }
 
-/// The tables of `[[name]]`.
-pub(super) fn tables<'a>(file: &Table<'a>, name: &str) -> Vec<Table<'a>> {
-    let expected = format!("tables, each under [[{name}]]");
-    let elements = file.get(name).and_then(|value| value.elements(&expected)).unwrap_or_default();
-    elements.iter().filter_map(|element| element.table(&format!("[[{name}]]"), "a table")).collect()
-}
-
 /// Notes the second and later tables of a name.
 fn unique(tables: &[Table<'_>], name: &str, key: &str) {
     let mut met = Vec::new();
@@ -165,12 +160,6 @@ fn unique(tables: &[Table<'_>], name: &str, key: &str) {
         }
         met.push(text);
     }
-}
-
-/// A string that says something.
-pub(super) fn non_empty_string(value: &Value<'_>) -> Option<String> {
-    let text = value.string("a non-empty string")?.text;
-    if text.trim().is_empty() { value.fault("the string is empty; expected text") } else { Some(text) }
 }
 
 /// A reference to a schema: a file of the folder, or a bundled contract's, and a pointer in it.
@@ -299,11 +288,4 @@ fn known_finding(value: &Value<'_>, findings: &[Finding]) {
         let near = suggestion(id, ids());
         value.fault::<()>(&format!("unknown finding `{id}`: no [[finding]] has this id; {near}"));
     }
-}
-
-/// One pattern: `{ on = …, when = … }`.
-pub(super) fn pattern_of(value: &Value<'_>, types: &Types) -> Option<super::rule::Pattern> {
-    let table = value.table("the pattern", "a table: { on = …, when = … }")?;
-    table.allow(&["on", "when"]);
-    Some(pattern(&table, types))
 }

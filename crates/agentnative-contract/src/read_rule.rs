@@ -1,7 +1,7 @@
 //! Reads a `[[rule]]` and what rules are made of.
 
 use super::pointer::Pointer;
-use super::read::{non_empty_string, pattern_of};
+use super::read_values::non_empty_string;
 use super::rule::{
     Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Total, TotalKind, Transition,
 };
@@ -215,6 +215,13 @@ pub(super) fn pattern(table: &Table<'_>, types: &Types) -> Pattern {
 pub(super) fn patterns(value: &Value<'_>, types: &Types) -> Option<Vec<Pattern>> {
     let elements = one_or_more(value, "patterns: { on = …, when = … }")?;
     all(elements.iter().map(|element| pattern_of(element, types)))
+}
+
+/// One pattern: `{ on = …, when = … }`.
+fn pattern_of(value: &Value<'_>, types: &Types) -> Option<Pattern> {
+    let table = value.table("the pattern", "a table: { on = …, when = … }")?;
+    table.allow(&["on", "when"]);
+    Some(pattern(&table, types))
 }
 
 /// `when = { "/pointer" = value }`; a value is a scalar, several of them, or `{ present = true }`.

@@ -5,8 +5,8 @@ use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset_of};
 use super::rule_index::place;
-use super::stream_state::{Found, RunEvent, StreamOutcome, StreamState};
-use super::violation::{Counts, Room, Violation};
+use super::stream_state::{RunEvent, StreamOutcome, StreamState};
+use super::violation::{Counts, Found, Room, Violation};
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
 

@@ -3,8 +3,7 @@
 use super::contract::Contract;
 use super::pointer::Pointer;
 use super::rule_index::{Extracts, RecordClass};
-use super::stream_state::Found;
-use super::violation::{Against, Counts, Room, Violation};
+use super::violation::{Against, Counts, Found, Room, Violation};
 use strict_json::{Event, Sink, Tape};
 
 /// Records that were validated by themselves, in their order.

@@ -6,8 +6,7 @@
 use super::pointer::{Located, Pointer, PointerTree};
 use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind, is};
 use super::spec::{EventTypes, Spec, UNTYPED};
-use super::stream_state::Found;
-use super::violation::{Against, Violation, excerpt};
+use super::violation::{Against, Found, Violation, excerpt};
 use foldhash::fast::RandomState;
 use serde_json::Value;
 use std::borrow::Cow;

@@ -1,5 +1,6 @@
 //! What a `contract.toml` says.
 
+use super::finding::Finding;
 use super::pointer::Pointer;
 use super::rule::{Pattern, Rule};
 use super::version::ContractVersion;
@@ -222,27 +223,4 @@ pub struct Condition {
     /// The ID of the finding that a run in this condition shows: a known fault of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
-}
-
-/// Where the origin contradicts itself or the program, and which side the contract takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "ContractFinding")]
-pub struct Finding {
-    /// Its ID, which rules and conditions refer to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// What it is, in a sentence or a few.
-    pub what: String,
-    /// Where it was published, such as the number of an issue.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.reference {
-            Some(reference) => write!(f, "{} ({reference})", self.what.trim_end_matches('.')),
-            None => f.write_str(&self.what),
-        }
-    }
 }

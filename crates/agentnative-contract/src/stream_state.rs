@@ -1,12 +1,13 @@
 //! What holds between the events of a run: remembered and judged event by event.
 
-use super::Contract;
+use super::contract::Contract;
+use super::counted::alternatives;
 use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
 use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind};
 use super::rule_index::{InputKind, Place, RecordClass, RuleInput};
 use super::spec::Spec;
-use super::violation::{Against, Counts, Room, Tally, Violation};
+use super::violation::{Against, Found, Violation};
 use foldhash::fast::RandomState;
 use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,33 +26,6 @@ pub(super) struct RunEvent<'e> {
     pub inputs: &'e [RuleInput],
     /// The line that it begins in.
     pub line: u64,
-}
-
-/// What an event breaks.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub violations: Vec<Violation>,
-    /// So many more are described.
-    pub room: Room,
-    /// How many more there are than are described.
-    pub more: Counts,
-}
-
-impl Found {
-    /// Counts a violation that is not to be described; false when it is.
-    pub fn counts(&mut self, tally: impl Into<Tally>) -> bool {
-        let tally = tally.into();
-        let is_described = self.room.take(tally);
-        self.more.add(tally, u64::from(!is_described));
-        !is_described
-    }
-
-    /// Describes a violation, or counts it where there is no room.
-    pub fn add(&mut self, violation: Violation) {
-        if !self.counts(violation.tally()) {
-            self.violations.push(violation);
-        }
-    }
 }
 
 /// Gives the scalar that a pointer names in an event, as its n-th value.
@@ -341,19 +315,4 @@ fn invalid_transition(life: &StateMachine, state: u8, steps: u64, place: PlaceAt
     let state = &life.states[usize::from(state)];
     let message = format!("expected {expected} in state `{state}`{of}, found {pattern}");
     (here.map_or_else(String::new, |pointer| pointer.text.clone()), message)
-}
-
-pub(super) fn alternatives(mut names: Vec<String>) -> String {
-    match names.pop() {
-        Some(last) if names.is_empty() => last,
-        Some(last) => format!("{} or {last}", names.join(", ")),
-        None => "nothing".to_owned(),
-    }
-}
-
-impl Contract {
-    /// The schema of an event type, or of the document.
-    pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&super::Schema> {
-        kind.map(|kind| &*self.schemas[kind]).or(self.schema.as_deref())
-    }
 }

@@ -1,140 +1,27 @@
 //! Validates inputs against a contract: strictly read, in constant memory, errors with their places.
 
 use super::array_records::ArrayRecords;
-use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::location_buffer::{LocationBuffer, TeeReader};
 use super::parallel::{self, Rest};
 use super::pointer::Pointer;
-use super::record_pipeline::{Judging, LastRecord, RecordPipeline, RecordSource};
-use super::record_validator::{RecordValidator, ValidatedRecords};
+use super::record_pipeline::LastRecord;
+use super::record_validator::RecordValidator;
 use super::rule_index::RecordClass;
 use super::schema::Schema;
 use super::spec::Framing;
-use super::stream_state::StreamOutcome;
 use super::stream_validator::no_array;
-use super::violation::{Against, Counts, Room, Tally, Violation};
+use super::validation::Validation;
+use super::verdict::Verdict;
+use super::violation::{Against, Room, Violation};
 use crate::budget;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{self, Read};
 use strict_json::{
     Event, Position, ProblemKind, ReadOptions, Sink, Summary, Tape, read_document, read_lines,
 };
 
-/// How inputs are validated.
-#[derive(Debug, Clone, Copy)]
-pub struct Settings<'a> {
-    /// How data is put into an input. Lines of a contract of documents are a document each.
-    pub framing: Framing,
-    /// At most so many errors of each kind are kept of an input; the rest is counted.
-    pub max_errors: usize,
-    /// How the run ended that an input is from.
-    pub exit: RunExit<'a>,
-    /// Threads that validate JSON lines; 1 for this thread alone.
-    pub threads: usize,
-}
-
-/// What validating one input gives.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
-    /// The first errors of each kind, in the order of the input; those of the run as a whole come last.
-    pub findings: Vec<Violation>,
-    /// How many more errors of each kind there are that `findings` does not show.
-    pub more: Counts,
-    /// Number of records; 1 for a document, the number of items for an array of events.
-    pub records: u64,
-    /// Length of the input.
-    pub bytes: u64,
-    /// How many records of types that the contract does not know; "" for records without a type.
-    pub unknown: BTreeMap<String, u64>,
-    /// Number of rule checks that were skipped because of the memory limit.
-    pub unjudged: u64,
-    /// The first known findings: warnings, not errors, in the order of the input. `more` counts the others as well.
-    pub known: Vec<Violation>,
-    /// How many errors of each kind `findings` shows, and how many findings `known`.
-    kept: Counts,
-}
-
-impl Verdict {
-    /// Nothing is wrong.
-    pub fn is_valid(&self) -> bool {
-        self.findings.is_empty() && self.more.total() == 0
-    }
-
-    /// Keeps the first `max` errors and known findings, and counts the others.
-    pub fn keep_first(&mut self, max: usize) {
-        for list in [&mut self.findings, &mut self.known] {
-            for violation in list.split_off(max.min(list.len())) {
-                self.more.add(violation.tally(), 1);
-            }
-        }
-    }
-
-    /// Keeps violations as long as there is room, and counts the others.
-    fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut room: Room) {
-        for violation in found {
-            let tally = violation.tally();
-            if !room.take(tally) {
-                self.more.add(tally, 1);
-                continue;
-            }
-            self.kept.add(tally, 1);
-            match tally {
-                Tally::Errors(_) => self.findings.push(violation),
-                Tally::Known => self.known.push(violation),
-            }
-        }
-    }
-
-    /// Adds what was read, and faults of JSON and violations in the order of their places.
-    pub(super) fn merge(
-        &mut self,
-        summary: &Summary,
-        found: Vec<Violation>,
-        base: Position,
-        room: Room,
-        keep: impl Fn(ProblemKind) -> bool,
-    ) {
-        self.records += summary.records;
-        self.bytes += summary.bytes;
-        let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects() && keep(**kind));
-        let total: u64 = rejecting.map(|kind| summary.count(*kind)).sum();
-        let kept = summary.problems.iter().filter(|problem| problem.kind.rejects() && keep(problem.kind));
-        let mut all: Vec<Violation> = kept.map(|problem| Violation::of_problem(problem, base)).collect();
-        self.more.add(Against::Json, total - all.len() as u64);
-        all.extend(found);
-        all.sort_by_key(|violation| (violation.line, violation.column.unwrap_or(0)));
-        self.add(all, room);
-    }
-}
-
-impl From<StreamOutcome> for Verdict {
-    /// That on a run that printed nothing.
-    fn from(outcome: StreamOutcome) -> Self {
-        let StreamOutcome { violations, known, events, unknown, unjudged } = outcome;
-        let mut verdict = Self { records: events, unknown, unjudged, ..Self::default() };
-        verdict.add(violations.into_iter().chain(known), Room::of_each(usize::MAX));
-        verdict
-    }
-}
-
-/// Validates one input after another.
-pub struct Validation<'c> {
-    pub(super) settings: Settings<'c>,
-    pipeline: RecordPipeline<'c>,
-}
-
-impl<'c> Validation<'c> {
-    /// A validation that has seen nothing yet.
-    pub fn new(contract: &'c Contract, settings: Settings<'c>) -> Self {
-        Self { settings, pipeline: RecordPipeline::new(contract) }
-    }
-
-    pub(super) fn contract(&self) -> &'c Contract {
-        self.pipeline.contract
-    }
-
+impl Validation<'_> {
     /// Reads an input to its end and judges it. `progress` is given now and then how many bytes were
     /// read so far. An error only when the reader fails.
     pub fn input(&mut self, reader: impl Read + Send, progress: &mut dyn FnMut(u64)) -> io::Result<Verdict> {
@@ -176,46 +63,6 @@ impl<'c> Validation<'c> {
             self.finish(&mut verdict);
         }
         Ok(verdict)
-    }
-
-    /// Whether each line is a run of its own.
-    fn several_documents(&self) -> bool {
-        self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
-    }
-
-    pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
-    }
-
-    /// So many errors are still kept.
-    pub(super) fn room(&self, verdict: &Verdict) -> Room {
-        Room::of_each(self.settings.max_errors).without(verdict.kept)
-    }
-
-    /// Judges records; what is found comes into `found`, and what there is no room for is counted.
-    pub(super) fn judge(
-        &mut self,
-        records: &mut ValidatedRecords,
-        source: &mut impl RecordSource,
-        room: &mut Room,
-        found: &mut Vec<Violation>,
-        verdict: &mut Verdict,
-    ) {
-        let several = self.several_documents();
-        let judging = Judging {
-            each_exits: several.then_some(self.settings.exit),
-            numbered: self.settings.framing.has_events() && !several,
-        };
-        verdict.unjudged += std::mem::take(&mut records.unjudged);
-        verdict.more += self.pipeline.judge(records, source, &judging, room, found);
-    }
-
-    /// Judges the end of a run.
-    fn finish(&mut self, verdict: &mut Verdict) {
-        let outcome = self.pipeline.finish(&self.settings.exit);
-        verdict.add(outcome.violations.into_iter().chain(outcome.known), self.room(verdict));
-        verdict.unjudged += outcome.unjudged;
-        verdict.unknown.extend(outcome.unknown);
     }
 
     /// Reads lines one by one, whatever their length and however they are torn.

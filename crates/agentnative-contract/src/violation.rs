@@ -1,6 +1,6 @@
 //! What is found against a document, a stream or a run.
 
-use super::spec::Finding;
+use super::finding::Finding;
 use crate::error::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -199,6 +199,33 @@ impl fmt::Display for Violation {
         let place = if self.pointer.is_empty() { "the document" } else { &self.pointer };
         let source = if self.keyword.is_some() { "schema" } else { "rule" };
         write!(f, "{place}: {} ({source}: {})", self.message, self.rule)
+    }
+}
+
+/// What an event breaks.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub violations: Vec<Violation>,
+    /// So many more are described.
+    pub room: Room,
+    /// How many more there are than are described.
+    pub more: Counts,
+}
+
+impl Found {
+    /// Counts a violation that is not to be described; false when it is.
+    pub fn counts(&mut self, tally: impl Into<Tally>) -> bool {
+        let tally = tally.into();
+        let is_described = self.room.take(tally);
+        self.more.add(tally, u64::from(!is_described));
+        !is_described
+    }
+
+    /// Describes a violation, or counts it where there is no room.
+    pub fn add(&mut self, violation: Violation) {
+        if !self.counts(violation.tally()) {
+            self.violations.push(violation);
+        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! A helper, as its client has it.
 
+use crate::names::{NAME, RUN_VARIABLE, SUPERVISE};
 use crate::protocol::{Place, Reply, Request, frame, receive};
-use crate::{
-    Bytes, Captured, Event, Failure, Job, NAME, Options, RUN_VARIABLE, SUPERVISE, Service, Template, sys,
-};
+use crate::{Bytes, Captured, Event, Failure, Job, Options, Service, Template, sys};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};

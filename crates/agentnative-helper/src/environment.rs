@@ -1,35 +1,8 @@
 //! What the environment of a run is made from.
 
-use crate::variant::{Environment, Variables};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-
-/// The environments of the variant `hostile-env`, by number ([`Job::nth`](crate::Job::nth)): a name for
-/// reports, and variables that make tools talk.
-pub const HOSTILE_ENVIRONMENTS: &[Environment] =
-    &[("colour", &[COLOUR]), ("debug", &[DEBUG]), ("locale", &[LOCALE]), ("agents and CI", &[AGENTS_AND_CI])];
-
-pub(crate) const COLOUR: Variables =
-    &[("FORCE_COLOR", "1"), ("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
-pub(crate) const DEBUG: Variables =
-    &[("DEBUG", "*"), ("VERBOSE", "1"), ("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")];
-/// A locale with a decimal comma.
-pub(crate) const LOCALE_NAME: &str = "de_DE.UTF-8";
-pub(crate) const LOCALE: Variables = &[("LANG", LOCALE_NAME), ("LC_ALL", LOCALE_NAME), ("LANGUAGE", "de")];
-pub(crate) const AGENTS_AND_CI: Variables = &[
-    ("CI", "true"),
-    ("GITHUB_ACTIONS", "true"),
-    ("GITLAB_CI", "true"),
-    ("BUILD_NUMBER", "1"),
-    ("AI_AGENT", "1"),
-    ("CLAUDECODE", "1"),
-    ("CLAUDE_CODE_ENTRYPOINT", "cli"),
-    ("CODEX_SANDBOX", "seatbelt"),
-    ("CURSOR_AGENT", "1"),
-    ("GEMINI_CLI", "1"),
-    ("OPENCODE", "1"),
-];
 
 /// Version managers whose shims look for their folder below HOME: the variable that names it instead,
 /// its place below HOME, and the program that is on PATH when the manager is in use.

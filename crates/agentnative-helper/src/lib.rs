@@ -16,6 +16,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod added_variables;
 mod change;
 #[cfg(feature = "client")]
 #[cfg_attr(not(target_os = "linux"), path = "no_client.rs")]
@@ -25,6 +26,8 @@ mod environment;
 mod failure;
 mod job;
 mod limits;
+#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
+mod names;
 mod outcome;
 #[cfg(target_os = "linux")]
 pub mod process_tree;
@@ -39,10 +42,11 @@ mod sys;
 mod trip;
 mod variant;
 
+pub use added_variables::HOSTILE_ENVIRONMENTS;
 pub use change::{Area, Change, Changes, Entry, EntryKind, Leak, LeakForm, LeakPlace};
 #[cfg(feature = "client")]
 pub use client::{Hearing, Helper};
-pub use environment::{HOSTILE_ENVIRONMENTS, clean_path, folders_of, manager_variables};
+pub use environment::{clean_path, folders_of, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
 pub use job::{
@@ -92,18 +96,6 @@ pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
 /// `cargo build --manifest-path … --features runtime --bin agentnative-helper --target …`.
 #[cfg(feature = "runtime")]
 pub const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-
-/// What processes of the helper are called.
-#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
-const NAME: &str = "agentnative-helper";
-
-/// The variable that tells in whose run a process is.
-#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
-const RUN_VARIABLE: &str = "AGENTNATIVE_RUN";
-
-/// The argument that makes an executable the supervisor.
-#[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
-const SUPERVISE: &str = "__supervise";
 
 /// The example of the README, as a test that it compiles.
 #[cfg(all(doctest, feature = "client"))]

@@ -1,6 +1,8 @@
 //! The condition that a run is made under.
 
-use crate::environment::{AGENTS_AND_CI, COLOUR, DEBUG, HOSTILE_ENVIRONMENTS, LOCALE};
+use crate::added_variables::{
+    AGENTS_AND_CI, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, Variables,
+};
 use serde::{Deserialize, Serialize};
 
 /// A condition that a probe is run under.
@@ -41,12 +43,6 @@ pub enum Variant {
     /// The folders of the XDG variables are not below the home.
     Xdg,
 }
-
-/// Variables, each with its value.
-pub type Variables = &'static [(&'static str, &'static str)];
-
-/// What a variant adds to the environment, with a name for reports; empty for the usual one of several.
-pub type Environment = (&'static str, &'static [Variables]);
 
 const XTERM: Variables = &[("TERM", "xterm-256color")];
 const TERMINAL: &[Environment] = &[("", &[XTERM])];

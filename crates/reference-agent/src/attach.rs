@@ -1,10 +1,9 @@
 //! Files and images that go along with a query.
 
-use super::config_file::Limits;
 use super::failure::{Code, Failure, Result};
 use super::model::Image;
 use base64::Engine as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +23,25 @@ impl Attached {
     /// Whether it is an image, and not text.
     pub fn is_image(&self) -> bool {
         self.mime.starts_with("image/")
+    }
+}
+
+/// `[attachments]`: limits of what is sent along. They are read as any integers, so that one which is not
+/// positive gets an error of its own.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Most text files.
+    pub max_files: i64,
+    /// Most images.
+    pub max_images: i64,
+    /// Most bytes of one of them.
+    pub max_bytes: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_files: 10, max_images: 5, max_bytes: 1 << 20 }
     }
 }
 

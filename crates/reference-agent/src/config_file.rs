@@ -1,29 +1,10 @@
 //! The `--config` file.
 
+use super::attach::Limits;
 use super::failure::{Code, Failure, Result};
 use super::options::{Options, is_timeout};
-use serde::Deserialize;
 use std::fmt::Display;
 use std::path::Path;
-
-/// `[attachments]`: limits of what is sent along. They are read as any integers, so that one which is not
-/// positive gets an error of its own.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// Most text files.
-    pub max_files: i64,
-    /// Most images.
-    pub max_images: i64,
-    /// Most bytes of one of them.
-    pub max_bytes: i64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { max_files: 10, max_images: 5, max_bytes: 1 << 20 }
-    }
-}
 
 /// The settings of a file over the defaults, checked. Relative paths in it start at its folder.
 ///

@@ -5,10 +5,11 @@ use super::clock::millis;
 use super::event::{Event, Outcome};
 use super::failure::{Code, Failure, Result};
 use super::model::{Message, Provider, ToolSpec, Turn};
-use super::options::{ApprovalMode, Options, ToolsMode};
+use super::modes::{ApprovalMode, ToolsMode};
+use super::options::Options;
 use super::providers;
 use super::query;
-use super::tools::{Approve, RunningCommand, Toolbox};
+use super::tools::{Approve, RunningCommand, Toolbox, Workspace};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
@@ -34,7 +35,8 @@ pub fn run(
     let query = query::read(&options.query)?;
     emit(Event::Query { text: query.clone(), attached: Vec::new() });
     let attached = attach::read(&options.attach, options.attachments)?;
-    let toolbox = Toolbox::open(options, running)?;
+    let workspace = Workspace::open(options.workspace(), running)?;
+    let toolbox = Toolbox::new(workspace, options.profile, options.approval_mode);
     let mut provider = providers::open(options)?;
     let (name, model) = options.provider_and_model();
     if !attached.images.is_empty() && !provider.sees_images() {

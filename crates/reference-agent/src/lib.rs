@@ -18,9 +18,11 @@ mod clock;
 mod config_file;
 mod engine;
 mod event;
+mod exit_code;
 mod failure;
 mod key;
 mod model;
+mod modes;
 mod options;
 mod protocols;
 mod providers;
@@ -30,10 +32,12 @@ mod schema;
 mod scratchpad;
 mod serve;
 mod session;
+mod tally;
+mod tool_record;
 mod tools;
 
-use agentnative_contract::error::Error;
 use agentnative_output::{ColorChoice, Output, OutputConfig, clap_error};
+use exit_code::exit_code;
 use failure::{Code, Failure};
 use options::Options;
 use std::ffi::OsString;
@@ -94,12 +98,4 @@ fn usage_error(error: &clap::Error, args: &[OsString]) -> u8 {
             session::refuse(protocol, Failure { hint: error.hint, ..failure }, &mut output)
         }
     }
-}
-
-/// The exit code of what was written; an error that it ended with goes to standard error.
-fn exit_code(written: Result<u8, Error>, output: &mut Output) -> u8 {
-    written.unwrap_or_else(|error| {
-        output.error(&error);
-        error.kind.exit_code()
-    })
 }

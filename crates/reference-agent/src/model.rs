@@ -1,7 +1,7 @@
 //! The conversation between the agent and a model.
 
-use super::event::ToolRecord;
 use super::failure::Result;
+use super::tool_record::ToolRecord;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,13 +1,15 @@
 //! The settings of a run: what the command line says, over the `--config` file, over the defaults.
 
-use super::config_file::{self, Limits};
-use super::failure::{Code, Failure, Result};
-use super::protocols::{self, Protocol};
+mod resolve;
+
+use super::attach::Limits;
+use super::modes::{ApprovalMode, Profile, ToolsMode};
+use super::protocols::{self, EncoderSettings, Protocol};
 use super::serve::ServeArgs;
 use agentnative_output::{ColorChoice, OutputConfig, OutputFormat, whole_number};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use clap_complete::Shell;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -224,50 +226,6 @@ impl Format {
     }
 }
 
-/// Whether tools are offered to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ToolsMode {
-    /// Yes, unless it takes none.
-    #[default]
-    Auto,
-    /// Yes; a model that takes none is an error.
-    On,
-    /// No.
-    Off,
-}
-
-/// Who approves of tools that change something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ApprovalMode {
-    /// The person at the terminal.
-    Ask,
-    /// Nobody needs to.
-    #[default]
-    Auto,
-    /// Nobody does: they are refused.
-    Never,
-}
-
-/// Which tools there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Profile {
-    /// Those that read.
-    Safe,
-    /// Also those that write.
-    #[default]
-    Framework,
-    /// Also `run_command`.
-    Dev,
-}
-
-/// The name of a value as it stands on the command line.
-pub fn value_name(value: impl ValueEnum) -> String {
-    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-}
-
 fn non_empty(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("it is empty".into()),
@@ -343,52 +301,13 @@ impl Options {
     }
 
     /// Whether a table is asked for.
-    pub fn is_table(&self) -> bool {
+    fn is_table(&self) -> bool {
         self.output == Some(Format::Csv)
     }
 
     /// How output looks.
     pub fn output(&self) -> OutputConfig {
         self.protocol.output(OutputConfig::detect(self.format(), self.color, self.quiet))
-    }
-
-    /// The settings with those of the configuration file between the command line, which these are
-    /// from, and the defaults; fails for settings that make no sense together, too.
-    pub fn resolve(mut self, args: &[OsString]) -> Result<Self> {
-        if let (Some(own), Some(requested)) = (self.protocol.format, self.requested_format())
-            && value_name(requested) != own.name()
-        {
-            let contract = self.protocol.contract.unwrap_or_default();
-            let (own, requested) = (own.name(), value_name(requested));
-            let message = format!("--contract {contract} supports {own} only, found {requested}");
-            let hint = format!("remove the format, or use --output {own}");
-            return Err(Failure::new(Code::InvalidOption, message).hint(hint));
-        }
-        let format = self.format();
-        if let Some(requested) = self.requested_format().filter(|format| *format != Format::Text)
-            && self.raw
-        {
-            let message = format!("--raw cannot be combined with the format {}", value_name(requested));
-            return Err(Failure::new(Code::InvalidOption, message));
-        }
-        if let Some(path) = &self.config {
-            let file = config_file::read(path)?;
-            let allow_insecure_http = file.allow_insecure_http || self.allow_insecure_http;
-            self = file;
-            let updated = self.update(args);
-            updated.map_err(|error| Failure::new(Code::InvalidOption, error.to_string()))?;
-            // A flag that is not there counts as false.
-            self.allow_insecure_http = allow_insecure_http;
-        }
-        self.stream &= !self.no_stream;
-        if let Some(word) = self.query.iter().find(|word| word.to_str().is_none()) {
-            return Err(Failure::new(Code::InvalidOption, format!("not UTF-8: {}", word.display())));
-        }
-        if self.approval_mode == ApprovalMode::Ask && format.is_json() {
-            let message = format!("--approval-mode ask cannot be combined with the format {}", format.name());
-            return Err(Failure::new(Code::InteractiveApprovalJson, message).hint("use auto or never"));
-        }
-        Ok(self)
     }
 
     /// The provider, which may not exist, and the model: `--provider`, else what stands before the first
@@ -408,6 +327,19 @@ impl Options {
     /// The folder that the tools work in.
     pub fn workspace(&self) -> &Path {
         self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// What an encoder needs to know.
+    pub fn encoder_settings(&self) -> EncoderSettings {
+        EncoderSettings {
+            raw: self.raw,
+            table: self.is_table(),
+            max_retries: self.max_retries,
+            tools_mode: self.tools_mode,
+            approval_mode: self.approval_mode,
+            profile: self.profile,
+            workspace: self.workspace().to_owned(),
+        }
     }
 
     /// The server of the openai provider.

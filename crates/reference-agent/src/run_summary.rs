@@ -2,13 +2,10 @@
 //! own writes it as it is, so its JSON Schema has the comments here as descriptions.
 
 use super::attach::Attached;
-use super::clock::millis;
-use super::event::{Event, Outcome, ToolRecord, ToolStart};
 use super::model::Usage;
-use super::options::Options;
+use super::tool_record::{ToolRecord, ToolStart};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::time::Duration;
 
 /// Outcome of a run.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
@@ -105,60 +102,4 @@ pub enum Phase {
     Model,
     /// A tool, or nothing.
     Tools,
-}
-
-impl RunSummary {
-    /// That of a run of which nothing has happened yet.
-    pub fn new(options: &Options) -> Self {
-        let (provider, model) = options.provider_and_model();
-        Self {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            turns: Turns { used: 0, max: options.max_tool_turns },
-            ..Self::default()
-        }
-    }
-
-    /// Adds what happened.
-    pub fn add(&mut self, event: &Event) {
-        match event {
-            Event::Query { text, attached } => {
-                self.query.clone_from(text);
-                self.attachments.clone_from(attached);
-            }
-            Event::Start { tools, .. } => (self.started, self.tools) = (true, *tools),
-            Event::ToolsRefused => (self.tools, self.fallback) = (false, true),
-            Event::Turn { turn } => {
-                self.turns.used = *turn;
-                self.phase = Phase::Model;
-            }
-            Event::Retry { .. } => self.health.retries += 1,
-            Event::TurnEnded(usage) => {
-                self.phase = Phase::Tools;
-                if let Some(usage) = usage {
-                    self.usage = Some(self.usage.unwrap_or_default().plus(*usage));
-                    self.turns_with_usage += 1;
-                }
-            }
-            Event::ToolCall(start) => self.open = Some(start.clone()),
-            Event::ToolResult(record) => {
-                self.open = None;
-                self.calls.push(record.clone());
-                let health = &mut self.health;
-                health.tool_calls += 1;
-                health.tool_calls_failed += usize::from(!record.ok);
-                health.tool_call_failure_rate = health.tool_calls_failed as f64 / health.tool_calls as f64;
-            }
-            Event::Text { .. } | Event::Permission { .. } | Event::End(_) => {}
-        }
-    }
-
-    /// Adds how it ended.
-    pub fn finish(&mut self, outcome: &Outcome, elapsed: Duration) {
-        self.timing_ms = millis(elapsed);
-        match outcome {
-            Ok(answer) => self.answer = Some(answer.clone()),
-            Err(failure) => (self.status, self.code) = (Status::Failed, Some(failure.code.name())),
-        }
-    }
 }

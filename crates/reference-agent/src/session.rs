@@ -3,12 +3,14 @@
 
 use super::clock::now_ms;
 use super::engine;
-use super::event::{Event, Outcome, ToolError};
+use super::event::{Event, Outcome};
+use super::exit_code::exit_code;
 use super::failure::{Code, Failure};
 use super::options::Options;
 use super::protocols::{Encoder, Protocol};
 use super::run_summary::{Phase, RunSummary};
 use super::scratchpad::Scratchpad;
+use super::tool_record::ToolError;
 use super::tools::{Approve, RunningCommand};
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
@@ -111,7 +113,7 @@ struct Run {
 impl Run {
     fn new(options: Options) -> Self {
         Self {
-            encoder: (options.protocol.encoder)(&options),
+            encoder: (options.protocol.encoder)(&options.encoder_settings()),
             summary: RunSummary::new(&options),
             scratchpad: None,
             options,
@@ -212,7 +214,7 @@ impl Run {
         }
         self.summary.finish(outcome, self.began.elapsed());
         let code = self.encoder.end(outcome, &self.summary, output);
-        crate::exit_code(code, output)
+        exit_code(code, output)
     }
 }
 

@@ -2,13 +2,16 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod expected;
 mod fault;
 mod input;
 mod json_type;
+mod limits;
 mod lines;
 mod number;
 mod parser;
 mod path;
+mod plain_text;
 mod pointer;
 mod position;
 mod problem;
@@ -18,6 +21,7 @@ mod sink;
 mod span;
 mod string;
 mod tape;
+mod utf8;
 mod value;
 
 pub use json_type::JsonType;

@@ -2,9 +2,10 @@
 
 use std::io::{self, Read};
 
-use super::fault::{Expected, Scope};
-use super::input::{Slot, find_noncharacter};
+use super::expected::{Expected, Scope};
+use super::input::Slot;
 use super::parser::{Parser, Step};
+use super::utf8::find_noncharacter;
 use super::{JsonType, Position, ProblemKind, ReadOptions, Sink, Summary};
 
 /// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.

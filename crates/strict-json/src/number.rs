@@ -2,12 +2,12 @@
 
 use std::io::Read;
 
-use super::fault::{Expected, Scope};
-use super::parser::{Parser, Step, text};
+use super::expected::{Expected, Scope};
+use super::limits::MAX_SAFE;
+use super::parser::{Parser, Step};
+use super::utf8::text;
 use super::{Event, ProblemKind, Sink, Span};
 
-/// The largest integer that binary64 readers keep apart from its neighbours (RFC 7493, section 2.2).
-pub(super) const MAX_SAFE: u64 = (1 << 53) - 1;
 /// A sink gets this many bytes of a number.
 const MAX_NUMBER: usize = 4096;
 /// The first 19 digits of the least decimal that rounds to infinity, about 1.797693134862315807e308.

@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
-use super::fault::{Expected, Scope};
+use super::expected::{Expected, Scope};
 use super::input::{Input, Slot};
 use super::path::Path;
+use super::utf8::text;
 use super::{Event, JsonType, ProblemKind, ReadOptions, Sink, Span, Summary};
 
 /// Ends the reading of a document or record; the reason has been noted.
@@ -282,9 +283,4 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         self.input.pin(Slot::Token);
         self.input.offset()
     }
-}
-
-/// Bytes that the input has validated, as text.
-pub(super) fn text(bytes: &[u8]) -> &str {
-    simdutf8::basic::from_utf8(bytes).expect("the input validates its bytes and tokens end at characters")
 }

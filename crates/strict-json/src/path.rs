@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::fault::Scope;
+use super::expected::Scope;
 use super::pointer::escape_token;
-use super::string::fitting;
+use super::utf8::fitting;
 
 /// Keys over this many bytes are cut in pointers.
 const MAX_POINTER_KEY: usize = 1024;

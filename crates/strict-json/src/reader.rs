@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::fault::{Expected, Scope};
+use super::expected::{Expected, Scope};
 use super::parser::{Parser, Step};
 use super::{ProblemKind, ReadOptions, Sink, Summary};
 

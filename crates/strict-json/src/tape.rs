@@ -3,34 +3,23 @@
 //! A tree of boxes costs more to build than all the rest of validating; this is filled once per
 //! record and used again for the next.
 
+mod cell;
 mod clean;
+mod events;
 mod key;
+mod key_map;
 
-pub use key::{Key, KeyMap};
+pub use key::Key;
+pub use key_map::KeyMap;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Number, Value};
 
+use cell::{Cell, Level};
 use key::{fingerprint, tag};
 
-use super::{Event, JsonType, Sink};
-
-/// A value or key. Those inside of a container follow it.
-#[derive(Debug, Clone, Copy)]
-struct Cell {
-    /// None of a key; its value follows.
-    json_type: Option<JsonType>,
-    /// Of a key: a part of its fingerprint.
-    tag: u16,
-    /// Where it begins, from the start of the record; saturated. Of a key: the index of the next.
-    at: u32,
-    /// Of a text: where it starts. Of a container: how many elements or members it has. Of a boolean:
-    /// 1 if it is true.
-    a: u32,
-    /// Of a text: its length. Of a container: the index behind all that is in it.
-    b: u32,
-}
+use super::JsonType;
 
 /// The buffers.
 #[derive(Debug, Default)]
@@ -39,7 +28,7 @@ pub struct Tape {
     text: String,
     open: Vec<usize>,
     /// What is open in a record that is read cleanly, and what its keys are told by.
-    levels: Vec<clean::Level>,
+    levels: Vec<Level>,
     keys: Vec<u64>,
     /// Where the record starts in what is read.
     start: u64,
@@ -238,34 +227,6 @@ impl Tape {
     fn open(&mut self, container: JsonType, start: u64) {
         self.push(Some(container), start, 0, 0);
         self.open.push(self.cells.len().saturating_sub(1));
-    }
-}
-
-impl Sink for Tape {
-    // What is read for a second time.
-    const COMPARES_KEYS: bool = false;
-
-    fn tape(&mut self) -> Option<&mut Tape> {
-        Some(self)
-    }
-
-    #[inline(always)]
-    fn event(&mut self, event: Event<'_>) {
-        match event {
-            Event::Begin(container, start) => self.open(container, start),
-            Event::End(_) => self.close(),
-            Event::Key(span, text) => self.push_text(None, span.start, text),
-            Event::String(span, text) => self.push_text(Some(JsonType::String), span.start, text),
-            Event::StringPart(_, text) => {
-                let from = *self.part.get_or_insert(self.text.len());
-                self.keep(from, text);
-            }
-            Event::Number(span, text) => self.push_text(Some(JsonType::Number), span.start, text),
-            Event::Boolean(span, value) => {
-                self.push(Some(JsonType::Boolean), span.start, usize::from(value), 0);
-            }
-            Event::Null(span) => self.push(Some(JsonType::Null), span.start, 0, 0),
-        }
     }
 }
 

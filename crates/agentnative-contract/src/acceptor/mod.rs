@@ -302,47 +302,4 @@ fn any(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::Contract;
-    use crate::rule_index::Extracts;
-    use crate::stream_state::Found;
-    use std::fs;
-    use std::path::Path;
-    use strict_json::Tape;
-
-    /// How many records of the valid examples of a contract there are, and of how many the acceptor can tell.
-    fn told(name: &str) -> (usize, usize) {
-        let contract = Contract::bundled(name).unwrap();
-        let folder =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");
-        let texts =
-            fs::read_dir(folder).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
-        let (mut all, mut told, mut tape) = (0, 0, Tape::default());
-        for text in texts {
-            for line in text.lines() {
-                tape.fill(&serde_json::from_str(line).unwrap());
-                let root = tape.root().unwrap();
-                let class = contract.index.extract(
-                    &contract.spec,
-                    root,
-                    &mut Extracts::default(),
-                    &mut Found::default(),
-                );
-                let Some(schema) = contract.schema_of(class.event_type) else { continue };
-                all += 1;
-                told += usize::from(schema.acceptor.as_ref().unwrap().answer(root) == Some(true));
-            }
-        }
-        (all, told)
-    }
-
-    #[test]
-    fn it_knows_of_every_valid_event_of_common_streams() {
-        for name in
-            ["cline-json", "codex-exec", "gemini-stream", "opencode-events", "opencode-run", "pi-json"]
-        {
-            let (all, told) = told(name);
-            assert!(all > 20 && told == all, "{name}: {told} of {all}");
-        }
-    }
-}
+mod tests;

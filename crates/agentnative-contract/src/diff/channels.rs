@@ -1,7 +1,7 @@
 //! What is on the streams of a run: data, text or nothing on standard output, and where a failed run says why.
 
 use super::change::{Change, Class};
-use super::outputs::OutputComparison;
+use super::outputs::{OutputComparison, is_text};
 use crate::{Errors, Framing, OutputFormat, OutputSpec, Payload, Stream};
 
 impl OutputComparison<'_> {
@@ -113,11 +113,6 @@ fn gone(was: &Errors) -> Change {
     };
     let found = Change::new("diff-error-removed", class, format!("the {what} on {stream} was removed"));
     found.old(stream).new_value("nothing")
-}
-
-/// Whether the error is known to be text and no object.
-pub(super) fn is_text(spec: &OutputSpec, errors: &Errors) -> bool {
-    errors.schema.is_none() && spec.is_learnt()
 }
 
 /// Whether runs were seen that failed.

@@ -3,12 +3,11 @@
 use super::bundle::{Bundle, DATA, ERROR};
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Class};
-use super::channels::is_text;
 use super::typed_schema::TypedSchema;
 use super::walk::Walker;
 use super::witness::Witnesses;
 use crate::budget::Spent;
-use crate::{ErrorOutput, Exit, Framing, OutputSpec, Payload, Stream};
+use crate::{ErrorOutput, Errors, Exit, Framing, OutputSpec, Payload, Stream};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -315,4 +314,9 @@ fn paired<'b>(old: &'b [Exit], new: &'b [Exit]) -> Vec<(&'b Exit, &'b Exit)> {
     }
     let by_name: BTreeMap<&Option<String>, &Exit> = new.iter().map(|exit| (&exit.condition, exit)).collect();
     old.iter().filter_map(|exit| Some((exit, *by_name.get(&exit.condition)?))).collect()
+}
+
+/// Whether the error is known to be text and no object.
+pub(super) fn is_text(spec: &OutputSpec, errors: &Errors) -> bool {
+    errors.schema.is_none() && spec.is_learnt()
 }

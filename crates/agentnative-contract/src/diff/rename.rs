@@ -1,6 +1,6 @@
 //! What has another name now: by how much the names are alike, and what they stand for.
 
-use super::union::{Variants, key_overlap};
+use super::variants::{Variants, key_overlap};
 use std::collections::BTreeSet;
 
 /// Names that are on one side only, each with the one on the other that seems to stand for the same.

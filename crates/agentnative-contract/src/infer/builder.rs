@@ -3,45 +3,14 @@
 //! The list stays small whatever the size of the value: when it grows, the members and elements that are
 //! over are merged into partial shapes of the objects and arrays that are still open.
 
-use super::PLACES;
-use super::objects::Tag;
-use super::shape::Shape;
-use super::text::{self, Formats};
+use super::nodes::{Node, NodeKind, Nodes};
+use super::shape::{PLACES, Shape, Tag};
+use super::text;
 use crate::DISCRIMINATORS;
 use strict_json::{Event, JsonType, Sink};
 
 /// So many nodes or bytes of text are kept before what is over is merged.
 const MOST: usize = 1 << 16;
-
-/// What a node is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum NodeKind {
-    Value(JsonType),
-    /// A number that is written as an integer.
-    Integer,
-    /// A key; its value is the next node.
-    Key,
-    /// A value that was merged into a shape already.
-    Merged,
-}
-
-/// A node of the list.
-#[derive(Clone, Copy)]
-pub(super) struct Node {
-    pub kind: NodeKind,
-    /// The formats that a string has.
-    pub formats: Formats,
-    /// The length of the text of a key or word.
-    len: u16,
-    /// A key or word: where its text begins. An object: the number of its tag in `tags`, from 1, or 0.
-    /// What is merged: the number of its shape.
-    at: u32,
-    /// The index behind the value.
-    pub end: u32,
-}
-
-/// The length of a text that is not kept.
-const NOT_KEPT: u16 = u16::MAX;
 
 /// An object or array that is not over.
 struct Open {
@@ -58,10 +27,7 @@ struct Open {
 /// Takes values and merges each into a shape.
 #[derive(Default)]
 pub(super) struct ShapeBuilder {
-    nodes: Vec<Node>,
-    text: String,
-    tags: Vec<Tag>,
-    merged: Vec<Shape>,
+    nodes: Nodes,
     open: Vec<Open>,
     /// What all values merged into.
     pub shape: Shape,
@@ -74,65 +40,15 @@ pub(super) struct ShapeBuilder {
 }
 
 impl ShapeBuilder {
-    pub fn node(&self, at: usize) -> Node {
-        self.nodes[at]
-    }
-
-    /// The text of a key or word; none of other strings.
-    pub fn text(&self, node: Node) -> Option<&str> {
-        if node.len == NOT_KEPT {
-            return None;
-        }
-        let start = node.at as usize;
-        self.text.get(start..start + usize::from(node.len))
-    }
-
-    /// The tag of an object.
-    pub fn tag(&self, node: Node) -> Option<&Tag> {
-        self.tags.get((node.at as usize).checked_sub(1)?)
-    }
-
-    pub fn merged(&self, node: Node) -> &Shape {
-        &self.merged[node.at as usize]
-    }
-
-    /// The elements, or the keys of the members, between two nodes.
-    pub fn parts(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
-        let mut next = from;
-        std::iter::from_fn(move || {
-            let at = Some(next).filter(|at| *at < to)?;
-            let value = at + usize::from(self.nodes[at].kind == NodeKind::Key);
-            next = self.nodes[value].end as usize;
-            Some(at)
-        })
-    }
-
     /// Forgets a value that did not come to its end.
     pub fn clear(&mut self) {
         self.nodes.clear();
-        self.text.clear();
-        self.tags.clear();
-        self.merged.clear();
         self.open.clear();
     }
 
-    fn push(&mut self, kind: NodeKind) {
-        let end = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { kind, formats: Formats::NONE, len: NOT_KEPT, at: 0, end });
-    }
-
-    /// Keeps a text for the node pushed last.
-    fn keep(&mut self, text: &str) {
-        if let (Some(node), Ok(len)) = (self.nodes.last_mut(), u16::try_from(text.len())) {
-            node.at = self.text.len() as u32;
-            node.len = len;
-            self.text.push_str(text);
-        }
-    }
-
     fn key(&mut self, text: &str) {
-        self.push(NodeKind::Key);
-        self.keep(text);
+        self.nodes.push(NodeKind::Key);
+        self.nodes.keep(text);
         if let Some(open) = self.open.last_mut() {
             let known = (2..=7).contains(&text.len());
             let rank = if known { DISCRIMINATORS.iter().position(|known| known.key == text) } else { None };
@@ -141,14 +57,14 @@ impl ShapeBuilder {
     }
 
     fn string(&mut self, text: &str) {
-        self.push(NodeKind::Value(JsonType::String));
+        self.nodes.push(NodeKind::Value(JsonType::String));
         // A string that had parts is neither a word nor of a format.
         if !std::mem::take(&mut self.parts) {
             if text::is_word(text) {
-                self.keep(text);
+                self.nodes.keep(text);
                 self.offer(text, false);
             }
-            if let Some(node) = self.nodes.last_mut() {
+            if let Some(node) = self.nodes.list.last_mut() {
                 node.formats = text::formats(text);
             }
         }
@@ -160,7 +76,7 @@ impl ShapeBuilder {
         if self.open.is_empty() {
             return;
         }
-        if self.nodes.len() > MOST || self.text.len() > 8 * MOST || self.merged.len() > 64 {
+        if self.nodes.list.len() > MOST || self.nodes.text.len() > 8 * MOST || self.nodes.merged.len() > 64 {
             self.merge_what_is_over();
         }
     }
@@ -177,8 +93,8 @@ impl ShapeBuilder {
     }
 
     fn begin(&mut self, container: JsonType) {
-        let node = self.nodes.len();
-        self.push(NodeKind::Value(container));
+        let node = self.nodes.list.len();
+        self.nodes.push(NodeKind::Value(container));
         self.open.push(Open {
             node,
             tag: None,
@@ -192,21 +108,21 @@ impl ShapeBuilder {
         let Some(open) = self.open.pop() else { return };
         let at = open.node;
         if let Some(mut shape) = open.partial {
-            shape.absorb_parts(self, at + 1, self.nodes.len(), self.open.len() + 1);
+            shape.absorb_parts(&self.nodes, at + 1, self.nodes.list.len(), self.open.len() + 1);
             if let Some(objects) = &mut shape.objects {
                 objects.groups[0].tag = open.tag;
             }
-            self.nodes.truncate(at);
-            self.push(NodeKind::Merged);
-            self.nodes[at].at = self.merged.len() as u32;
-            self.merged.push(*shape);
+            self.nodes.list.truncate(at);
+            self.nodes.push(NodeKind::Merged);
+            self.nodes.list[at].at = self.nodes.merged.len() as u32;
+            self.nodes.merged.push(*shape);
         } else {
             let tag = open.tag.map_or(0, |tag| {
-                self.tags.push(tag);
-                self.tags.len() as u32
+                self.nodes.tags.push(tag);
+                self.nodes.tags.len() as u32
             });
-            let end = self.nodes.len() as u32;
-            let node = &mut self.nodes[at];
+            let end = self.nodes.list.len() as u32;
+            let node = &mut self.nodes.list[at];
             (node.at, node.end) = (tag, end);
         }
         self.ended();
@@ -219,24 +135,24 @@ impl ShapeBuilder {
         for level in 0..open.len() {
             let node = open[level].node;
             let next = open.get(level + 1).map(|inner| inner.node);
-            let object = self.nodes[node].kind == NodeKind::Value(JsonType::Object);
+            let object = self.nodes.list[node].kind == NodeKind::Value(JsonType::Object);
             // The key of an object or array that is not over stays.
-            let key = next.filter(|_| object).map(|inner| self.nodes[inner - 1]);
-            let to = next.map_or(self.nodes.len(), |inner| inner - usize::from(object));
+            let key = next.filter(|_| object).map(|inner| self.nodes.list[inner - 1]);
+            let to = next.map_or(self.nodes.list.len(), |inner| inner - usize::from(object));
             let partial = open[level].partial.get_or_insert_with(|| Box::new(Shape::of_one(object)));
-            partial.absorb_parts(self, node + 1, to, level + 1);
+            partial.absorb_parts(&self.nodes, node + 1, to, level + 1);
             open[level].node = nodes.len();
-            nodes.push(Node { end: nodes.len() as u32 + 1, ..self.nodes[node] });
+            nodes.push(Node { end: nodes.len() as u32 + 1, ..self.nodes.list[node] });
             if let Some(key) = key {
                 let start = key.at as usize;
                 let at = text.len() as u32;
-                text.push_str(&self.text[start..start + usize::from(key.len)]);
+                text.push_str(&self.nodes.text[start..start + usize::from(key.len)]);
                 nodes.push(Node { at, end: nodes.len() as u32 + 1, ..key });
             }
         }
-        (self.nodes, self.text, self.open) = (nodes, text, open);
-        self.tags.clear();
-        self.merged.clear();
+        (self.nodes.list, self.nodes.text, self.open) = (nodes, text, open);
+        self.nodes.tags.clear();
+        self.nodes.merged.clear();
         self.full |= self.places() > PLACES;
     }
 
@@ -248,10 +164,8 @@ impl ShapeBuilder {
 
     /// The value is over: merges it.
     fn take(&mut self) {
-        if !self.nodes.is_empty() {
-            let mut shape = std::mem::take(&mut self.shape);
-            shape.absorb(self, 0, 0);
-            self.shape = shape;
+        if !self.nodes.list.is_empty() {
+            self.shape.absorb(&self.nodes, 0, 0);
             self.records += 1;
         }
         self.clear();
@@ -286,16 +200,16 @@ impl Sink for ShapeBuilder {
             Event::StringPart(..) => self.parts = true,
             Event::Number(_, text) => {
                 let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-                self.push(if integer { NodeKind::Integer } else { NodeKind::Value(JsonType::Number) });
+                self.nodes.push(if integer { NodeKind::Integer } else { NodeKind::Value(JsonType::Number) });
                 self.ended();
             }
             Event::Boolean(_, value) => {
-                self.push(NodeKind::Value(JsonType::Boolean));
+                self.nodes.push(NodeKind::Value(JsonType::Boolean));
                 self.offer(if value { "true" } else { "false" }, true);
                 self.ended();
             }
             Event::Null(_) => {
-                self.push(NodeKind::Value(JsonType::Null));
+                self.nodes.push(NodeKind::Value(JsonType::Null));
                 self.ended();
             }
         }

@@ -3,8 +3,10 @@
 //! What is kept grows with the shapes that the samples have, not with their length, and does not depend
 //! on their order. Every sample validates against the schema.
 
+mod absorb;
 mod builder;
 mod kinds;
+mod nodes;
 mod objects;
 mod read;
 mod render;
@@ -17,6 +19,7 @@ use super::violation::Violation;
 use read::Learnt;
 pub(crate) use read::glance;
 use serde_json::Value;
+use shape::PLACES;
 use std::io::{self, Read};
 
 /// How much must have been seen before something is told as a promise.
@@ -45,9 +48,6 @@ impl Rules {
         Self { enum_threshold: 0, tuples: u64::MAX, cautious: true }
     }
 }
-
-/// More places than this in all are not told apart: the samples have no shape.
-const PLACES: usize = 1 << 18;
 
 /// Learns from one input after another.
 #[derive(Default)]

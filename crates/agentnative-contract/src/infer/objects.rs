@@ -1,61 +1,14 @@
 //! What the objects at one place have been: in groups by a tag, each with its keys.
 
-use super::builder::ShapeBuilder;
-use super::shape::Shape;
+use super::shape::{Field, Fields, Group, Objects, Shape, Tag};
 use crate::DISCRIMINATORS;
 
 /// More different values than this are no tag.
 const VARIANTS: usize = 64;
 /// An object with more different keys than this is a map.
-const KEYS: usize = 512;
+pub(super) const KEYS: usize = 512;
 /// Keys that are longer than this make an object a map.
-const LONG_KEY: usize = 256;
-
-/// The value of a tag key.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Tag {
-    /// The key, by its place in [`DISCRIMINATORS`].
-    pub key: usize,
-    /// The string, or "true" or "false".
-    pub value: Box<str>,
-}
-
-/// What the objects at one place have been.
-#[derive(Clone, Default)]
-pub(super) struct Objects {
-    pub groups: Vec<Group>,
-    /// The tag keys that have had too many values, as bits: they are none any more.
-    loose: u8,
-    /// The group that was met last.
-    last: usize,
-}
-
-/// The objects with the same tag, or without one.
-#[derive(Clone, Default)]
-pub(super) struct Group {
-    pub tag: Option<Tag>,
-    pub count: u64,
-    pub fields: Fields,
-}
-
-/// The members of objects.
-#[derive(Clone, Default)]
-pub(super) struct Fields {
-    /// The keys as they came.
-    pub list: Vec<Field>,
-    /// The indices of `list`, sorted by key.
-    order: Vec<u16>,
-    /// What all values have been, where the keys are too many.
-    pub map: Option<Box<Shape>>,
-}
-
-/// The members of one key.
-#[derive(Clone)]
-pub(super) struct Field {
-    pub key: Box<str>,
-    pub count: u64,
-    pub shape: Shape,
-}
+pub(super) const LONG_KEY: usize = 256;
 
 impl Objects {
     /// A single object.
@@ -76,24 +29,8 @@ impl Objects {
         self.loose & (1 << key) != 0
     }
 
-    /// Merges the object at a node in.
-    pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
-        let node = builder.node(at);
-        let tag = builder.tag(node).filter(|tag| !self.is_loose(tag.key));
-        let known = self.groups.get(self.last).is_some_and(|group| group.tag.as_ref() == tag);
-        if !known {
-            self.last = self.group(tag);
-        }
-        let group = &mut self.groups[self.last];
-        group.count += 1;
-        let mut hint = 0;
-        for at in builder.parts(at + 1, node.end as usize) {
-            hint = group.fields.absorb_near(builder, at, depth + 1, hint) + 1;
-        }
-    }
-
     /// The index of the group with this tag, which may be new.
-    fn group(&mut self, tag: Option<&Tag>) -> usize {
+    pub fn group(&mut self, tag: Option<&Tag>) -> usize {
         if let Some(index) = self.groups.iter().position(|group| group.tag.as_ref() == tag) {
             return index;
         }
@@ -157,44 +94,13 @@ impl Fields {
         all
     }
 
-    /// Merges a member in, whose key is at this node.
-    pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
-        self.absorb_near(builder, at, depth, self.list.len());
-    }
-
-    /// As [`Fields::absorb`], where the key is perhaps the one of this index; gives the index.
-    fn absorb_near(&mut self, builder: &ShapeBuilder, at: usize, depth: usize, hint: usize) -> usize {
-        let key = builder.text(builder.node(at)).unwrap_or_default();
-        if let Some(map) = &mut self.map {
-            map.absorb(builder, at + 1, depth);
-            return 0;
-        }
-        let index = match self.list.get(hint) {
-            Some(field) if *field.key == *key => hint,
-            _ => match self.find(key) {
-                Ok(index) => index,
-                Err(_) if self.list.len() >= KEYS || key.len() > LONG_KEY => {
-                    self.map().absorb(builder, at + 1, depth);
-                    return 0;
-                }
-                Err(place) => {
-                    self.insert(place, Field { key: key.into(), count: 0, shape: Shape::default() })
-                }
-            },
-        };
-        let field = &mut self.list[index];
-        field.count += 1;
-        field.shape.absorb(builder, at + 1, depth);
-        index
-    }
-
     /// The index of a key in `list`, or its place in `order`.
-    fn find(&self, key: &str) -> Result<usize, usize> {
+    pub fn find(&self, key: &str) -> Result<usize, usize> {
         let found = self.order.binary_search_by(|index| (*self.list[usize::from(*index)].key).cmp(key));
         found.map(|place| usize::from(self.order[place]))
     }
 
-    fn insert(&mut self, place: usize, field: Field) -> usize {
+    pub fn insert(&mut self, place: usize, field: Field) -> usize {
         let index = self.list.len();
         self.order.insert(place, index as u16);
         self.list.push(field);
@@ -212,7 +118,7 @@ impl Fields {
     }
 
     /// What all values have been, from now on.
-    fn map(&mut self) -> &mut Shape {
+    pub fn map(&mut self) -> &mut Shape {
         let Self { list, order, map } = self;
         order.clear();
         map.get_or_insert_with(|| {
@@ -222,7 +128,7 @@ impl Fields {
         })
     }
 
-    fn join(&mut self, other: Self) {
+    pub fn join(&mut self, other: Self) {
         if let Some(map) = other.map {
             self.map().join(*map);
         }

@@ -1,7 +1,6 @@
 //! A shape as JSON Schema 2020-12.
 
-use super::objects::{Fields, Group, Objects, Tag};
-use super::shape::{Arrays, Elements, Shape, Strings};
+use super::shape::{Arrays, Elements, Fields, Group, Objects, Shape, Strings, Tag};
 use super::text::is_data;
 use super::{Rules, Variant};
 use crate::discriminator::{DISCRIMINATORS, Discriminator};

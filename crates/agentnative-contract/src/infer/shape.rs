@@ -3,15 +3,12 @@
 //! All that is kept is a count, a union, an intersection or whether a limit was passed, of all values
 //! alike: so the order in which values come and shapes are joined makes no difference.
 
-use super::builder::{NodeKind, ShapeBuilder};
-use super::objects::Objects;
 use super::text::{Formats, is_choice};
-use strict_json::JsonType;
 
+/// More places than this in all are not told apart: the samples have no shape.
+pub(super) const PLACES: usize = 1 << 18;
 /// Values deeper than this are not described.
 pub(super) const DEEPEST: usize = 96;
-/// Arrays longer than this are no tuples.
-const TUPLE: usize = 8;
 /// More different strings than this are no closed set.
 const CHOICES: usize = 16;
 
@@ -55,6 +52,52 @@ pub(super) enum Elements {
     List(Box<Shape>),
 }
 
+/// What the objects at one place have been.
+#[derive(Clone, Default)]
+pub(super) struct Objects {
+    pub groups: Vec<Group>,
+    /// The tag keys that have had too many values, as bits: they are none any more.
+    pub loose: u8,
+    /// The group that was met last.
+    pub last: usize,
+}
+
+/// The objects with the same tag, or without one.
+#[derive(Clone, Default)]
+pub(super) struct Group {
+    pub tag: Option<Tag>,
+    pub count: u64,
+    pub fields: Fields,
+}
+
+/// The members of objects.
+#[derive(Clone, Default)]
+pub(super) struct Fields {
+    /// The keys as they came.
+    pub list: Vec<Field>,
+    /// The indices of `list`, sorted by key.
+    pub order: Vec<u16>,
+    /// What all values have been, where the keys are too many.
+    pub map: Option<Box<Shape>>,
+}
+
+/// The members of one key.
+#[derive(Clone)]
+pub(super) struct Field {
+    pub key: Box<str>,
+    pub count: u64,
+    pub shape: Shape,
+}
+
+/// The value of a tag key.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tag {
+    /// The key, by its place in [`DISCRIMINATORS`](crate::DISCRIMINATORS).
+    pub key: usize,
+    /// The string, or "true" or "false".
+    pub value: Box<str>,
+}
+
 impl Default for Elements {
     fn default() -> Self {
         Self::Tuple(Vec::new())
@@ -77,63 +120,6 @@ impl Shape {
             arrays = Some(Box::new(Arrays { count: 1, ..Arrays::default() }));
         }
         Self { objects, arrays, ..Self::default() }
-    }
-
-    /// Merges what is between two nodes, at this depth, into the single object or array that it is.
-    pub fn absorb_parts(&mut self, builder: &ShapeBuilder, from: usize, to: usize, depth: usize) {
-        let parts = builder.parts(from, to);
-        match (&mut self.objects, &mut self.arrays) {
-            (Some(objects), _) => parts.for_each(|at| objects.groups[0].fields.absorb(builder, at, depth)),
-            (None, Some(arrays)) => parts.for_each(|at| arrays.elements.push(builder, at, depth)),
-            (None, None) => {}
-        }
-    }
-
-    /// Merges the value at a node in, which is at this depth.
-    pub fn absorb(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
-        let node = builder.node(at);
-        if depth > DEEPEST {
-            self.deep = true;
-            return;
-        }
-        match node.kind {
-            NodeKind::Value(JsonType::Null) => self.nulls += 1,
-            NodeKind::Value(JsonType::Boolean) => self.bools += 1,
-            NodeKind::Integer => self.integers += 1,
-            NodeKind::Value(JsonType::Number) => self.numbers += 1,
-            NodeKind::Value(JsonType::String) => {
-                let strings = self.strings.get_or_insert_default();
-                strings.count += 1;
-                strings.formats = strings.formats.and(node.formats);
-                if strings.choices.is_some() {
-                    strings.choice(builder.text(node), 1);
-                }
-            }
-            NodeKind::Value(JsonType::Array) => self.array(builder, at, depth),
-            NodeKind::Value(JsonType::Object) => {
-                self.objects.get_or_insert_default().absorb(builder, at, depth);
-            }
-            NodeKind::Merged => self.join(builder.merged(node).clone()),
-            NodeKind::Key => {}
-        }
-    }
-
-    fn array(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
-        let elements = || builder.parts(at + 1, builder.node(at).end as usize);
-        let arrays = self.arrays.get_or_insert_default();
-        arrays.count += 1;
-        if arrays.count == 1 {
-            elements().for_each(|at| arrays.elements.push(builder, at, depth + 1));
-            return;
-        }
-        if let Elements::Tuple(places) = &mut arrays.elements
-            && elements().take(places.len() + 1).count() == places.len()
-        {
-            places.iter_mut().zip(elements()).for_each(|(place, at)| place.absorb(builder, at, depth + 1));
-            return;
-        }
-        let list = arrays.elements.list();
-        elements().for_each(|at| list.absorb(builder, at, depth + 1));
     }
 
     /// Merges what others have been in.
@@ -179,7 +165,7 @@ fn join_boxed<T>(to: &mut Option<Box<T>>, from: Option<Box<T>>, join: impl FnOnc
 
 impl Strings {
     /// Counts a word; none is a string that cannot be one of a closed set.
-    fn choice(&mut self, word: Option<&str>, count: u64) {
+    pub fn choice(&mut self, word: Option<&str>, count: u64) {
         let Some(choices) = &mut self.choices else { return };
         let Some(word) = word else {
             self.choices = None;
@@ -206,18 +192,6 @@ impl Strings {
 }
 
 impl Elements {
-    /// Adds an element to the only array so far.
-    pub fn push(&mut self, builder: &ShapeBuilder, at: usize, depth: usize) {
-        match self {
-            Self::Tuple(places) if places.len() < TUPLE => {
-                let mut place = Shape::default();
-                place.absorb(builder, at, depth);
-                places.push(place);
-            }
-            _ => self.list().absorb(builder, at, depth),
-        }
-    }
-
     /// What all elements have been, from now on.
     pub fn list(&mut self) -> &mut Shape {
         if let Self::Tuple(places) = self {
@@ -238,7 +212,7 @@ impl Elements {
         }
     }
 
-    fn join(&mut self, other: Self) {
+    pub fn join(&mut self, other: Self) {
         match (&mut *self, other) {
             (Self::Tuple(places), Self::Tuple(others)) if places.len() == others.len() => {
                 places.iter_mut().zip(others).for_each(|(place, other)| place.join(other));

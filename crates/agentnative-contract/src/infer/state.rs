@@ -1,11 +1,10 @@
 //! What was learnt, as a file: JSON Lines, the first of which is a header. Each other line is a shape, which refers to
 //! shapes on lines above by their number, from 0; the last one is that of all samples.
 
-use super::objects::{Field, Fields, Group, Objects, Tag};
+use super::Inference;
 use super::read::Learnt;
-use super::shape::{Arrays, DEEPEST, Elements, Shape, Strings};
+use super::shape::{Arrays, DEEPEST, Elements, Field, Fields, Group, Objects, PLACES, Shape, Strings, Tag};
 use super::text::Formats;
-use super::{Inference, PLACES};
 use crate::DISCRIMINATORS;
 use crate::error::{Error, Issue, Place, Result};
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,13 @@
 //! A run in ATIF, harbor's Agent Trajectory Interchange Format.
 
 use super::RunOutcome;
+use super::arithmetic::{money, sum};
 use super::session::Session;
 use super::state::{Cache, EventStream};
 use super::times::rfc3339;
 use super::trace::{self, Source};
 use super::types::Quantity;
-use super::usage::{Usage, money, sum};
+use super::usage::Usage;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,10 @@
 //! The tool calls of a session: each call once, however often its part is updated.
 
+use super::arithmetic::span;
 use super::artifacts::{Touch, by_contents};
 use super::event::EventFields;
 use super::fields::Field;
 use super::types::{CallStatus, Operation, Quantity, ToolCall};
-use super::usage::finite;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -169,11 +169,6 @@ impl Calls {
         };
         self.list.iter().map(finish).collect()
     }
-}
-
-/// From one time to a later one.
-pub(super) fn span(start: Option<f64>, end: Option<f64>) -> Option<f64> {
-    Some(finite(end? - start?)).filter(|span| *span >= 0.0)
 }
 
 /// What a completed call of a tool that edits files tells of them.

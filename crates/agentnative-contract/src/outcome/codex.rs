@@ -1,13 +1,14 @@
 //! What `codex exec --json` prints: items of a thread; before 0.44 also messages of its protocol.
 
 use super::Dialect;
+use super::arithmetic::finite;
 use super::artifacts::Touch;
 use super::calls::Update;
 use super::json::{items, name, number, owned, text, texts};
 use super::session::{Activity, Session};
 use super::state::{Cache, EventStream, Events, State, Taken, unfinished};
 use super::types::{CallStatus, Operation};
-use super::usage::{Usage, finite};
+use super::usage::Usage;
 use serde_json::{Value, json};
 
 pub(super) const STREAM: EventStream = EventStream {

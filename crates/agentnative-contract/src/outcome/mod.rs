@@ -12,8 +12,9 @@
 //!
 //! opencode's events, which are many, are walked through field by field (`event`, `fields`); those of
 //! the others are built as values (`whole`) and read with `json`. A dialect is one file, with a row in
-//! `state`; what all share is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
+//! `streams`; what all share is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
 
+mod arithmetic;
 mod artifacts;
 mod atif;
 mod calls;
@@ -24,6 +25,7 @@ mod event;
 mod fields;
 mod gemini;
 mod json;
+mod metrics;
 mod opencode;
 mod opencode_run;
 mod pi;
@@ -32,6 +34,7 @@ mod read;
 mod session;
 mod state;
 mod stderr;
+mod streams;
 mod texts;
 mod times;
 mod trace;
@@ -41,11 +44,12 @@ mod warnings;
 mod whole;
 
 pub use atif::Trajectory;
-pub use read::{Collector, MAX_LINE};
+pub use read::Collector;
 pub use types::{
     Artifact, ArtifactKind, ArtifactSource, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity,
     RunOutcome, SourceText, ToolCall,
 };
+pub use whole::MAX_LINE;
 
 /// Which agent's events a stream holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,13 +1,14 @@
 //! What `pi --mode json` prints: messages, and the execution of tools.
 
 use super::Dialect;
+use super::arithmetic::sum;
 use super::artifacts::touches;
 use super::calls::Update;
 use super::json::{items, name, number, owned, text, texts, time};
 use super::session::{Activity, Session};
 use super::state::{Cache, EventStream, Events, State, Taken, unfinished};
 use super::types::CallStatus;
-use super::usage::{Usage, sum};
+use super::usage::Usage;
 use serde_json::Value;
 
 pub(super) const STREAM: EventStream = EventStream {

@@ -4,8 +4,9 @@ use super::event::Walk;
 use super::session::Session;
 use super::state::State;
 use super::stderr;
+use super::streams::STREAMS;
 use super::warnings::Warnings;
-use super::whole::{self, Whole};
+use super::whole::{self, MAX_LINE, Whole};
 use super::{OutcomeOptions, RunOutcome, Trajectory, atif};
 use crate::array_records::ArrayRecords;
 use std::cell::RefCell;
@@ -13,8 +14,6 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use strict_json::{self, Class, Event, Problem, ProblemKind, ReadOptions, Sink};
 
-/// A longer line is refused, in bytes. It is read all the same, without taking more memory.
-pub const MAX_LINE: u64 = 64 << 20;
 /// So many lines of a stream that are skipped are named; the others are counted.
 const MAX_NAMED: usize = 10;
 /// So much of a stream is looked at before it is read.
@@ -34,7 +33,7 @@ struct Inner {
 impl Collector {
     /// Nothing has been read yet.
     pub fn new(options: OutcomeOptions) -> Self {
-        Self { inner: RefCell::new(Inner { state: State::new(options), reading: Vec::new() }) }
+        Self { inner: RefCell::new(Inner { state: State::new(options, STREAMS), reading: Vec::new() }) }
     }
 
     /// Reads a stream to its end, in constant memory. Streams of the same run may be read one behind

@@ -1,13 +1,14 @@
 //! What is known of one session.
 
+use super::arithmetic::{span, sum};
 use super::artifacts::Artifacts;
-use super::calls::{Calls, Update, span};
+use super::calls::{Calls, Update};
 use super::event::EventFields;
 use super::fields::Field;
 use super::texts::Texts;
 use super::trace::{Source, Trace};
 use super::types::ErrorDetails;
-use super::usage::{Usage, sum};
+use super::usage::Usage;
 use super::warnings::Warnings;
 use std::collections::VecDeque;
 use xxhash_rust::xxh3::xxh3_64;

@@ -9,7 +9,6 @@ use super::stderr::Tail;
 use super::trace::Trace;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
 use super::{Dialect, OutcomeOptions};
-use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};
 use crate::counted;
 use serde_json::Value;
 
@@ -72,18 +71,6 @@ impl EventStream {
     }
 }
 
-/// The streams that are known. Another agent's is one more file and one more line.
-const STREAMS: &[EventStream] = &[
-    opencode::STREAM,
-    opencode_run::STREAM,
-    claude::STREAM,
-    codex::STREAM,
-    gemini::STREAM,
-    qwen::STREAM,
-    pi::STREAM,
-    cline::STREAM,
-];
-
 /// Why a run is no success that none of its events ended.
 pub(super) fn unfinished(session: &Session) -> Option<String> {
     (session.activity != Activity::Idle).then(|| "the stream ends before the run does".to_owned())
@@ -92,6 +79,8 @@ pub(super) fn unfinished(session: &Session) -> Option<String> {
 /// What has been read so far.
 pub(super) struct State {
     pub(super) options: OutcomeOptions,
+    /// The streams that it may be.
+    streams: &'static [EventStream],
     pub(super) stream: Option<&'static EventStream>,
     sessions: Vec<Session>,
     /// Files that no session was named for.
@@ -108,10 +97,11 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(options: OutcomeOptions) -> Self {
-        let stream = STREAMS.iter().find(|stream| stream.dialect == options.dialect);
+    pub(super) fn new(options: OutcomeOptions, streams: &'static [EventStream]) -> Self {
+        let stream = streams.iter().find(|stream| stream.dialect == options.dialect);
         Self {
             options,
+            streams,
             stream,
             sessions: Vec::new(),
             loose: Artifacts::default(),
@@ -145,7 +135,7 @@ impl State {
         let kind = event.name(Field::Type);
         let mut lacks = None;
         let known = self.stream;
-        for stream in known.map_or(STREAMS, std::slice::from_ref) {
+        for stream in known.map_or(self.streams, std::slice::from_ref) {
             match stream.take(self, event, built.map(|(value, _)| value), known.is_some()) {
                 Taken::Unknown => continue,
                 Taken::Understood => self.understood += 1,

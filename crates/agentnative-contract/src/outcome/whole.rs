@@ -4,6 +4,8 @@ use super::fields::MAX_TEXT;
 use serde_json::Value;
 use strict_json::{Builder, Event, JsonType, Sink};
 
+/// A longer line is refused, in bytes. It is read all the same, without taking more memory.
+pub const MAX_LINE: u64 = 64 << 20;
 /// An event of more is refused, in bytes of its keys and of its texts as far as they are kept, and [`NODE`] for
 /// each value.
 pub(super) const MAX: usize = 4 << 20;
@@ -44,7 +46,7 @@ pub(super) struct Whole {
 impl Whole {
     /// An event begins at an offset, if it is wanted.
     pub(super) fn begin(&mut self, start: Option<u64>) {
-        let builder = start.map(|start| Builder::new(start, super::MAX_LINE));
+        let builder = start.map(|start| Builder::new(start, MAX_LINE));
         *self = Self { builder, ..Self::default() };
     }
 

@@ -1,17 +1,14 @@
 //! The three standard descriptors of a run: the target's ends and ours.
 
-use super::Common;
+use super::all_runs::Common;
 use super::capture::Sink;
 use super::stream::{Pace, SMALL_PIPE, Source, Stream, awaitable};
+use super::terminal::Terminal;
 use crate::sys::StdioIds;
 use crate::{Job, Variant};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::ioctl_fionbio;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
-use rustix::termios::{
-    LocalModes, OptionalActions, OutputModes, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
-};
 use std::future::pending;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -19,9 +16,6 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
-
-/// The size that a terminal says it has.
-const WINDOW: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
 /// Both sides of the standard descriptors.
 pub(super) struct Channels {
@@ -110,43 +104,6 @@ pub(super) fn open_channels(
     };
     let (err, stderr) = piped(Pace::Eager, false)?;
     Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, ids })
-}
-
-/// A terminal that gives the bytes on as they were written.
-pub(super) struct Terminal {
-    master: OwnedFd,
-    slave: OwnedFd,
-    /// The name of the slave.
-    name: Vec<u8>,
-}
-
-impl Terminal {
-    /// Opens one of this machine.
-    fn open() -> io::Result<Self> {
-        let [master, slave] = open_terminal()?;
-        Self::of(master, slave)
-    }
-
-    /// Sets up a terminal of which both sides are open.
-    pub fn of(master: OwnedFd, slave: OwnedFd) -> io::Result<Self> {
-        let mut modes = tcgetattr(&slave)?;
-        modes.output_modes.remove(OutputModes::OPOST);
-        modes.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(&slave, OptionalActions::Now, &modes)?;
-        tcsetwinsize(&slave, WINDOW)?;
-        let name = ptsname(&master, Vec::new())?.into_bytes();
-        Ok(Self { master, slave, name })
-    }
-}
-
-/// Opens both sides of a terminal: master and slave.
-pub(super) fn open_terminal() -> io::Result<[OwnedFd; 2]> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let master = openpt(flags)?;
-    grantpt(&master)?;
-    unlockpt(&master)?;
-    let slave = ioctl_tiocgptpeer(&master, flags)?;
-    Ok([master, slave])
 }
 
 /// Our end of standard input.

@@ -1,20 +1,21 @@
 //! One run, with all that is before and after it.
 
+use super::all_runs::Common;
 use super::folder::Folder;
+use super::kind::Kind;
 use super::live::live;
 use super::needles::Needles;
 use super::plan::errno_message;
 use super::redaction::Redaction;
 use super::snapshot::Snapshot;
 use super::stalled::StalledServer;
+use super::stop::Stop;
 use super::unblock::unblock;
-use super::{Common, Stop};
 use crate::outcome::{CANNOT_MAKE, ETIMEDOUT};
-use crate::{End, Job, Leak, Outcome, Ready, SetupCall, Variant, Workspace};
+use crate::{End, Job, Leak, Outcome, SetupCall, Variant, Workspace};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
 /// Makes a run, or runs a service. What keeps it from starting is part of the outcome.
 pub(super) async fn execute(common: &Common, job: &Job, kind: Kind, stop: Stop) -> Outcome {
@@ -117,14 +118,6 @@ fn leaks(job: &Job, outcome: &Outcome, folder: &Folder) -> Option<Vec<Leak>> {
     let needles = Needles::of(job.secret.as_ref()?.value.as_bytes())?;
     let changes = outcome.changes.as_ref().filter(|changes| changes.count == changes.list.len())?;
     needles.search([&outcome.stdout, &outcome.stderr], changes, folder).ok()
-}
-
-/// What is executed.
-pub(super) enum Kind {
-    /// A run, which ends by itself or at its deadline.
-    Run,
-    /// A service, which has to be ready at its deadline. It is told when it is.
-    Service(Ready, oneshot::Sender<()>),
 }
 
 /// What came of a run that never started.

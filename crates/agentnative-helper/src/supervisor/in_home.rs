@@ -6,13 +6,14 @@
     reason = "runs cannot write to the homes, the programs and the list of users"
 )]
 
-use super::Common;
+use super::all_runs::Common;
 use super::environment::Environment;
+use super::git::{has_credentials, repository_of_worktree};
+use super::home_view::InHome;
 use super::start_folder::project_of;
 use crate::Job;
 use crate::environment::{clean_path, folders_of};
 use rustix::process::geteuid;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
@@ -134,8 +135,6 @@ const MAX_PROGRAMS: usize = 500;
 const PROJECT_FILES: &[&str] = &[".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod"];
 /// The kernel reads no more of the first line of a script.
 const MAX_SHEBANG: u64 = 256;
-/// More of a configuration of git is not read.
-const MAX_GIT_CONFIG: u64 = 64 * 1024;
 
 /// Returns the homes of the user: the one in the list of users, and the one that the caller has. A home that is the root of
 /// all is none.
@@ -154,20 +153,6 @@ pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
     homes.dedup();
     homes
 }
-
-/// What a run sees of the homes.
-#[derive(Clone, Default)]
-pub(super) struct InHome {
-    pub visible: BTreeSet<PathBuf>,
-    /// Links, and where they lead to.
-    pub links: BTreeSet<(PathBuf, PathBuf)>,
-    /// What it finds empty.
-    pub hidden: BTreeSet<PathBuf>,
-}
-
-/// What the programs and projects of jobs need, by what this follows from: the program, its first argument, the working
-/// directory that is not the run's own, and PATH.
-pub(super) type Known = BTreeMap<[OsString; 4], InHome>;
 
 impl InHome {
     /// Returns what a job sees.
@@ -342,31 +327,6 @@ fn is_in(path: &Path, homes: &[PathBuf]) -> bool {
     homes.iter().any(|home| path.starts_with(home))
 }
 
-/// Returns the folder of the repository that a linked worktree of git belongs to, if the repository knows that worktree.
-fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
-    let link = project.join(".git");
-    let of_worktree = git_folder(&link)?;
-    let text = |name: &str| Some(PathBuf::from(read_first(&of_worktree.join(name), MAX_GIT_CONFIG)?.trim()));
-    // Otherwise a project could name any folder of the home.
-    let is_known = text("gitdir")?.canonicalize().ok()? == link.canonicalize().ok()?;
-    is_known.then_some(of_worktree.join(text("commondir")?))
-}
-
-fn read_first(path: &Path, max: u64) -> Option<String> {
-    let mut text = Vec::new();
-    File::open(path).ok()?.take(max).read_to_end(&mut text).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// Returns the folder that a file `.git` names, as in linked worktrees and submodules.
-pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
-    if !link.symlink_metadata().is_ok_and(|found| found.is_file()) {
-        return None;
-    }
-    let text = read_first(link, MAX_GIT_CONFIG)?;
-    link.parent()?.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
-}
-
 fn is_for_programs(name: &OsStr) -> bool {
     ["bin", "sbin", ".bin"].iter().any(|own| name == *own)
 }
@@ -411,16 +371,4 @@ fn interpreter_of(program: &Path, path: &OsStr) -> Option<PathBuf> {
         .into_iter()
         .map(|folder| folder.join(OsStr::from_bytes(name)))
         .find(|path| path.is_file())
-}
-
-/// Whether a configuration of git holds a token, as those that CI systems check out do.
-fn has_credentials(path: &Path) -> bool {
-    let Some(text) = read_first(path, MAX_GIT_CONFIG).map(|text| text.to_ascii_lowercase()) else {
-        return false;
-    };
-    let has_password = |line: &str| {
-        let address = line.split_once("://").and_then(|(_, address)| address.split_once('@'));
-        address.is_some_and(|(user, _)| user.contains(':') && !user.contains('/'))
-    };
-    text.contains("extraheader") || text.lines().any(has_password)
 }

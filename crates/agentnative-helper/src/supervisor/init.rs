@@ -4,53 +4,22 @@
 //!
 //! On its standard input is a socket to the supervisor, on its standard output that of the launcher.
 
-use super::channel::open_terminal;
-use super::launch::{Status, status_of};
-use super::service::LOOPBACK;
-use super::{LAUNCH, again, sandbox::Cell};
+use super::cell::{Begun, Cell, encode, refuse};
+use super::loopback::LOOPBACK;
+use super::roles::{LAUNCH, again};
+use super::status::status_of;
+use super::terminal::open_terminal;
 use crate::process_tree::ended_children;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, Stat};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-
-/// What the supervisor is told.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Begun {
-    /// The launcher waits for its plan. With this come handles of this process and of the launcher, and the listeners on the
-    /// ports that the run may connect to: of each so many; before these both sides of its terminal, if it has one. And whether
-    /// the run sees its start folder copy on write, where it was to.
-    Yes(Vec<(u16, usize)>, bool),
-    /// It cannot be started: what was being done, and why not.
-    No(i32, String),
-}
-
-/// How the target ended, as it goes over the socket: whether by a signal, the number, and whether it missed the network.
-pub(super) const ENDED: usize = 6;
-
-/// Tells the end of the target.
-fn encode(status: Status, missed_network: bool) -> [u8; ENDED] {
-    let (is_signal, number) = match status {
-        Status::Exited(code) => (0, code),
-        Status::Signaled(signal) => (1, signal),
-    };
-    let [a, b, c, d] = number.to_le_bytes();
-    [is_signal, a, b, c, d, u8::from(missed_network)]
-}
-
-/// What [`encode`] told.
-pub(super) fn decode([is_signal, a, b, c, d, missed]: [u8; ENDED]) -> (Status, bool) {
-    let number = i32::from_le_bytes([a, b, c, d]);
-    let status = if is_signal == 0 { Status::Exited(number) } else { Status::Signaled(number) };
-    (status, missed != 0)
-}
 
 /// Is the first process of a run, until the supervisor closes its socket.
 pub(super) fn serve() -> ExitCode {
@@ -75,12 +44,6 @@ pub(super) fn serve() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Tells the supervisor that there is no such run, and what could not be done.
-pub(super) fn refuse(control: impl AsFd, doing: &str, error: &io::Error) -> io::Result<()> {
-    let no = Begun::No(error.raw_os_error().unwrap_or(0), format!("cannot {doing}: {error}"));
-    super::talk::send_with(control, &frame(&no, &[])?, &[]).map(drop)
 }
 
 /// Enters the namespaces of the run and starts its launcher; gives that, what hears of children that end, and whether the

@@ -1,15 +1,16 @@
 //! Starts the launcher and tells it what to do.
 
-use super::channel::Terminal;
 use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
+use super::roles::{LAUNCH, again};
 use super::sandbox::Init;
+use super::status::{Status, status_of};
 use super::stream::awaitable;
 use super::talk::send_with;
-use super::{LAUNCH, again};
+use super::terminal::Terminal;
 use crate::protocol::frame;
 use crate::sys;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -23,21 +24,6 @@ pub(super) enum Leader {
     Child(ChildLeader),
     /// A child of the first process of its namespace.
     Confined(Init),
-}
-
-/// How a leader ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Status {
-    Exited(i32),
-    Signaled(i32),
-}
-
-/// How a child of this process ended, if it has. Does not reap it.
-pub(super) fn status_of(child: Pid) -> Option<Status> {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    let status = waitid(WaitId::Pid(child), options).ok()??;
-    let code = status.exit_status().map(Status::Exited);
-    code.or_else(|| status.terminating_signal().map(Status::Signaled))
 }
 
 impl Leader {

@@ -1,21 +1,24 @@
 //! A call under way: watched until it ends or has to, and until nobody of it is left.
 
+use super::all_runs::Common;
 use super::capture::TooMuch;
+use super::cell::Cell;
 use super::channel::{Channels, Feed, open_channels};
 use super::clock::Clock;
-use super::environment;
-use super::execute::Kind;
 use super::folder::Folder;
-use super::launch::{ChildLeader, Leader, Status, instruct};
+use super::kind::{Kind, LONGEST_SERVICE, SERVICE_OUTPUT};
+use super::launch::{ChildLeader, Leader, instruct};
 use super::limits::Meter;
+use super::loopback::takes_connections;
 use super::plan::{Answer, Plan, Rung};
 use super::process_tag::ProcessTag;
 use super::process_tree::{ProcessTree, is_descendant};
-use super::sandbox::{Cell, Init, wants_namespaces};
-use super::service::{LONGEST_SERVICE, SERVICE_OUTPUT, takes_connections};
+use super::run_environment::of_run;
+use super::sandbox::{Init, wants_namespaces};
 use super::start_folder::{StartFolder, writable};
+use super::status::Status;
+use super::stop::{STOP, STOP_NOW, Stop};
 use super::stream::{Step, Stream};
-use super::{Common, STOP, STOP_NOW, Stop};
 use crate::outcome::ETIMEDOUT;
 use crate::sys::{self, CpuTimes, Silence, StdioIds, WaitState};
 use crate::{
@@ -135,7 +138,7 @@ async fn plan(
     folder: &Folder,
     tag: &ProcessTag,
 ) -> io::Result<Plan> {
-    let env = environment::of_run(job, common, folder, tag);
+    let env = of_run(job, common, folder, tag);
     let cwd = match job.workspace {
         Some(_) => folder.workspace().into(),
         None => job.cwd.clone(),

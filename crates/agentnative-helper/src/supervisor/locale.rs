@@ -1,7 +1,7 @@
 //! The locale of runs in other environments, for a system that has not installed it.
 
 use super::dir::Dir;
-use crate::environment::LOCALE_NAME;
+use crate::added_variables::LOCALE_NAME;
 use rustix::fs::Mode;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -31,7 +31,7 @@ pub(super) struct ProcessTag {
 
 impl ProcessTag {
     /// The name of the variable that holds the cookie.
-    pub const VARIABLE: &str = crate::RUN_VARIABLE;
+    pub const VARIABLE: &str = crate::names::RUN_VARIABLE;
 
     /// ProcessTags that no other run has.
     pub fn new() -> Self {

@@ -4,8 +4,8 @@
 //! however often it forked and whatever session it is in. To see that nothing is left it is enough to read the list of
 //! our children.
 
-use super::launch::status_of;
 use super::process_tag::{ProcessTag, number};
+use super::status::status_of;
 use crate::Leftover;
 use crate::process_tree::{end_all, with_descendants};
 use crate::sys::{self, Stat};

@@ -1,21 +1,23 @@
 //! Confined runs: what they see, the process that starts them, and the connections that they may make.
 
-use super::channel::Terminal;
-use super::in_home::InHome;
-use super::init::{Begun, ENDED, decode};
-use super::launch::Status;
-use super::service::LOOPBACK;
+use super::all_runs::Common;
+use super::cell::{Begun, Cell, ENDED, decode};
+use super::folder::Folder;
+use super::home_view::InHome;
+use super::loopback::LOOPBACK;
+use super::plan::Rung;
+use super::run_environment::locales_of;
 use super::start_folder::StartFolder;
+use super::status::Status;
 use super::stream::awaitable;
+use super::terminal::Terminal;
 use super::zygote::Zygote;
-use super::{Common, environment, folder::Folder};
 use crate::outcome::is_want;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, CopyOnWrite, SHARED, View};
 use crate::{Isolation, Job, Variant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
@@ -29,19 +31,6 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet, spawn_local};
 use tokio::time::timeout;
-
-/// What the first process of a run makes for it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Cell {
-    /// What it sees of the files.
-    pub view: View,
-    /// It has the network of the machine.
-    pub network: bool,
-    /// Ports of the machine that it can connect to nevertheless.
-    pub ports: Vec<u16>,
-    /// One of its streams is a terminal, which is to be made.
-    pub terminal: bool,
-}
 
 /// Whether a job is to be confined by namespaces, where there are any.
 pub(super) fn wants_namespaces(job: &Job) -> bool {
@@ -79,7 +68,7 @@ impl Cell {
         let of_network = OF_NETWORK.iter().filter(|_| job.network);
         visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
         visible.insert(common.root.tripwires());
-        visible.extend(environment::locales_of(job, common).cloned());
+        visible.extend(locales_of(job, common).cloned());
         if job.secret.as_ref().is_some_and(|secret| secret.file.is_some()) {
             visible.insert(folder.secret());
         }
@@ -118,11 +107,27 @@ impl Cell {
     }
 }
 
+impl Common {
+    /// What starts runs in namespaces, tried once; or why this system has none for us.
+    pub(super) async fn zygote(&self) -> Result<&Zygote, &io::Error> {
+        let start = || async {
+            let zygote = Zygote::start(self.root.path()).await?;
+            attempt(self, &zygote).await.map(|()| zygote)
+        };
+        self.zygote.get_or_init(start).await.as_ref()
+    }
+
+    /// What starts a run that is confined by this, if it is by namespaces.
+    pub(super) async fn zygote_of(&self, rung: &Rung) -> Option<&Zygote> {
+        if *rung == Rung::Namespaces { self.zygote().await.ok() } else { None }
+    }
+}
+
 /// Makes the namespaces of a run, as a trial.
 ///
 /// # Errors
 /// This system has no namespaces for us.
-pub(super) async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> {
+async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> {
     let (_kept, launch) = UnixStream::pair()?;
     let mut cell = Cell { view: View::default(), network: false, ports: Vec::new(), terminal: true };
     cell.view.root = common.root.path().into();

@@ -1,23 +1,15 @@
 //! Services: programs that run beside the runs, from their readiness until they are told to end.
 
-use super::execute::{Kind, execute, not_started};
+use super::all_runs::Common;
+use super::execute::{execute, not_started};
+use super::kind::Kind;
+use super::loopback::takes_connections;
+use super::stop::{STOP_NOW, urge};
 use super::talk::Requests;
-use super::{Common, STOP_NOW, urge};
 use crate::{Outcome, Ready, Service};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::rc::Rc;
-use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, spawn_local};
-use tokio::time::timeout;
-
-/// So much is kept of what a service prints, in bytes: it tells why it does not become ready.
-pub(super) const SERVICE_OUTPUT: u64 = 64 * 1024;
-/// No check takes so long.
-pub(super) const LONGEST_SERVICE: Duration = Duration::from_secs(86_400);
-/// A machine answers itself faster.
-const CONNECT: Duration = Duration::from_millis(250);
 
 /// The services that were started, in their order.
 #[derive(Default)]
@@ -80,17 +72,4 @@ async fn outcome(task: JoinHandle<Outcome>) -> Outcome {
         Ok(outcome) => outcome,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
-}
-
-/// The addresses of this machine, or of a network of its own, for itself.
-pub(super) const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-
-/// Whether somebody on this machine listens at the port.
-pub(super) async fn takes_connections(port: u16) -> bool {
-    for address in LOOPBACK {
-        if let Ok(Ok(_)) = timeout(CONNECT, TcpStream::connect((address, port))).await {
-            return true;
-        }
-    }
-    false
 }

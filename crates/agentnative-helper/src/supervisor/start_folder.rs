@@ -1,8 +1,8 @@
 //! What a confined run may do with the folder that it starts in.
 
-use super::Common;
+use super::all_runs::Common;
 use super::folder::Folder;
-use super::in_home::git_folder;
+use super::git::git_folder;
 use crate::Job;
 use rustix::fs::{Access, access};
 use std::ffi::OsString;

@@ -4,8 +4,9 @@
 //! On its socket: the folder of all runs; then whether it is ready. After that each byte asks for
 //! a run, and with it come the two sockets of `init`.
 
+use super::cell::refuse;
+use super::roles::{INIT, ZYGOTE, again};
 use super::unblock::unblock;
-use super::{INIT, ZYGOTE, again, init};
 use crate::protocol::{frame, receive, receive_with};
 use crate::sys;
 use rustix::process::{Pid, WaitOptions, wait};
@@ -101,7 +102,7 @@ pub(super) fn serve() -> ExitCode {
                 let Ok([control, launch]) = <[OwnedFd; 2]>::try_from(fds) else { return ExitCode::FAILURE };
                 let started = sys::with_new_processes(|| start(control.try_clone()?, launch));
                 started
-                    .or_else(|error| init::refuse(&control, "start the first process", &error))
+                    .or_else(|error| refuse(&control, "start the first process", &error))
                     .unwrap_or_default();
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

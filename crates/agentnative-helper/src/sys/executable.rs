@@ -92,8 +92,8 @@ mod start {
     fn from_memory(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         // Kernels before 6.3 do not know that flag, and need none.
-        let file = match memfd_create(crate::NAME, flags | MemfdFlags::EXEC) {
-            Err(Errno::INVAL) => memfd_create(crate::NAME, flags)?,
+        let file = match memfd_create(crate::names::NAME, flags | MemfdFlags::EXEC) {
+            Err(Errno::INVAL) => memfd_create(crate::names::NAME, flags)?,
             file => file?,
         };
         let mut file = File::from(file);

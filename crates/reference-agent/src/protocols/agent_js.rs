@@ -1,13 +1,15 @@
 //! agent-js: one document on standard output, for success and for failure. Nothing after
 //! a signal.
 
-use super::{Encoder, Protocol, own};
+use super::own;
+use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::attach::Attached;
 use crate::clock::iso;
-use crate::event::{Outcome, ToolCode, ToolRecord};
+use crate::event::Outcome;
 use crate::failure::{Code, Failure};
-use crate::options::{ApprovalMode, Options, Profile, ToolsMode};
+use crate::modes::{ApprovalMode, Profile, ToolsMode};
 use crate::run_summary::{RunSummary, Status};
+use crate::tool_record::{ToolCode, ToolRecord};
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
@@ -27,11 +29,11 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                  9  unusable attachment",
     format: Some(OutputFormat::Json),
     reported_signals: &[],
-    encoder: |options| Box::new(AgentJs(options.clone())),
+    encoder: |settings| Box::new(AgentJs(settings.clone())),
     ..own::PROTOCOL
 };
 
-struct AgentJs(Options);
+struct AgentJs(EncoderSettings);
 
 /// The document of a success, and the long form of a failure. Names and types are those of the
 /// contract's version 1.5.8.
@@ -124,16 +126,16 @@ impl AgentJs {
         let attached = |images: bool| -> Vec<&Attached> {
             summary.attachments.iter().filter(|attached| attached.is_image() == images).collect()
         };
-        let Self(options) = self;
+        let Self(settings) = self;
         Document {
             ok: failure.is_none(),
             provider: &summary.provider,
             model: format!("{}/{}", summary.provider, summary.model),
-            profile: options.profile,
+            profile: settings.profile,
             status: summary.status,
-            mode: options.profile,
-            approval_mode: options.approval_mode,
-            tools_mode: options.tools_mode,
+            mode: settings.profile,
+            approval_mode: settings.approval_mode,
+            tools_mode: settings.tools_mode,
             tools_enabled: summary.tools,
             tools_fallback_used: summary.fallback,
             health: HealthEntry {

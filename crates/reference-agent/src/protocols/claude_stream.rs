@@ -4,13 +4,15 @@
 //! `error_during_execution`, not `success`; so it has after SIGINT, where the origin ends without a result
 //! and with exit code 0.
 
-use super::{Encoder, Protocol, own};
+use super::own;
+use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::clock::{id, now_ms, uuid};
-use crate::event::{Event, Outcome, ToolRecord};
+use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::model::Usage;
-use crate::options::{ApprovalMode, Options};
+use crate::modes::ApprovalMode;
 use crate::run_summary::RunSummary;
+use crate::tool_record::ToolRecord;
 use crate::tools;
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
@@ -25,16 +27,16 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     stderr_is_text: true,
     takes_empty_answer: true,
     reported_signals: &[SIGINT],
-    encoder: |options| {
-        let (options, session) = (options.clone(), uuid());
-        Box::new(ClaudeStream { options, session, ..ClaudeStream::default() })
+    encoder: |settings| {
+        let (settings, session) = (settings.clone(), uuid());
+        Box::new(ClaudeStream { settings, session, ..ClaudeStream::default() })
     },
     ..own::PROTOCOL
 };
 
 #[derive(Default)]
 struct ClaudeStream {
-    options: Options,
+    settings: EncoderSettings,
     session: String,
     text: String,
     /// The message that the events of a turn belong to, and what it cost.
@@ -54,10 +56,10 @@ impl ClaudeStream {
     }
 
     fn begin(&self, summary: &RunSummary, output: &mut Output) -> Result<()> {
-        let workspace = self.options.workspace();
-        let cwd = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
-        let tools = if summary.tools { tools::names(self.options.profile) } else { Vec::new() };
-        let approved = self.options.approval_mode == ApprovalMode::Auto;
+        let workspace = &self.settings.workspace;
+        let cwd = workspace.canonicalize().unwrap_or_else(|_| workspace.clone());
+        let tools = if summary.tools { tools::names(self.settings.profile) } else { Vec::new() };
+        let approved = self.settings.approval_mode == ApprovalMode::Auto;
         let init = json!({
             "type": "system", "subtype": "init", "cwd": cwd.display().to_string(), "tools": tools,
             "mcp_servers": [], "model": summary.model, "slash_commands": [],
@@ -105,7 +107,7 @@ impl ClaudeStream {
         self.text.clear();
         self.emit(output, json!({
             "type": "system", "subtype": "api_retry", "attempt": attempt, "error_status": null, "error": message,
-            "max_retries": self.options.max_retries, "retry_delay_ms": wait_ms,
+            "max_retries": self.settings.max_retries, "retry_delay_ms": wait_ms,
         }))
     }
 }

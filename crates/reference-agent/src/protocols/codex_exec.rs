@@ -3,11 +3,13 @@
 //!
 //! After SIGINT the turn fails, where the origin breaks off with the same exit code.
 
-use super::{Encoder, Protocol, own};
+use super::own;
+use super::protocol::{Encoder, Protocol};
 use crate::clock::uuid;
-use crate::event::{Event, Outcome, ToolRecord};
+use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
+use crate::tool_record::ToolRecord;
 use agentnative_contract::error::{ErrorKind, Result};
 use agentnative_output::{Output, OutputFormat};
 use serde_json::{Map, Value, json};

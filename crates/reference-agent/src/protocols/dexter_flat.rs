@@ -1,6 +1,6 @@
 //! dexter-flat: one document on standard output, for success and for failure.
 
-use super::{Encoder, Protocol};
+use super::protocol::{Encoder, Protocol};
 use crate::event::Outcome;
 use crate::model::Usage;
 use crate::run_summary::RunSummary;

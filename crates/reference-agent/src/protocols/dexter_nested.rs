@@ -2,7 +2,7 @@
 //! failure. Standard error may hold a line for each tool.
 
 use super::dexter_flat::{SCRATCHPAD, token_usage};
-use super::{Encoder, Protocol};
+use super::protocol::{Encoder, Protocol};
 use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;

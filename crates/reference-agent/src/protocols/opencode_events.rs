@@ -3,11 +3,13 @@
 //! The whole run is one assistant message, as the origin's mapping wants it: its times are those of
 //! the run and its tokens the sum over all turns.
 
-use super::{Encoder, Protocol, own};
+use super::own;
+use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::clock::{id, now_ms};
-use crate::event::{Event, FileChange, Outcome, ToolRecord};
-use crate::options::{Options, Profile};
+use crate::event::{Event, Outcome};
+use crate::modes::Profile;
 use crate::run_summary::RunSummary;
+use crate::tool_record::{FileChange, ToolRecord};
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
@@ -18,7 +20,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("opencode-events"),
     format: Some(OutputFormat::Jsonl),
     takes_empty_answer: true,
-    encoder: |options| Box::new(OpencodeEvents::new(options)),
+    encoder: |settings| Box::new(OpencodeEvents::new(settings)),
     ..own::PROTOCOL
 };
 
@@ -53,14 +55,14 @@ struct TextPart {
 }
 
 impl OpencodeEvents {
-    fn new(options: &Options) -> Self {
-        let workspace = options.workspace();
+    fn new(settings: &EncoderSettings) -> Self {
+        let workspace = &settings.workspace;
         Self {
             session: id("ses_"),
             user: id("msg_"),
             assistant: id("msg_"),
-            agent: options.profile,
-            workspace: workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned()),
+            agent: settings.profile,
+            workspace: workspace.canonicalize().unwrap_or_else(|_| workspace.clone()),
             created: now_ms(),
             begun: false,
             text: None,

@@ -1,12 +1,14 @@
 //! opencode-run: the lines of `opencode run --format json`: each turn is a step, and each part is told once
 //! it is whole.
 
-use super::{Encoder, Protocol, own};
+use super::own;
+use super::protocol::{Encoder, Protocol};
 use crate::clock::{id, now_ms};
-use crate::event::{Event, Outcome, ToolRecord};
+use crate::event::{Event, Outcome};
 use crate::failure::Failure;
 use crate::model::Usage;
 use crate::run_summary::RunSummary;
+use crate::tool_record::ToolRecord;
 use agentnative_contract::error::{ErrorKind, Result};
 use agentnative_output::{Output, OutputFormat};
 use serde_json::{Value, json};

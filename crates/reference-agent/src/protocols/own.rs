@@ -1,7 +1,8 @@
 //! The agent's own shapes, after principle 2: an envelope in json, a typed event a line in
 //! jsonl as things happen, the same as a table in csv, the bare answer in text; errors on standard error.
 
-use super::{Encoder, Protocol, table};
+use super::protocol::{Encoder, Protocol};
+use super::table;
 use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
@@ -19,7 +20,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     scratchpad: None,
     takes_empty_answer: false,
     reported_signals: &[SIGHUP, SIGINT, SIGTERM],
-    encoder: |options| Box::new(Own { raw: options.raw, table: options.is_table(), steps: Vec::new() }),
+    encoder: |settings| Box::new(Own { raw: settings.raw, table: settings.table, steps: Vec::new() }),
 };
 
 /// `data` of the json envelope.

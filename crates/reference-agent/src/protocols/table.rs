@@ -1,7 +1,8 @@
 //! What happens in a run as a table: CSV after RFC 4180, with a row for each event.
 
-use crate::event::{Event, ToolRecord};
+use crate::event::Event;
 use crate::run_summary::Status;
+use crate::tool_record::ToolRecord;
 
 /// The columns; what an event has none of is empty.
 const HEADER: [&str; 7] = ["type", "turn", "tool", "id", "ok", "duration_ms", "text"];

@@ -1,9 +1,9 @@
 //! The scripted provider without a script: understands a handful of requests, offline, so that the
 //! first query of a new user does something real.
 
-use crate::event::ToolRecord;
 use crate::failure::Result;
 use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn};
+use crate::tool_record::ToolRecord;
 use regex::Regex;
 use serde_json::{Value, json};
 

@@ -1,13 +1,14 @@
 //! `reference-agent serve`: a model server that answers by script, for trying agents offline.
 //!
 //! ```text
-//! connection ─▶ http ─▶ api ─▶ prompt ─▶ scene ─▶ api ─▶ connection
+//! connection ─▶ http ─▶ api ─▶ prompt ─▶ turn ─▶ api ─▶ connection
 //! ```
 
 mod api;
 mod http;
 mod prompt;
 mod scene;
+mod turn;
 
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Cell, Output, Tone, whole_number};

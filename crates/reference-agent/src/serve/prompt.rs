@@ -1,6 +1,6 @@
 //! What a request asks for, whichever API it speaks.
 
-use super::scene::{Scene, Tool};
+use super::scene::Scene;
 use serde_json::Value;
 
 /// A request for the next turn of the model.
@@ -12,6 +12,14 @@ pub(super) struct Prompt {
     pub tools: Vec<Tool>,
     /// The JSON Schema of the answer, if it has to be JSON.
     pub schema: Option<Value>,
+}
+
+/// A tool that the model is offered.
+#[derive(Debug, Clone)]
+pub(super) struct Tool {
+    pub name: String,
+    /// The JSON Schema of its arguments.
+    pub parameters: Value,
 }
 
 /// Where the APIs have the schema of an answer.

@@ -1,7 +1,8 @@
 //! Arithmetic.
 
-use super::{Toolbox, object, string};
-use crate::event::{ToolError, ToolOutput};
+use super::objects::{object, string};
+use super::workspace::Workspace;
+use crate::tool_record::{ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -9,7 +10,7 @@ use std::str::Chars;
 /// Deepest nesting of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn run(_tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn run(_workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let expression = string(arguments, "expression");
     let value = evaluate(expression)?;
     if !value.is_finite() {

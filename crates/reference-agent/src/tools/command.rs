@@ -4,15 +4,15 @@
 //! that keep a bounded part. When it ends, however it ends, everything that it left is killed: this
 //! process is the reaper of orphans, so even what left the group is found among its descendants.
 
-use super::{Toolbox, object, string};
-use crate::event::{ToolError, ToolOutput};
+use super::objects::{object, string};
+use super::workspace::Workspace;
+use crate::tool_record::{ToolError, ToolOutput};
 use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
 use rustix::process::Pid;
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -22,42 +22,18 @@ const DEFAULT_SECONDS: f64 = 30.0;
 /// Most bytes that are kept of each stream.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The command that runs now, so that another thread can end it.
-#[derive(Debug, Clone, Default)]
-pub struct RunningCommand(Arc<Mutex<CommandState>>);
-
-#[derive(Debug, Default)]
-struct CommandState {
-    leader: Option<Pid>,
-    over: bool,
-}
-
-impl RunningCommand {
-    /// Ends the command that runs, with all its descendants, and lets none start any more.
-    pub fn end(&self) {
-        let mut state = self.lock();
-        state.over = true;
-        if let Some(leader) = state.leader.take() {
-            kill_descendants(leader);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CommandState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let line = string(arguments, "command");
     let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_SECONDS);
     let deadline = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_SECONDS)));
-    let (mut child, leader) = start(tools, line).map_err(|error| ToolError::execution(error.to_string()))?;
+    let (mut child, leader) =
+        start(workspace, line).map_err(|error| ToolError::execution(error.to_string()))?;
     let stdout = child.stdout.take().map(capture).transpose();
     let stderr = child.stderr.take().map(capture).transpose();
     let ended = stdout.is_ok() && stderr.is_ok() && ends_before(leader, deadline);
     {
         // The leader is not reaped yet, so its id still is its own.
-        let mut state = tools.running.lock();
+        let mut state = workspace.running.lock();
         kill_descendants(leader);
         state.leader = None;
     }
@@ -80,17 +56,17 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one tool that is a command; `run` is the checker's")]
-fn start(tools: &Toolbox, line: &str) -> std::io::Result<(Child, Pid)> {
+fn start(workspace: &Workspace, line: &str) -> std::io::Result<(Child, Pid)> {
     // Best effort: without it, only what left the process group would be missed.
     let _ = become_reaper();
-    let mut state = tools.running.lock();
+    let mut state = workspace.running.lock();
     if state.over {
         return Err(std::io::Error::other("the run is over"));
     }
     let inherited = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "TZ"];
     let child = Command::new("/bin/sh")
         .args(["-c", line])
-        .current_dir(&tools.root)
+        .current_dir(&workspace.root)
         .env_clear()
         .envs(inherited.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))))
         .stdin(Stdio::null())

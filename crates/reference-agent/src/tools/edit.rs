@@ -1,37 +1,38 @@
 //! Writing and editing.
 
 use super::files::{MAX_BYTES, read_text};
-use super::{Toolbox, io_error, object, string};
-use crate::event::{FileChange, ToolCode, ToolError, ToolOutput};
+use super::objects::{object, string};
+use super::workspace::{Workspace, io_error};
+use crate::tool_record::{FileChange, ToolCode, ToolError, ToolOutput};
 use cap_std::fs::OpenOptions;
 use serde_json::{Map, Value, json};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-pub(super) fn write(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn write(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let (path, content) = (string(arguments, "path"), string(arguments, "content"));
-    let relative = tools.relative(path)?;
+    let relative = workspace.relative(path)?;
     // A link within the workspace is replaced; one that leads out is no file of it, and stays.
-    let existed = match tools.dir.metadata(&relative) {
+    let existed = match workspace.dir.metadata(&relative) {
         Ok(_) => true,
         Err(error) if error.kind() == ErrorKind::NotFound => false,
         Err(error) => return Err(io_error(path, &error)),
     };
     // What is no text, or not there, is replaced all the same, as if it had been empty.
-    let before = read_text(tools, path, MAX_BYTES).map_or_else(|_| String::new(), |(text, _)| text);
+    let before = read_text(workspace, path, MAX_BYTES).map_or_else(|_| String::new(), |(text, _)| text);
     if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        tools.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
+        workspace.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
     }
-    replace(tools, path, &relative, content)?;
+    replace(workspace, path, &relative, content)?;
     let result = json!({"path": path, "bytes": content.len(), "created": !existed});
     let change = FileChange { path: path.to_owned(), before, after: content.to_owned() };
     Ok((object(result), Some(change)))
 }
 
-pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn edit(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let (path, old, new) = (string(arguments, "path"), string(arguments, "old"), string(arguments, "new"));
-    let relative = tools.relative(path)?;
-    let (before, truncated) = read_text(tools, path, MAX_BYTES)?;
+    let relative = workspace.relative(path)?;
+    let (before, truncated) = read_text(workspace, path, MAX_BYTES)?;
     if truncated {
         return Err(ToolError::execution(format!("{path} is larger than {MAX_BYTES} bytes")));
     }
@@ -44,35 +45,36 @@ pub(super) fn edit(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutpu
         return Err(ToolError::new(ToolCode::Conflict, message));
     }
     let after = before.replacen(old, new, 1);
-    replace(tools, path, &relative, &after)?;
+    replace(workspace, path, &relative, &after)?;
     let result = json!({"path": path, "bytes": after.len()});
     Ok((object(result), Some(FileChange { path: path.to_owned(), before, after })))
 }
 
 /// Writes beside the file and renames, so that nobody ever sees half of it, and a link is replaced,
 /// not followed.
-fn replace(tools: &Toolbox, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
+fn replace(workspace: &Workspace, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let Some(name) = relative.file_name() else {
         return Err(ToolError::execution(format!("{path} is not a file name")));
     };
-    if tools.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
+    if workspace.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
         return Err(ToolError::execution(format!("{path} is not a regular file")));
     }
     let temporary =
         relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::fresh() & 0xffff_ffff));
-    let mode = tools.dir.metadata(relative).ok().map(|meta| meta.permissions());
+    let mode = workspace.dir.metadata(relative).ok().map(|meta| meta.permissions());
     let written = (|| {
-        let mut file = tools.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
+        let mut file =
+            workspace.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content.as_bytes())?;
         if let Some(mode) = mode {
             file.set_permissions(mode)?;
         }
-        tools.dir.rename(&temporary, &tools.dir, relative)
+        workspace.dir.rename(&temporary, &workspace.dir, relative)
     })();
     if written.is_err() {
         // It may not even have been made.
-        let _ = tools.dir.remove_file(&temporary);
+        let _ = workspace.dir.remove_file(&temporary);
     }
     written.map_err(failure)
 }

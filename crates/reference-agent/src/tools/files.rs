@@ -1,7 +1,8 @@
 //! Listing and reading.
 
-use super::{Toolbox, io_error, object, string};
-use crate::event::{ToolCode, ToolError, ToolOutput};
+use super::objects::{object, string};
+use super::workspace::{Workspace, io_error};
+use crate::tool_record::{ToolCode, ToolError, ToolOutput};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt as _};
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
@@ -12,10 +13,11 @@ const MAX_NAMES: usize = 1_000;
 /// Most bytes of a file that the model gets.
 pub(super) const MAX_BYTES: u64 = 256 * 1024;
 
-pub(super) fn list(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn list(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let hidden = arguments.get("hidden").and_then(Value::as_bool).unwrap_or(false);
-    let entries = tools.dir.read_dir(tools.relative(path)?).map_err(|error| io_error(path, &error))?;
+    let entries =
+        workspace.dir.read_dir(workspace.relative(path)?).map_err(|error| io_error(path, &error))?;
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| io_error(path, &error))?;
@@ -39,19 +41,19 @@ pub(super) fn list(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutpu
     Ok((object(json!({"path": path, "entries": entries, "truncated": truncated})), None))
 }
 
-pub(super) fn read(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn read(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let path = string(arguments, "path");
-    let (content, truncated) = read_text(tools, path, MAX_BYTES)?;
+    let (content, truncated) = read_text(workspace, path, MAX_BYTES)?;
     Ok((object(json!({"path": path, "content": content, "truncated": truncated})), None))
 }
 
 /// Opens a regular file. Pipes and devices are refused, without waiting for anybody.
-fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
+fn open(workspace: &Workspace, path: &str) -> Result<File, ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(nonblocking);
-    let file = tools.dir.open_with(tools.relative(path)?, &options).map_err(failure)?;
+    let file = workspace.dir.open_with(workspace.relative(path)?, &options).map_err(failure)?;
     let kind = file.metadata().map_err(failure)?.file_type();
     if kind.is_dir() {
         return Err(ToolError::execution(format!("{path} is a folder")));
@@ -63,9 +65,9 @@ fn open(tools: &Toolbox, path: &str) -> Result<File, ToolError> {
 }
 
 /// At most `max` bytes of a text file, and whether that is not all.
-pub(super) fn read_text(tools: &Toolbox, path: &str, max: u64) -> Result<(String, bool), ToolError> {
+pub(super) fn read_text(workspace: &Workspace, path: &str, max: u64) -> Result<(String, bool), ToolError> {
     let mut bytes = Vec::new();
-    let file = open(tools, path)?;
+    let file = open(workspace, path)?;
     file.take(max + 1).read_to_end(&mut bytes).map_err(|error| io_error(path, &error))?;
     let truncated = bytes.len() as u64 > max;
     bytes.truncate(max as usize);

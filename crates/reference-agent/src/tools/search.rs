@@ -1,8 +1,9 @@
 //! Searching text files with a regular expression, in linear time.
 
 use super::files::read_text;
-use super::{Toolbox, io_error, object, string};
-use crate::event::{ToolCode, ToolError, ToolOutput};
+use super::objects::{object, string};
+use super::workspace::{Workspace, io_error};
+use crate::tool_record::{ToolCode, ToolError, ToolOutput};
 use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -15,19 +16,19 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Most characters of a line that is shown.
 const MAX_LINE: usize = 400;
 
-pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
     let pattern = string(arguments, "pattern");
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| {
         let message = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         ToolError::new(ToolCode::InvalidPattern, message)
     })?;
-    let start = tools.relative(path)?;
-    let meta = tools.dir.metadata(&start).map_err(|error| io_error(path, &error))?;
+    let start = workspace.relative(path)?;
+    let meta = workspace.dir.metadata(&start).map_err(|error| io_error(path, &error))?;
     let mut files = Vec::new();
     let mut truncated = false;
     if meta.is_dir() {
-        truncated |= !walk(tools, &start, 0, &mut files);
+        truncated |= !walk(workspace, &start, 0, &mut files);
     } else {
         files.push(start);
     }
@@ -35,7 +36,7 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
     let (mut matches, mut searched) = (Vec::new(), 0);
     for file in &files {
         // What is gone by now, or is no text, has no matching lines.
-        let content = file.to_str().and_then(|path| read_text(tools, path, MAX_BYTES).ok());
+        let content = file.to_str().and_then(|path| read_text(workspace, path, MAX_BYTES).ok());
         let Some((content, false)) = content else { continue };
         searched += 1;
         for (number, line) in content.lines().enumerate().filter(|(_, line)| regex.is_match(line)) {
@@ -56,15 +57,15 @@ pub(super) fn run(tools: &Toolbox, arguments: &Map<String, Value>) -> ToolOutput
 
 /// Collects the files under a folder; false when there are too many. Links are not followed, and
 /// names that begin with a dot are passed over.
-fn walk(tools: &Toolbox, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
-    let Ok(entries) = tools.dir.read_dir(folder) else { return true };
+fn walk(workspace: &Workspace, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
+    let Ok(entries) = workspace.dir.read_dir(folder) else { return true };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
         let path = folder.join(entry.file_name());
         let complete = match entry.file_type() {
-            Ok(kind) if kind.is_dir() => depth < MAX_DEPTH && walk(tools, &path, depth + 1, files),
+            Ok(kind) if kind.is_dir() => depth < MAX_DEPTH && walk(workspace, &path, depth + 1, files),
             Ok(kind) if kind.is_file() => {
                 files.push(path);
                 files.len() < MAX_FILES

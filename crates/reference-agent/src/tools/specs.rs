@@ -1,8 +1,33 @@
 //! The table of tools.
 
-use super::{Tool, calculate, command, edit, files, search};
-use crate::options::Profile;
-use serde_json::{Value, json};
+use super::workspace::Workspace;
+use super::{calculate, command, edit, files, search};
+use crate::modes::Profile;
+use crate::tool_record::ToolOutput;
+use serde_json::{Map, Value, json};
+
+/// One tool.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    /// The JSON Schemas of the arguments.
+    properties: Value,
+    /// The arguments that must be there.
+    required: &'static [&'static str],
+    /// The smallest profile that has it. Beyond the safe one, it changes something and needs approval.
+    pub(super) profile: Profile,
+    pub(super) run: fn(&Workspace, &Map<String, Value>) -> ToolOutput,
+}
+
+impl Tool {
+    /// The JSON Schema of all arguments.
+    pub(super) fn parameters(&self) -> Value {
+        json!({
+            "type": "object", "properties": self.properties, "required": self.required,
+            "additionalProperties": false,
+        })
+    }
+}
 
 pub(super) fn tools() -> Vec<Tool> {
     vec![
@@ -82,6 +107,12 @@ pub(super) fn tools() -> Vec<Tool> {
             run: command::run,
         },
     ]
+}
+
+/// The names of the tools of a profile.
+pub fn names(profile: Profile) -> Vec<&'static str> {
+    let tools = tools().into_iter().filter(|tool| tool.profile <= profile);
+    tools.map(|tool| tool.name).collect()
 }
 
 fn string(description: &str) -> Value {

@@ -4,12 +4,13 @@
 //! where a byte is not plainly right it gives up, and the parser reads the record from its start and
 //! reports what there is. Whatever it accepts, the parser accepts without a problem and as the same values.
 
+use super::Tape;
+use super::cell::{Cell, Level};
 use super::key::{fingerprint, tag};
-use super::{Cell, Tape};
 use crate::JsonType;
-use crate::input::is_noncharacter;
-use crate::number::MAX_SAFE;
-use crate::string::{MAX_KEY, plain, plain_in_word};
+use crate::limits::{MAX_KEY, MAX_SAFE};
+use crate::plain_text::{plain, plain_in_word};
+use crate::utf8::is_noncharacter;
 
 /// Longer records are left to the parser: offsets on a tape have 32 bits.
 const MAX_LENGTH: usize = 1 << 30;
@@ -17,19 +18,6 @@ const MAX_LENGTH: usize = 1 << 30;
 const MAX_KEYS: usize = 64;
 /// Longer numbers are left to the parser: shorter ones, with two digits of exponent, are far from infinity.
 const MAX_DIGITS: usize = 100;
-
-/// An open object or array.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Level {
-    container: usize,
-    object: bool,
-    /// How many elements or members it has.
-    count: u32,
-    /// Where the keys of an object begin in `Tape::keys`.
-    keys: usize,
-    /// A bit for each of its keys, of which two may have the same.
-    bits: u64,
-}
 
 struct CleanReader<'t, 'l> {
     tape: &'t mut Tape,

@@ -1,6 +1,6 @@
 //! What is found in a sample, each kind once, however often and in however many documents it is there.
 
-use super::SampleSide;
+use super::side::SampleSide;
 use crate::diff::catalogue::rule;
 use crate::diff::change::{Change, Class, Evidence, SamplePlace};
 use crate::diff::predicates::contains;

@@ -4,6 +4,9 @@
 mod findings;
 mod keywords;
 mod places;
+mod side;
+
+pub use side::SampleSide;
 
 use super::bundle::{self, Bundle, DATA};
 use super::canonicalize::Canonicalizer;
@@ -11,7 +14,7 @@ use super::change::{Change, Class, SamplePlace};
 use super::channels::framed;
 use super::predicates::contains;
 use super::typed_schema::{accepts_nothing, bit};
-use super::union::candidates;
+use super::variants::candidates;
 use super::walk::{excerpt, type_phrase};
 use super::witness::missing_key;
 use crate::budget::{self, Budget};
@@ -24,8 +27,6 @@ use crate::{Against, Contract, Framing, OutputSpec, RunExit, Settings, Validatio
 use findings::{Findings, Found};
 use jsonschema::json::{JsonNumber as _, Node as _};
 use places::{Alternative, Located, Place, Schemas, Unnamed};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io;
@@ -37,16 +38,6 @@ use strict_json::{JsonType, Key, ProblemKind, TapeNode, escape_token};
 const MAX_ERRORS: usize = 10_000;
 /// Errors of a whole sample that are looked at where its values are not.
 const MAX_COARSE_ERRORS: usize = 1_000;
-
-/// Which side of a comparison a sample is; the other one is a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SampleSide {
-    /// Output of the past, which the new schema may reject.
-    Old,
-    /// Output of the present, which may contain more than the old schema allows.
-    New,
-}
 
 /// The result of comparing a sample with a schema.
 #[derive(Debug, Clone, Default, PartialEq)]

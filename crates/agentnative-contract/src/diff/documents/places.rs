@@ -2,7 +2,7 @@
 
 use crate::diff::canonicalize::Canonicalizer;
 use crate::diff::typed_schema::{TypedSchema, accepts_nothing};
-use crate::diff::union::variant_names;
+use crate::diff::variants::variant_names;
 use crate::diff::walk::{addresses, full_schema};
 use crate::{Schema, Violation};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Anthropic's messages.
 
-use super::super::scene::Turn;
-use super::{Api, CACHED, INPUT, OUTPUT};
+use super::super::turn::Turn;
+use super::interface::{Api, CACHED, INPUT, OUTPUT};
 use serde_json::{Value, json};
 
 pub(super) struct Anthropic;

@@ -1,7 +1,7 @@
 //! Gemini's generateContent.
 
-use super::super::scene::Turn;
-use super::{Api, CACHED, INPUT, OUTPUT};
+use super::super::turn::Turn;
+use super::interface::{Api, CACHED, INPUT, OUTPUT};
 use serde_json::{Value, json};
 
 pub(super) struct Gemini;
@@ -41,7 +41,7 @@ impl Api for Gemini {
 }
 
 fn calls(turn: &Turn) -> impl Iterator<Item = Value> + '_ {
-    let call = |call: &super::super::scene::Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
+    let call = |call: &super::super::turn::Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
     turn.calls.iter().map(call)
 }
 

@@ -3,32 +3,21 @@
 mod anthropic;
 mod chat;
 mod gemini;
+mod interface;
 mod responses;
 
 use super::http::{self, Request};
 use super::prompt::Prompt;
-use super::scene::{ANSWER, Scene, Turn, turn};
+use super::scene::Scene;
+use super::turn::{ANSWER, turn};
+use interface::{Api, INPUT};
 use serde_json::{Value, json};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// Tokens of each turn: of the prompt, those of it that came from a cache, and of the answer.
-const INPUT: u64 = 100;
-const CACHED: u64 = 20;
-const OUTPUT: u64 = 10;
 /// How long the second half of a slow answer takes.
 const PAUSE: Duration = Duration::from_secs(30);
-
-/// An API.
-trait Api {
-    /// A turn as one document.
-    fn document(&self, model: &str, turn: &Turn) -> Value;
-    /// A turn as server-sent events: the event's name, if it has one, and its data.
-    fn events(&self, model: &str, turn: &Turn) -> Vec<(Option<String>, String)>;
-    /// An error of the provider.
-    fn error(&self, status: u16, message: &str) -> Value;
-}
 
 /// A reply, in two parts between which something can happen.
 pub(super) struct Reply {

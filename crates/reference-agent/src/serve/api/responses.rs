@@ -1,7 +1,7 @@
 //! OpenAI's responses.
 
-use super::super::scene::{Call, Turn};
-use super::{Api, CACHED, INPUT, OUTPUT};
+use super::super::turn::{Call, Turn};
+use super::interface::{Api, CACHED, INPUT, OUTPUT};
 use serde_json::{Value, json};
 
 pub(super) struct Responses;

@@ -1,0 +1,16 @@
+//! The streams that are known, in the order in which an event of unknown origin is offered to them.
+
+use super::state::EventStream;
+use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};
+
+/// The streams that are known. Another agent's is one more file and one more line.
+pub(super) const STREAMS: &[EventStream] = &[
+    opencode::STREAM,
+    opencode_run::STREAM,
+    claude::STREAM,
+    codex::STREAM,
+    gemini::STREAM,
+    qwen::STREAM,
+    pi::STREAM,
+    cline::STREAM,
+];

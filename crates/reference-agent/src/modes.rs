@@ -1,0 +1,48 @@
+//! What the tools of a run may be and do, as the command line names it.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// Whether tools are offered to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolsMode {
+    /// Yes, unless it takes none.
+    #[default]
+    Auto,
+    /// Yes; a model that takes none is an error.
+    On,
+    /// No.
+    Off,
+}
+
+/// Who approves of tools that change something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalMode {
+    /// The person at the terminal.
+    Ask,
+    /// Nobody needs to.
+    #[default]
+    Auto,
+    /// Nobody does: they are refused.
+    Never,
+}
+
+/// Which tools there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// Those that read.
+    Safe,
+    /// Also those that write.
+    #[default]
+    Framework,
+    /// Also `run_command`.
+    Dev,
+}
+
+/// The name of a value as it stands on the command line.
+pub fn value_name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}

@@ -1,0 +1,48 @@
+//! The settings with those of the configuration file, checked together.
+
+use super::{Format, Options};
+use crate::config_file;
+use crate::failure::{Code, Failure, Result};
+use crate::modes::{ApprovalMode, value_name};
+use std::ffi::OsString;
+
+impl Options {
+    /// The settings with those of the configuration file between the command line, which these are
+    /// from, and the defaults; fails for settings that make no sense together, too.
+    pub fn resolve(mut self, args: &[OsString]) -> Result<Self> {
+        if let (Some(own), Some(requested)) = (self.protocol.format, self.requested_format())
+            && value_name(requested) != own.name()
+        {
+            let contract = self.protocol.contract.unwrap_or_default();
+            let (own, requested) = (own.name(), value_name(requested));
+            let message = format!("--contract {contract} supports {own} only, found {requested}");
+            let hint = format!("remove the format, or use --output {own}");
+            return Err(Failure::new(Code::InvalidOption, message).hint(hint));
+        }
+        let format = self.format();
+        if let Some(requested) = self.requested_format().filter(|format| *format != Format::Text)
+            && self.raw
+        {
+            let message = format!("--raw cannot be combined with the format {}", value_name(requested));
+            return Err(Failure::new(Code::InvalidOption, message));
+        }
+        if let Some(path) = &self.config {
+            let file = config_file::read(path)?;
+            let allow_insecure_http = file.allow_insecure_http || self.allow_insecure_http;
+            self = file;
+            let updated = self.update(args);
+            updated.map_err(|error| Failure::new(Code::InvalidOption, error.to_string()))?;
+            // A flag that is not there counts as false.
+            self.allow_insecure_http = allow_insecure_http;
+        }
+        self.stream &= !self.no_stream;
+        if let Some(word) = self.query.iter().find(|word| word.to_str().is_none()) {
+            return Err(Failure::new(Code::InvalidOption, format!("not UTF-8: {}", word.display())));
+        }
+        if self.approval_mode == ApprovalMode::Ask && format.is_json() {
+            let message = format!("--approval-mode ask cannot be combined with the format {}", format.name());
+            return Err(Failure::new(Code::InteractiveApprovalJson, message).hint("use auto or never"));
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,106 @@
+//! Running the tools that a model asks for.
+
+use super::objects::arguments;
+use super::specs::{self, Tool};
+use super::workspace::Workspace;
+use crate::clock::{millis, now_ms};
+use crate::event::Event;
+use crate::model::{ToolCall, ToolSpec};
+use crate::modes::{ApprovalMode, Profile, value_name};
+use crate::tool_record::{ToolCode, ToolError, ToolOutput, ToolRecord, ToolStart};
+use agentnative_contract::Schema;
+use serde_json::{Map, Value};
+use std::time::Instant;
+
+/// Asks whether a tool that changes something may run: the tool and its arguments.
+pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
+
+/// The tools of a run.
+pub struct Toolbox {
+    tools: Vec<Tool>,
+    workspace: Workspace,
+    profile: Profile,
+    approval: ApprovalMode,
+}
+
+impl Toolbox {
+    /// The tools of a profile, in a workspace.
+    pub fn new(workspace: Workspace, profile: Profile, approval: ApprovalMode) -> Self {
+        Self { tools: specs::tools(), workspace, profile, approval }
+    }
+
+    /// The tools of the profile, for the model.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let tools = self.tools.iter().filter(|tool| tool.profile <= self.profile);
+        let spec = |tool: &Tool| {
+            let Tool { name, description, .. } = *tool;
+            ToolSpec { name, description, parameters: tool.parameters() }
+        };
+        tools.map(spec).collect()
+    }
+
+    /// Runs what the model asks for, and emits its start and its end. What a tool finds passes `hide`
+    /// before anybody sees it.
+    pub fn call(
+        &self,
+        call: &ToolCall,
+        hide: &dyn Fn(&str) -> String,
+        approve: &mut Approve,
+        emit: &mut dyn FnMut(Event),
+    ) -> ToolRecord {
+        let parsed = arguments(&call.arguments);
+        let clock = Instant::now();
+        let start = ToolStart {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            input: parsed.clone().unwrap_or_default(),
+            raw: call.arguments.clone(),
+            started: now_ms(),
+        };
+        emit(Event::ToolCall(start.clone()));
+        let output = self.run(call, parsed, approve, emit);
+        let mut record = start.finish(output, millis(clock.elapsed()));
+        record.hide(hide);
+        emit(Event::ToolResult(record.clone()));
+        record
+    }
+
+    fn run(
+        &self,
+        call: &ToolCall,
+        arguments: Result<Map<String, Value>, ToolError>,
+        approve: &mut Approve,
+        emit: &mut dyn FnMut(Event),
+    ) -> ToolOutput {
+        let Some(tool) = self.tools.iter().find(|tool| tool.name == call.name) else {
+            let message = format!("Unknown tool: {}", call.name);
+            return Err(ToolError::new(ToolCode::Unknown, message));
+        };
+        let arguments = Value::Object(arguments?);
+        let schema = Schema::compile(&tool.parameters()).map_err(|e| ToolError::execution(e.message))?;
+        if let Some(violation) = schema.violations(&arguments).into_iter().next() {
+            let place = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
+            return Err(ToolError::args(format!("{place}: {}", violation.message)));
+        }
+        let Value::Object(arguments) = arguments else {
+            return Err(ToolError::args("the arguments are not a JSON object"));
+        };
+        if tool.profile > self.profile {
+            let needed = value_name(tool.profile);
+            return Err(ToolError::execution(format!("BLOCKED: {} needs --profile {needed}", tool.name)));
+        }
+        if tool.profile > Profile::Safe && self.approval != ApprovalMode::Auto {
+            let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
+            emit(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
+            if !granted {
+                let who = if self.approval == ApprovalMode::Ask {
+                    "was not approved"
+                } else {
+                    "is disabled by approval mode 'never'"
+                };
+                return Err(ToolError::execution(format!("BLOCKED: {} {who}", tool.name)));
+            }
+        }
+        (tool.run)(&self.workspace, &arguments)
+    }
+}
