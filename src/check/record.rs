@@ -70,9 +70,6 @@ impl Session {
         let mut recording = self.begun(info, prepared.profile.clone(), prepared.config.as_ref());
         let mut events = Events::new(observer);
         let discovered = discover(&discovery, &recording, &mut runs, &mut events)?;
-        if discovered.decides_nothing {
-            something_ran(&recording.target, &[])?;
-        }
         recording.profile = discovered.profile;
         recording.fast = self.options.fast;
         recording.set_toolkit(prepared.target.toolkit());
@@ -174,6 +171,9 @@ fn discover(
     loop {
         let profile = discovery.profile(&so_far);
         let calls = match discovery.resolve(&profile, &so_far) {
+            ControlFlow::Continue(discovered) if discovered.decides_nothing => {
+                return something_ran(&recording.target, &[]).map(|()| discovered);
+            }
             ControlFlow::Continue(discovered) => return Ok(discovered),
             ControlFlow::Break(calls) => calls,
         };

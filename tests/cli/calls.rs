@@ -34,6 +34,16 @@ echo "an answer to $*"
 "#;
 
 #[test]
+fn a_check_of_files_alone_calls_nothing() {
+    let folder = recorder("echo '{}'");
+    let probe = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let config = format!("[target]\ncommand = ['./cli']\nformats.json = ['--format', 'json']\n{probe}");
+    folder.write("agentnative.toml", config);
+    let run = folder.run(&["check", ".", "--isolation", "none", "--check", "p8-bundle"]);
+    assert_eq!((run.code, calls(&folder)), (Some(0), set(&[])), "{}", run.err);
+}
+
+#[test]
 fn no_free_word_for_a_target_that_takes_a_prompt() {
     let harmless = set(&["--help", "--version", "--agentnative-unknown-flag"]);
     let target = |usage: &str, settings: &str, probes: &str| {
