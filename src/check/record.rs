@@ -1,7 +1,7 @@
 //! Making the runs that checks need of a target: round by round, each for what the runs so far show to be lacking.
 
 use super::contracts::LoadedContracts;
-use super::phases::{Discovered, Discovery, RunsSoFar, lacking};
+use super::phases::{Discovered, Discovery, Lacking, RunsSoFar, lacking};
 use super::program_contract::ChosenContract;
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
@@ -204,11 +204,14 @@ fn complete(
 ) -> Result<()> {
     let mut asked = BTreeSet::new();
     loop {
-        let next = runs.runner.unheard(|| lacking(recording, checks, scans, &asked))??;
+        let next = match runs.interrupted {
+            Some(_) => Lacking { keys: Vec::new(), total: events.total.max(recording.observations.len()) },
+            None => runs.runner.unheard(|| lacking(recording, checks, scans, &asked))??,
+        };
         events.start(recording, next.total)?;
         recording.observations.iter().for_each(|seen| events.end(&recording.probes, seen));
         events.check()?;
-        if runs.interrupted.is_some() || next.keys.is_empty() {
+        if next.keys.is_empty() {
             break;
         }
         let Recording { probes, profile, .. } = &*recording;

@@ -1,4 +1,4 @@
-//! The kinds of manifests, and what they tell of a package.
+//! The kinds of manifests, and the facts of a package that they declare.
 
 use crate::model::Language;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Where options go among the arguments of a call.
+//! Positions of options among the arguments of a call.
 
 use crate::config::{FORMAT_PLACE, place_format};
 

@@ -1,4 +1,4 @@
-//! What is known of a target's command line.
+//! The profile of a target: what is known of its command line.
 
 use crate::config::{Asking, Conventions, Flag, TargetConfig};
 use crate::model::OutputFormat;

@@ -1,4 +1,4 @@
-//! What tables of a `contract.toml` are made of.
+//! Readers of values in the tables of `contract.toml`.
 
 use crate::spanned_toml::{Table, Value};
 

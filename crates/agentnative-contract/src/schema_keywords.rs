@@ -1,4 +1,4 @@
-//! What tells a schema from other documents.
+//! Recognizes JSON Schemas by their keywords.
 
 use serde_json::Value;
 use strict_json::JsonType;

@@ -1,4 +1,4 @@
-//! How inputs are validated, and what is remembered from one record to the next.
+//! Settings of a validation, and its state from one record to the next.
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;

@@ -1,4 +1,4 @@
-//! What validating one input gives.
+//! The result of validating one input.
 
 use super::stream_state::StreamOutcome;
 use super::violation::{Against, Counts, Room, Tally, Violation};

@@ -1,4 +1,4 @@
-//! What processes of the helper are called and told by.
+//! Names of the helper's processes, of its variable and of its argument.
 
 /// What processes of the helper are called.
 pub(crate) const NAME: &str = "agentnative-helper";

@@ -1,4 +1,4 @@
-//! The exit code of a command that writes.
+//! The exit code of a command that writes to stdout.
 
 use agentnative_contract::error::Error;
 use agentnative_output::Output;

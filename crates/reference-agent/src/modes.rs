@@ -1,4 +1,4 @@
-//! What the tools of a run may be and do, as the command line names it.
+//! The modes of the tools: offered or not, approved by whom, which profile.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};

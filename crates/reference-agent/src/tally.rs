@@ -1,4 +1,4 @@
-//! The sum of the events of a run, as they come.
+//! Adds the events of a run to its summary.
 
 use super::clock::millis;
 use super::event::{Event, Outcome};

@@ -1,4 +1,4 @@
-//! What the grammar wants next, and which value that concerns.
+//! What the grammar expects next, and the value that a problem names.
 
 /// Which value the pointer of a problem names.
 #[derive(Clone, Copy, PartialEq, Eq)]

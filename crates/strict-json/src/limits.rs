@@ -1,4 +1,4 @@
-//! Limits that every reader of a record keeps to.
+//! Limits that all readers of a record share.
 
 /// A sink gets this many bytes of a key.
 pub(super) const MAX_KEY: usize = 16 * 1024;

@@ -1,4 +1,4 @@
-//! How far the text of a string goes on without anything to look at.
+//! Measures the plain text at the start of a string.
 
 /// The number of bytes in front of the first quote, backslash or control character.
 #[inline]

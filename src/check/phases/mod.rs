@@ -11,7 +11,7 @@ mod format_flag;
 mod planned;
 mod runs_so_far;
 
-pub(super) use planned::{lacking, planned};
+pub(super) use planned::{Lacking, lacking, planned};
 pub(super) use runs_so_far::RunsSoFar;
 
 use super::help_pages::help_of;

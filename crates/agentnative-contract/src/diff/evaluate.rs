@@ -1,4 +1,4 @@
-//! What a schema plainly says: the only values that it takes, and whether it holds as a condition.
+//! Evaluates schemas whose result is certain: the only values that they accept, and whether they hold as a condition.
 
 use super::bundle::parts;
 use super::canonicalize::Canonicalizer;

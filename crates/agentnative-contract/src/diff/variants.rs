@@ -1,4 +1,4 @@
-//! The variants of a union: what tells them apart, and what they are called.
+//! The variants of a union: the keys that discriminate between them, and their names.
 
 use super::canonicalize::Canonicalizer;
 use super::predicates::distinct;

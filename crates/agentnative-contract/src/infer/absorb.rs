@@ -1,4 +1,4 @@
-//! Merges values, as flat lists of nodes, into what the values at their places have been.
+//! Merges values, as lists of nodes, into the shapes of their places.
 
 use super::nodes::{NodeKind, Nodes};
 use super::objects::{KEYS, LONG_KEY};

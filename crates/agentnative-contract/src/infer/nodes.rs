@@ -1,4 +1,4 @@
-//! One value as a flat list.
+//! A value as a flat list of nodes.
 
 use super::shape::{Shape, Tag};
 use super::text::Formats;

@@ -1,4 +1,4 @@
-//! Arithmetic on what may not be known, with results that JSON can write.
+//! Arithmetic on unknown quantities, with results that JSON can write.
 
 /// The sum of what is known.
 pub(super) fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {

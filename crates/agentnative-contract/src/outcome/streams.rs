@@ -1,4 +1,4 @@
-//! The streams that are known, in the order in which an event of unknown origin is offered to them.
+//! The known streams, in the order in which detection tries them.
 
 use super::state::EventStream;
 use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};

@@ -1,4 +1,4 @@
-//! What all runs have in common.
+//! State that all runs share.
 
 use super::environment::Environment;
 use super::folder::Root;

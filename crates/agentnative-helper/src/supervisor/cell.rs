@@ -1,4 +1,4 @@
-//! What the supervisor and the first process of a confined run tell each other.
+//! Messages between the supervisor and the first process of a confined run.
 
 use super::status::Status;
 use super::talk::send_with;

@@ -1,4 +1,4 @@
-//! What the files of git in a project say.
+//! Reads files of git: the folder of a repository, and whether a configuration holds credentials.
 
 #![expect(
     clippy::disallowed_methods,

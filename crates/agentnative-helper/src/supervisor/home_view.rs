@@ -1,4 +1,4 @@
-//! What is known of what runs see of the homes of the user.
+//! The paths of the home folders that runs see.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

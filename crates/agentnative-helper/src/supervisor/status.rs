@@ -1,4 +1,4 @@
-//! How a child of this process ended.
+//! The exit status of a child process.
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 

@@ -1,4 +1,4 @@
-//! How runs are told to stop.
+//! Requests to stop runs, by urgency.
 
 use crate::protocol::Request;
 use tokio::sync::watch;

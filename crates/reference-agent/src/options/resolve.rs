@@ -1,4 +1,4 @@
-//! The settings with those of the configuration file, checked together.
+//! Combines the options with those of the configuration file, and validates them.
 
 use super::{Format, Options};
 use crate::config_file;

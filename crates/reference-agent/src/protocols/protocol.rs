@@ -1,4 +1,4 @@
-//! What a protocol is: its facts, and what encodes a run in it.
+//! The interface of a protocol: its facts, and the encoder of a run.
 
 use crate::event::{Event, Outcome};
 use crate::modes::{ApprovalMode, Profile, ToolsMode};

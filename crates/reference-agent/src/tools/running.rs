@@ -1,4 +1,4 @@
-//! The command that runs, as other threads see it.
+//! The running command, as other threads can end it.
 
 use agentnative_helper::process_tree::kill_descendants;
 use rustix::process::Pid;

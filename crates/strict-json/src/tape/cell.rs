@@ -1,4 +1,4 @@
-//! What the buffers of a tape hold.
+//! The cells of a tape, and the levels of open containers.
 
 use crate::JsonType;
 

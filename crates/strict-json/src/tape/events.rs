@@ -1,4 +1,4 @@
-//! A tape takes the events of a reading.
+//! Writes the events of a reader to a tape.
 
 use super::Tape;
 use crate::{Event, JsonType, Sink};

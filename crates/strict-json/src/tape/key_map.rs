@@ -1,4 +1,4 @@
-//! Values by the keys of objects on a tape.
+//! Looks up values on a tape by the keys of objects.
 
 use super::{Key, TapeNode};
 

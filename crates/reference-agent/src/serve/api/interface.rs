@@ -1,4 +1,4 @@
-//! What an API has: a turn as a document and as events, and errors.
+//! The interface of an API: a turn as a document and as events, and errors.
 
 use super::super::turn::Turn;
 use serde_json::Value;
