@@ -69,6 +69,36 @@ fn a_replay_prints_what_the_check_printed() {
 }
 
 #[test]
+fn trials_that_are_rejected_are_no_runs_of_a_recording() {
+    let folder = Folder::with(
+        r#"case "$*" in
+            "items list" | "items --output text list") echo milk ;;
+            "items --output json list" | "items --output jsonl list") echo '{"id":1}' ;;
+            *--help*) echo '  --output FORMAT  text, json or jsonl' ;;
+            *) echo "unknown: $*" >&2; exit 2 ;;
+        esac"#,
+    );
+    let check =
+        ["check", "./cli", "--jsonl", "--principle", "2", "--probe", "items list", "--record", "seen"];
+    let lines = folder.run(&check).lines();
+    let runs: Vec<&Value> = lines.iter().filter(|line| line["type"] == "run").collect();
+    let nameless = runs.iter().find(|run| run["probe"] == "");
+    assert_eq!(nameless, None);
+    let of = |name: &str| {
+        runs.iter().find(|run| run["probe"] == name && run["format"] == "json").unwrap()["argv"].clone()
+    };
+    assert!(of("items list").as_str().unwrap().ends_with("cli items --output json list"));
+    let rejected = of("items list, format after the arguments");
+    assert!(rejected.as_str().unwrap().ends_with("cli items list --output json"));
+    let replayed = folder.run(&["check", "--replay", "seen", "--jsonl", "--principle", "2"]).lines();
+    let results = |lines: &[Value]| -> Vec<Value> {
+        let is_judged = |line: &&Value| line["type"] == "result" || line["type"] == "summary";
+        lines.iter().filter(is_judged).cloned().collect()
+    };
+    assert_eq!(results(&replayed), results(&lines));
+}
+
+#[test]
 fn a_recording_holds_the_waivers() {
     let folder = Folder::demo("before() { if [ \"$format\" = json ]; then echo loading; fi; }");
     let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";

@@ -111,14 +111,12 @@ impl Discovery<'_> {
     ) -> Discovered {
         let (mut probes, keys) = probe::plan(self.checks, declared, &profile, self.timeout);
         probes.extend(positions.refused);
-        let is_kept = |key: &RunKey| {
-            let kind = key.probe.kind();
-            keys.contains(key) || kind.is_none_or(|kind| matches!(kind, Derived::NoFormat | Derived::Refused))
-        };
         let named: BTreeMap<RunKey, Option<RunKey>> = positions.renamed;
         let runs = so_far.all().iter().filter_map(|seen| {
             let key = named.get(&seen.key).cloned().unwrap_or_else(|| Some(seen.key.clone()))?;
-            is_kept(&key).then(|| Observation { key, ..seen.clone() })
+            // A trial that was rejected is no run of any probe.
+            let is_kept = probes.iter().any(|probe| probe.id == key.probe);
+            is_kept.then(|| Observation { key, ..seen.clone() })
         });
         let only_help = probes.iter().all(|probe| !probe.is_declared())
             && keys.iter().all(|key| key.probe == probe::help_run().probe);
