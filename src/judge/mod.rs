@@ -5,6 +5,7 @@ mod blocks;
 mod breakdown;
 mod confined;
 mod context;
+mod evidence;
 mod kit;
 mod lines;
 mod p1;
