@@ -187,7 +187,7 @@ fn imports_are_seen_however_they_are_written() {
 }
 
 /// Each source file of the product and its crates, by its path in the repository.
-fn sources() -> Vec<(PathBuf, String)> {
+pub fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let folders = crates.map(|package| package.join("src")).chain([root.join("src")]);

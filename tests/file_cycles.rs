@@ -2,8 +2,8 @@
 //! an item that is imported by way of one is looked up where it is defined. Read from the syntax tree of the source;
 //! paths in the arguments of macros are not seen.
 
+use crate::architecture::sources;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
@@ -30,16 +30,17 @@ type Modules = BTreeMap<Names, Module>;
 
 #[test]
 fn no_file_imports_one_that_imports_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut crates: BTreeMap<PathBuf, Vec<(PathBuf, String)>> = BTreeMap::new();
+    for (file, text) in sources() {
+        let is_source = |folder: &&Path| folder.ends_with("src");
+        let source = file.ancestors().filter(is_source).last().unwrap().to_owned();
+        crates.entry(source).or_default().push((file, text));
+    }
     let mut wrong = Vec::new();
-    for package in crates.chain([root.to_owned()]) {
-        let modules = modules(&package.join("src"));
-        assert!(!modules.is_empty(), "no source was found in {}", package.display());
-        for (file, imports) in cycles(&modules) {
-            let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
-            let imports: Vec<String> = imports.iter().map(|path| relative(path)).collect();
-            wrong.push(format!("{} imports {}", relative(&file), imports.join(", ")));
+    for (source, files) in crates {
+        for (file, imports) in cycles(&modules(&source, files)) {
+            let imports: Vec<String> = imports.iter().map(|import| import.display().to_string()).collect();
+            wrong.push(format!("{} imports {}", file.display(), imports.join(", ")));
         }
     }
     assert!(wrong.is_empty(), "these files import each other:\n{}", wrong.join("\n"));
@@ -47,62 +48,41 @@ fn no_file_imports_one_that_imports_it() {
 
 #[test]
 fn imports_are_followed_to_the_definition() {
-    let folder = tempfile::tempdir().unwrap();
-    for (file, text) in [
-        ("lib.rs", "mod a;\nmod b;\npub use b::{Two, deep::Three as Four};\n"),
-        ("a.rs", "use super::{Two, b};\npub struct One;\nfn f(_: Two) { b::deep::g() }\n"),
-        (
-            "b/mod.rs",
-            "pub mod deep;\npub struct Two;\n#[cfg(test)]\nmod tests { use super::*; use crate::a::One; }\n",
-        ),
-        ("b/deep.rs", "pub struct Three;\npub fn g() { let _ = crate::Four; }\n"),
-    ] {
-        let file = folder.path().join(file);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-    let names = |modules: &Modules| -> Vec<(String, Vec<String>)> {
-        let name = |path: &Path| path.strip_prefix(folder.path()).unwrap().display().to_string();
-        let cycles = cycles(modules).into_iter();
-        cycles.map(|(file, imports)| (name(&file), imports.iter().map(|path| name(path)).collect())).collect()
+    let cycles = |deep: &str| {
+        let files = [
+            ("lib.rs", "mod a;\nmod b;\npub use b::{Two, deep::Three as Four};\n"),
+            ("a.rs", "use super::{Two, b};\npub struct One;\nfn f(_: Two) { b::deep::g() }\n"),
+            (
+                "b/mod.rs",
+                "pub mod deep;\npub struct Two;\n#[cfg(test)]\nmod tests { use super::*; use crate::a::One; }\n",
+            ),
+            ("b/deep.rs", deep),
+        ];
+        let files = files.map(|(file, text)| (PathBuf::from(file), text.to_owned()));
+        cycles(&modules(Path::new(""), files))
     };
-    assert_eq!(names(&modules(folder.path())), []);
-    // `Four` is found in this file itself, so only the import of the other module closes a circle.
-    fs::write(
-        folder.path().join("b/deep.rs"),
-        "use crate::a;\npub struct Three;\npub fn g() { let _ = a::One; }\n",
-    )
-    .unwrap();
+    // `Four` is an item of this file, by way of the crate's root.
+    assert_eq!(cycles("pub struct Three;\npub fn g() { let _ = crate::Four; }\n"), BTreeMap::new());
     let expected = [("a.rs", "b/deep.rs"), ("b/deep.rs", "a.rs")];
-    assert_eq!(
-        names(&modules(folder.path())),
-        expected.map(|(file, other)| (file.into(), vec![other.into()]))
-    );
+    let expected = expected.map(|(file, import)| (PathBuf::from(file), vec![PathBuf::from(import)]));
+    let found = cycles("use crate::a;\npub struct Three;\npub fn g() { let _ = a::One; }\n");
+    assert_eq!(found, BTreeMap::from(expected));
 }
 
-/// Reads the source below this folder.
-fn modules(source: &Path) -> Modules {
-    let files = walkdir::WalkDir::new(source).into_iter().map(Result::unwrap);
-    let files = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
-    let read = |entry: walkdir::DirEntry| {
-        let file = entry.into_path();
-        let mut names: Names = file
-            .strip_prefix(source)
-            .unwrap()
-            .with_extension("")
-            .iter()
-            .map(|part| part.to_str().unwrap().to_owned())
-            .collect();
+/// Reads these files of a crate, whose source is in this folder.
+fn modules(source: &Path, files: impl IntoIterator<Item = (PathBuf, String)>) -> Modules {
+    let read = |(file, text): (PathBuf, String)| {
+        let path = file.strip_prefix(source).unwrap().with_extension("");
+        let mut names: Names = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
         if ["mod", "lib"].contains(&&**names.last().unwrap()) {
             names.pop();
         }
-        let text = fs::read_to_string(&file).unwrap();
         let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let mut module = Module { file, ..Module::default() };
         module.visit_file(&syntax);
         (names, module)
     };
-    files.map(read).collect()
+    files.into_iter().map(read).collect()
 }
 
 impl<'ast> Visit<'ast> for Module {

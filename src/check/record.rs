@@ -167,12 +167,18 @@ fn discover(
     runs: &mut Runs<'_>,
     events: &mut Events<'_, '_>,
 ) -> Result<Discovered> {
-    let mut so_far = RunsSoFar::default();
+    let (mut so_far, mut probes) = (RunsSoFar::default(), Vec::new());
     loop {
-        let profile = discovery.profile(&so_far);
-        let calls = match discovery.resolve(&profile, &so_far) {
+        let page = discovery.root_page(&so_far);
+        let profile = discovery.profile.clone().with_help(&page, &discovery.declared);
+        if let ([help], false) = (so_far.all(), discovery.declared.is_empty()) {
+            events.start(recording, discovery.planned(&profile))?;
+            events.end(&probes, help);
+            events.check()?;
+        }
+        let calls = match discovery.resolve(&page, &profile, &so_far) {
             ControlFlow::Continue(discovered) if discovered.decides_nothing => {
-                return something_ran(&recording.target, &[]).map(|()| discovered);
+                return Err(nothing_to_run(&recording.target));
             }
             ControlFlow::Continue(discovered) => return Ok(discovered),
             ControlFlow::Break(calls) => calls,
@@ -180,16 +186,11 @@ fn discover(
         let keys: Vec<RunKey> = calls.iter().map(|(probe, format)| probe.plain(*format)).collect();
         // A derived call is set up as the probe is that it is derived from.
         let called = calls.iter().map(|(probe, _)| probe);
-        let probes: Vec<Probe> = called.chain(&discovery.declared).cloned().collect();
+        probes = called.chain(&discovery.declared).cloned().collect();
         let seen = runs.make(&keys, &probes, &profile, &mut |_| {})?;
-        so_far.add(&calls, seen, runs.interrupted.is_some());
+        so_far.add(keys, seen, runs.interrupted.is_some());
         if discovery.is_behavioral() && !so_far.all().is_empty() {
             something_ran(&recording.target, so_far.all())?;
-        }
-        if let ([help], false) = (so_far.all(), discovery.declared.is_empty()) {
-            events.start(recording, discovery.planned(&discovery.profile(&so_far)))?;
-            events.end(&probes, help);
-            events.check()?;
         }
     }
 }
@@ -209,7 +210,9 @@ fn complete(
             None => runs.runner.unheard(|| lacking(recording, checks, scans, &asked))??,
         };
         events.start(recording, next.total)?;
-        recording.observations.iter().for_each(|seen| events.end(&recording.probes, seen));
+        if asked.is_empty() {
+            recording.observations.iter().for_each(|seen| events.end(&recording.probes, seen));
+        }
         events.check()?;
         if next.keys.is_empty() {
             break;
@@ -260,9 +263,9 @@ fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()
         let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
         first = first.or(Some((why, &seen.end)));
     }
-    let command = target.command.join(" ");
     Err(match first {
         Some((words, end)) => {
+            let command = target.command.join(" ");
             let message = format!("nothing could be run: {command}: {words}");
             match end {
                 end if end.is_denied() => Error::auth(message),
@@ -272,7 +275,12 @@ fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()
                 _ => Error::nothing_run(message),
             }
         }
-        None => Error::nothing_run(format!("nothing was run: the selected checks need no run of {command}"))
-            .hint("declare probes with --probe \"ARGS\", or as [[probe]] in agentnative.toml"),
+        None => nothing_to_run(target),
     })
+}
+
+fn nothing_to_run(target: &TargetInfo) -> Error {
+    let command = target.command.join(" ");
+    Error::nothing_run(format!("nothing was run: the selected checks need no run of {command}"))
+        .hint("declare probes with --probe \"ARGS\", or as [[probe]] in agentnative.toml")
 }

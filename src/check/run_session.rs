@@ -72,8 +72,7 @@ impl Session {
             }
             Ok(located) => {
                 root = located.config.as_ref().map(|config| config.root.clone());
-                let code = located.code.clone();
-                let (mut recording, signal) =
+                let (mut recording, signal, code) =
                     self.record_located(checks, located, &scans, &mut runner, observer)?;
                 // From here on a signal ends this process at once.
                 if let Some(left) = runner.finish() {
@@ -91,7 +90,7 @@ impl Session {
         Ok(SessionOutput { recording, scans, signal, root, elapsed: started.elapsed() })
     }
 
-    /// Makes the runs of what was found. Returns the recording, and the signal that stopped it.
+    /// Makes the runs of what was found. Returns the recording, the signal that stopped it, and the code.
     fn record_located(
         &self,
         checks: &[&Check],
@@ -99,7 +98,7 @@ impl Session {
         scans: &Scans,
         runner: &mut Runner,
         observer: &mut Observer<'_>,
-    ) -> Result<(Recording, Option<i32>)> {
+    ) -> Result<(Recording, Option<i32>, Option<CodeBase>)> {
         let (needs, runs) = (Needs::of(checks), !self.options.no_runs);
         let here = std::env::current_dir().unwrap_or_default();
         let target = target.transpose().and_then(|target| {
@@ -128,7 +127,7 @@ impl Session {
             }
         };
         recording.manual = manual;
-        Ok((recording, signal))
+        Ok((recording, signal, code))
     }
 
     /// No runs: a signal came before the target was found, or built.

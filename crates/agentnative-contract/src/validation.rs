@@ -14,7 +14,7 @@ use strict_json::ReadOptions;
 pub struct Settings<'a> {
     /// How data is put into an input. Lines of a contract of documents are a document each.
     pub framing: Framing,
-    /// At most so many errors of each kind are kept of an input; the rest is counted.
+    /// The maximum number of errors of each kind that are kept per input; the others are only counted.
     pub max_errors: usize,
     /// How the run ended that an input is from.
     pub exit: RunExit<'a>,
@@ -47,7 +47,7 @@ impl<'c> Validation<'c> {
         ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
     }
 
-    /// So many errors are still kept.
+    /// The number of errors that can still be kept.
     pub(super) fn room(&self, verdict: &Verdict) -> Room {
         Room::of_each(self.settings.max_errors).without(verdict.kept)
     }

@@ -4,7 +4,7 @@
 //! takes does no harm there: what follows the flag might name a file.
 
 use super::format_flag::is_harmless;
-use super::runs_so_far::{RunsSoFar, Step, join};
+use super::runs_so_far::{RunsSoFar, Step, ended_as_declared, join};
 use crate::catalogue::Derived;
 use crate::config::{FORMAT_PLACE, Flag};
 use crate::model::{Case, OutputFormat, ProbeId};
@@ -60,8 +60,8 @@ pub(super) fn find(
     // called as those that show one, if these agree. A call in which that is the same position says nothing.
     let first = found.iter().flatten().next().map(|found| found.position);
     let stayed = |probe: &Probe, found: &Option<Found>, position| {
-        let did = trials.first_run(probe).is_some_and(|seen| did(probe, seen));
-        did && found.is_none() && placed(probe, position, profile).is_some()
+        let is_accepted = trials.first_run(probe).is_some_and(|seen| ended_as_declared(probe, seen));
+        is_accepted && found.is_none() && placed(probe, position, profile).is_some()
     };
     let common = first.filter(|position| {
         !declared.iter().zip(&found).any(|(probe, found)| stayed(probe, found, *position))
@@ -71,7 +71,7 @@ pub(super) fn find(
             (Some(found), _) => positions.accept(probe, found, profile),
             (None, Some(position)) => {
                 let ended = trials.first_run(probe);
-                let open = ended.is_none_or(|seen| left(probe, seen));
+                let open = ended.is_none_or(|seen| ended_otherwise(probe, seen));
                 let Some(placed) = placed(probe, position, profile).filter(|_| open) else { continue };
                 positions.renamed.extend(ended.map(|seen| (seen.key.clone(), None)));
                 *probe = placed;
@@ -123,20 +123,20 @@ impl Trials<'_> {
     fn search(&self, probe: &Probe) -> Step<Option<Found>> {
         let none = ControlFlow::Continue(None);
         let Some(format) = format_to_try(probe, self.profile) else { return none };
-        if self.so_far.plain(probe, format)?.is_none_or(|seen| !left(probe, seen)) {
+        if self.so_far.plain(probe, format)?.is_none_or(|seen| !ended_otherwise(probe, seen)) {
             return none;
         }
         let is_bare = |bare: &&Probe| bare.of() == Some(&probe.name);
         let Some(bare) = self.bare.iter().find(is_bare) else { return none };
         let works = self.so_far.plain(bare, OutputFormat::Text)?;
-        let Some(works) = works.filter(|seen| did(probe, seen)) else { return none };
+        let Some(works) = works.filter(|seen| ended_as_declared(probe, seen)) else { return none };
         for position in [Place::Front, Place::BehindFirst] {
             let Some(placed) = placed(probe, position, self.profile) else { continue };
             if !is_named(probe, format, self.profile) && !self.is_harmless(&placed, position)? {
                 continue;
             }
             let tried = self.so_far.plain(&candidate(&placed, position), format)?;
-            if tried.is_some_and(|tried| did(probe, tried) && prints_json(tried, works)) {
+            if tried.is_some_and(|tried| ended_as_declared(probe, tried) && prints_json(tried, works)) {
                 return ControlFlow::Continue(Some(Found { position, format, placed }));
             }
         }
@@ -163,14 +163,9 @@ fn candidate(placed: &Probe, position: Place) -> Probe {
     Probe { id: trial_id(Derived::Refused, placed, position), ..placed.clone() }
 }
 
-/// Whether a run ended as it is declared.
-fn did(probe: &Probe, seen: &Observation) -> bool {
-    matches!((&seen.end, probe.exit), (End::Exited(code), Some(exit)) if *code == exit)
-}
-
 /// Whether a run ended by itself, otherwise than it is declared.
-fn left(probe: &Probe, seen: &Observation) -> bool {
-    matches!(seen.end, End::Exited(_)) && !did(probe, seen)
+fn ended_otherwise(probe: &Probe, seen: &Observation) -> bool {
+    matches!(seen.end, End::Exited(_)) && !ended_as_declared(probe, seen)
 }
 
 /// The format that shows where a probe's is taken.

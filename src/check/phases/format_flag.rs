@@ -3,7 +3,7 @@
 //! It is often the name of a file. So each call is first made with a value that no tool takes, in an empty folder:
 //! it has to do there what it does otherwise, or to refuse the value by name, and to write nothing.
 
-use super::runs_so_far::{RunsSoFar, Step, join};
+use super::runs_so_far::{RunsSoFar, Step, ended_as_declared, join};
 use crate::model::OutputFormat;
 use crate::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
 use crate::run::{Bytes, End, Observation};
@@ -44,12 +44,13 @@ pub(super) fn verified(
 
 /// Whether a call with an unknown format shows that `--output` names no file.
 pub(super) fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
-    let End::Exited(code) = seen.end else { return false };
+    if !matches!(seen.end, End::Exited(_)) {
+        return false;
+    }
     let names = |bytes: &Bytes| {
         let text = bytes.first(MAX_SEARCHED);
         let text = String::from_utf8_lossy(&text);
         text.contains("-output") || text.contains(UNKNOWN_FORMAT)
     };
-    let as_declared = probe.exit == Some(code);
-    !seen.wrote && (as_declared || names(&seen.stderr.bytes) || names(&seen.stdout.bytes))
+    !seen.wrote && (ended_as_declared(probe, seen) || names(&seen.stderr.bytes) || names(&seen.stdout.bytes))
 }

@@ -19,6 +19,7 @@ use crate::catalogue::{Check, Derived};
 use crate::model::{Layer, OutputFormat};
 use crate::probe::{self, Probe, TargetProfile};
 use crate::run::{Observation, RunKey};
+use crate::targets::Interface;
 use flag_position::Positions;
 use runs_so_far::{Calls, Step};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,20 +64,23 @@ impl Discovery<'_> {
         probe::plan(self.checks, self.declared.clone(), profile, self.timeout).1.len()
     }
 
-    /// The profile with what the help page of the target lists, if that was read.
-    pub fn profile(&self, so_far: &RunsSoFar) -> TargetProfile {
-        let profile = self.profile.clone();
-        let page = so_far.of_kind(Derived::Help).next();
-        page.map_or(profile.clone(), |seen| profile.with_help(&help_of(seen, &[]), &self.declared))
+    /// What the help page of the target lists; nothing as long as it was not read.
+    pub fn root_page(&self, so_far: &RunsSoFar) -> Interface {
+        so_far.of_kind(Derived::Help).next().map(|seen| help_of(seen, &[])).unwrap_or_default()
     }
 
-    /// What the runs so far show, or the runs that are lacking for it; `profile` is [`Self::profile`] of them.
-    pub fn resolve(&self, profile: &TargetProfile, so_far: &RunsSoFar) -> ControlFlow<Calls, Discovered> {
+    /// What the runs so far show, or the runs that are lacking for it. `page` is the help page of the target, and
+    /// `profile` contains what it lists.
+    pub fn resolve(
+        &self,
+        page: &Interface,
+        profile: &TargetProfile,
+        so_far: &RunsSoFar,
+    ) -> ControlFlow<Calls, Discovered> {
         let root = self.root_help(profile, so_far)?;
         let mut complete = profile.clone();
         if self.derives(Derived::CommandHelp) {
-            let page = root.map(|seen| help_of(seen, &[])).unwrap_or_default();
-            complete.called_commands = command_help::called_commands(&self.declared, &page, so_far)?;
+            complete.called_commands = command_help::called_commands(&self.declared, page, so_far)?;
         }
         if let Some(root) = root.filter(|_| self.derives(Derived::Example)) {
             complete.examples = examples::of_pages(root, so_far.of_kind(Derived::CommandHelp));

@@ -3,7 +3,7 @@
 use crate::catalogue::Derived;
 use crate::model::OutputFormat;
 use crate::probe::Probe;
-use crate::run::{Observation, RunKey};
+use crate::run::{End, Observation, RunKey};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -35,10 +35,15 @@ pub(in crate::check) struct RunsSoFar {
     is_closed: bool,
 }
 
+/// Whether a run ended with the exit code that its probe declares.
+pub(super) fn ended_as_declared(probe: &Probe, seen: &Observation) -> bool {
+    matches!(seen.end, End::Exited(code) if probe.exit == Some(code))
+}
+
 impl RunsSoFar {
     /// Adds the observations of the runs that were asked for.
-    pub fn add(&mut self, calls: &Calls, observations: Vec<Observation>, is_closed: bool) {
-        self.asked.extend(calls.iter().map(|(probe, format)| probe.plain(*format)));
+    pub fn add(&mut self, asked: Vec<RunKey>, observations: Vec<Observation>, is_closed: bool) {
+        self.asked.extend(asked);
         self.runs.extend(observations);
         self.is_closed = is_closed;
     }

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::Path;
 use strict_json::Tape;
 
-/// How many records of the valid examples of a contract there are, and of how many the acceptor can tell.
-fn told(name: &str) -> (usize, usize) {
+/// The number of records in the valid examples of a contract, and of those that the acceptor accepts by itself.
+fn accepted_records(name: &str) -> (usize, usize) {
     let contract = Contract::bundled(name).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");
     let texts = fs::read_dir(folder).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
-    let (mut all, mut told, mut tape) = (0, 0, Tape::default());
+    let (mut all, mut accepted, mut tape) = (0, 0, Tape::default());
     for text in texts {
         for line in text.lines() {
             tape.fill(&serde_json::from_str(line).unwrap());
@@ -21,16 +21,16 @@ fn told(name: &str) -> (usize, usize) {
                 contract.index.extract(&contract.spec, root, &mut Extracts::default(), &mut Found::default());
             let Some(schema) = contract.schema_of(class.event_type) else { continue };
             all += 1;
-            told += usize::from(schema.acceptor.as_ref().unwrap().answer(root) == Some(true));
+            accepted += usize::from(schema.acceptor.as_ref().unwrap().answer(root) == Some(true));
         }
     }
-    (all, told)
+    (all, accepted)
 }
 
 #[test]
 fn it_knows_of_every_valid_event_of_common_streams() {
     for name in ["cline-json", "codex-exec", "gemini-stream", "opencode-events", "opencode-run", "pi-json"] {
-        let (all, told) = told(name);
-        assert!(all > 20 && told == all, "{name}: {told} of {all}");
+        let (all, accepted) = accepted_records(name);
+        assert!(all > 20 && accepted == all, "{name}: {accepted} of {all}");
     }
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 /// All changes between two versions of a target's promises, the worst first; none where they mean the same.
 ///
-/// Promises are paired by probe and format; one on either side is a pair whatever they are called. What
-/// changed in several outputs alike is told once, with the others. Nothing is run, read or fetched.
+/// Outputs are paired by probe and format; one on either side is a pair whatever they are called. A change that several
+/// outputs share is one change, which names all of them. Nothing is run, read or fetched.
 pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {

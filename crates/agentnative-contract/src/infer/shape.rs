@@ -5,7 +5,7 @@
 
 use super::text::{Formats, is_choice};
 
-/// More places than this in all are not told apart: the samples have no shape.
+/// The maximum number of places; samples with more have no shape.
 pub(super) const PLACES: usize = 1 << 18;
 /// Values deeper than this are not described.
 pub(super) const DEEPEST: usize = 96;
@@ -56,7 +56,7 @@ pub(super) enum Elements {
 #[derive(Clone, Default)]
 pub(super) struct Objects {
     pub groups: Vec<Group>,
-    /// The tag keys that have had too many values, as bits: they are none any more.
+    /// The former tag keys, as bits: keys that had too many values.
     pub loose: u8,
     /// The group that was met last.
     pub last: usize,

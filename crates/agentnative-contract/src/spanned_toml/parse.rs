@@ -8,12 +8,14 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What `parse` makes of the text of the file at `path`. An error of configuration tells all errors of
-/// syntax; where there are none, all that `parse` noted.
+/// Parses the text of the file at `path` and passes its table to `parse`.
+///
+/// # Errors
+/// Of kind `Config`, with all syntax errors, or else with all diagnostics of `parse`.
 pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(Table<'_>) -> T) -> Result<T> {
     let faults = Diagnostics::new(path, text);
     let table = document(text, &faults);
-    // What is left of a file with errors of syntax would give faults that are none.
+    // The rest of a file with syntax errors would cause false diagnostics.
     if let Some(error) = faults.error() {
         return Err(error);
     }
