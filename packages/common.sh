@@ -6,7 +6,7 @@ cd "$root"
 # What is made is here; binaries are in `$out/TARGET/`.
 out=${PACKAGES_OUT:-$root/target/packages}
 version=$(cargo metadata --locked --no-deps --format-version 1 --manifest-path Cargo.toml |
-    python3 -c 'import json, sys; print(next(p["version"] for p in json.load(sys.stdin)["packages"] if p["name"] == "agentnative"))')
+    python3 -c 'import json, sys; print(next(p["version"] for p in json.load(sys.stdin)["packages"] if p["name"] == "agentnative-check"))')
 
 usage() {
     echo "usage: $*" >&2

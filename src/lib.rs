@@ -14,7 +14,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! agentnative = { version = "0.1", default-features = false }
+//! agentnative-check = { version = "0.1", default-features = false }
 //! ```
 //!
 //! The command is run as its consumers run it: through a pipe, on a terminal, into a file, with a slow consumer,

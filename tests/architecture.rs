@@ -64,11 +64,7 @@ const WORDS: &[(&[&str], Where, &str)] = &[
     // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
     (
         &["Command::new", "process::Command", "CommandExt"],
-        Where::Only(&[
-            "crates/agentnative-helper/",
-            "src/run/",
-            "crates/reference-agent/src/tools/command.rs",
-        ]),
+        Where::Only(&["crates/helper/", "src/run/", "crates/reference-agent/src/tools/command.rs"]),
         "spawns",
     ),
     (
@@ -78,12 +74,12 @@ const WORDS: &[(&[&str], Where, &str)] = &[
     ),
     (
         &["\"/proc", "landlock::", "pidfd", "subreaper", "memfd"],
-        Where::Only(&["crates/agentnative-helper/src/sys/"]),
+        Where::Only(&["crates/helper/src/sys/"]),
         "is Linux's own",
     ),
     (
         &["std::os::unix", "std::os::linux", "rustix::"],
-        Where::Not(&["crates/strict-json/", "crates/agentnative-contract/", "src/judge/", "src/report/"]),
+        Where::Not(&["crates/strict-json/", "crates/contract/", "src/judge/", "src/report/"]),
         "is of one system only",
     ),
 ];

@@ -31,7 +31,7 @@ mod lists;
 mod machine_reports;
 #[path = "support/made_up.rs"]
 mod made_up;
-#[path = "../crates/agentnative-contract/tests/contract/mutants.rs"]
+#[path = "../crates/contract/tests/contract/mutants.rs"]
 mod mutants;
 mod outcome;
 mod output;

@@ -224,14 +224,14 @@ fn cargo_install_brings_one_program_and_no_model_client() {
     let metadata: Value =
         serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
-    let product = packages.iter().find(|package| package["name"] == "agentnative").unwrap();
+    let product = packages.iter().find(|package| package["name"] == "agentnative-check").unwrap();
     let programs = product["targets"].as_array().unwrap().iter().filter(|target| target["kind"][0] == "bin");
     assert_eq!(
         programs.map(|program| program["name"].as_str().unwrap()).collect::<Vec<_>>(),
         ["agentnative"]
     );
 
-    let tree = ["tree", "--package", "agentnative", "--edges", "normal,build", "--prefix", "none"];
+    let tree = ["tree", "--package", "agentnative-check", "--edges", "normal,build", "--prefix", "none"];
     let tree = cargo(&[&tree[..], &["--format", "{p}"]].concat());
     let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.contains(&"clap") && names.contains(&"ast-grep-core"), "{names:?}");
@@ -244,10 +244,10 @@ fn cargo_install_brings_one_program_and_no_model_client() {
 #[test]
 fn each_crate_is_packed_with_its_licenses_and_without_the_repository_around_it() {
     for name in [
-        "agentnative",
-        "agentnative-contract",
-        "agentnative-helper",
-        "agentnative-output",
+        "agentnative-check",
+        "agentnative-check-contract",
+        "agentnative-check-helper",
+        "agentnative-check-output",
         "reference-agent",
         "strict-json",
     ] {

@@ -145,7 +145,7 @@ impl Scaffold<'_> {
         if !id.starts_with("diff-") {
             return Err(format!("`{id}` is no ID of a change: expected diff-…"));
         }
-        let path = "crates/agentnative-contract/src/diff/changes.toml";
+        let path = "crates/contract/src/diff/changes.toml";
         self.edit(path, |text| insert_rule(text, id, &templates::change(id)))
     }
 
