@@ -67,7 +67,7 @@ find_program() {
 # A digest of what the program is built from.
 sources() {
     cd "$action"
-    find Cargo.toml Cargo.lock build.rs src checks contracts crates -type f -print0 |
+    find Cargo.toml Cargo.lock src checks contracts crates -type f -print0 |
         LC_ALL=C sort --zero-terminated | xargs -0 sha256sum | sha256sum | cut -c 1-32
 }
 

@@ -1,12 +1,12 @@
 //! Checking a command in a test: [`Check`].
 
-use crate::catalogue;
 use crate::check::{ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector};
-use crate::config::ProbeConfig;
-use crate::model::{Edition, Layer, Level, matches};
 use crate::output::{View, text_report};
-use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue;
+use agentnative_core::config::ProbeConfig;
+use agentnative_core::model::{Edition, Layer, Level, matches};
+use agentnative_core::run::RunnerOptions;
 use agentnative_output::{OutputConfig, OutputFormat, error_text};
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -38,41 +38,27 @@
 pub mod baseline;
 mod builder;
 #[doc(hidden)]
-pub mod catalogue;
-#[doc(hidden)]
 pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod config;
-#[doc(hidden)]
-pub mod files;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod follow;
 #[doc(hidden)]
-pub mod judge;
-#[doc(hidden)]
-pub mod manifest;
-#[doc(hidden)]
-pub mod model;
-#[doc(hidden)]
 pub mod output;
 #[doc(hidden)]
-pub mod probe;
-#[doc(hidden)]
 pub mod report;
+
 #[doc(hidden)]
-pub mod run;
+pub use agentnative_core::{catalogue, config, facts, files, manifest, model, probe, run, targets};
 #[doc(hidden)]
-pub mod source;
-#[doc(hidden)]
-pub mod targets;
+pub use agentnative_judge::{self as judge, source};
 
 pub use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
-pub use builder::Check;
-pub use model::{
-    BlockedBy, CheckId, CheckResult, Edition, Evidence, Layer, Level, OutputFormat, Status, Stream, Variant,
+pub use agentnative_core::model::{
+    BlockedBy, CheckId, CheckResult, ConfigInfo, Edition, Evidence, Layer, Level, OutputFormat, Status,
+    Stream, TargetInfo, Variant,
 };
-pub use report::{ConfigInfo, Report, Summary, TargetInfo};
+pub use builder::Check;
+pub use report::{Report, Summary};

@@ -1,9 +1,10 @@
 //! Baselines of made-up targets: what is known passes, what is new fails, and what is fixed is told.
 
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, records, seen};
-use agentnative::baseline::{Baseline, Compared, Fault};
+use agentnative::baseline::{BaselineFile, Compared};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, Report, Scans, Seen, judge_with};
+use agentnative::judge::{Baseline, Fault};
 use agentnative::model::{
     CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, ProbeId, Status, Variant,
 };
@@ -45,7 +46,7 @@ fn judged(recording: &Recording, baseline: &Baseline) -> (Report, Seen) {
 
 /// The baseline of what is seen here.
 fn baseline_of(recording: &Recording) -> Baseline {
-    judged(recording, &Baseline::default()).1.compare(&Baseline::default()).next
+    Compared::of(&judged(recording, &Baseline::default()).1, &Baseline::default()).next
 }
 
 fn unmet(report: &Report) -> Vec<&CheckResult> {
@@ -80,7 +81,7 @@ fn what_is_known_passes_and_takes_along_what_waits_for_it() {
     assert_eq!(waits, Status::Waived);
     assert!(message.starts_with("waived with p2-output-json: in the baseline ("), "{message}");
     // Nothing is fixed, and the next baseline is the same.
-    assert_eq!(seen.compare(&baseline), Compared { next: baseline.clone(), ..Compared::default() });
+    assert_eq!(Compared::of(&seen, &baseline), Compared { next: baseline.clone(), ..Compared::default() });
     assert!(!names(&baseline).iter().any(|name| name.contains("parity")), "what is undecided is no fault");
 }
 
@@ -94,7 +95,7 @@ fn a_fault_in_another_probe_is_new() {
     assert!(!json.evidence.is_empty() && json.message.ends_with(" more waived: in the baseline"), "{json:?}");
     // What waits for the new one as well stays open.
     assert_eq!(status(&report, CheckId::P2OutputParity).0, Status::Unverified);
-    let next = seen.compare(&baseline).next;
+    let next = Compared::of(&seen, &baseline).next;
     assert!(next.len() > baseline.len() && baseline.iter().all(|(fault, _)| next.count(fault) == 1));
 }
 
@@ -123,7 +124,7 @@ fn what_is_fixed_is_told_and_removed() {
     let baseline = baseline_of(&recorded(faulty(&["list"])));
     let (report, seen) = judged(&recorded(|call| faulty(&["list"])(&json_mended(call))), &baseline);
     assert_eq!(report.exit_code(true), 0, "{:?}", unmet(&report));
-    let compared = seen.compare(&baseline);
+    let compared = Compared::of(&seen, &baseline);
     let notes = compared.notes(false);
     assert!(
         notes[0].contains(" of the baseline ") && notes[0].contains("p2-output-json (list · json)"),
@@ -135,8 +136,8 @@ fn what_is_fixed_is_told_and_removed() {
     assert!(names(&compared.next).iter().any(|name| name.contains("p2-jsonl-newline (list · jsonl)")));
     // All of it is fixed.
     let (_, seen) = judged(&recorded(faulty(&[])), &baseline);
-    assert_eq!(seen.compare(&baseline).fixed.len(), baseline.len());
-    assert!(seen.compare(&baseline).next.is_empty());
+    assert_eq!(Compared::of(&seen, &baseline).fixed.len(), baseline.len());
+    assert!(Compared::of(&seen, &baseline).next.is_empty());
 }
 
 /// A call to which `faulty` has no fault in json.
@@ -154,7 +155,7 @@ fn what_was_not_looked_at_is_not_fixed() {
     // A selection of checks.
     let one = [CheckId::P2OutputJson.check()];
     let (_, seen) = judge_with(&good, &one, &baseline, &Scans::default()).unwrap();
-    let compared = seen.compare(&baseline);
+    let compared = Compared::of(&seen, &baseline);
     assert!(names(&compared.fixed).iter().all(|name| name.starts_with("p2-output-json ")), "{compared:?}");
     assert_eq!(compared.next.len() + compared.fixed.len(), baseline.len());
     // An interrupted check, and one of plain runs.
@@ -166,16 +167,16 @@ fn what_was_not_looked_at_is_not_fixed() {
         });
         (part.interrupted, part.fast) = (cut, !cut);
         let (_, seen) = judged(&part, &baseline);
-        let fixed = names(&seen.compare(&baseline).fixed);
+        let fixed = names(&Compared::of(&seen, &baseline).fixed);
         assert!(!fixed.iter().any(|name| name.starts_with("p2-output-json ")), "{cut}: {fixed:?}");
     }
     // Another target, and a probe that is gone.
     let mut other = good.clone();
     other.target.name = "other".into();
     let (_, seen) = judged(&other, &baseline);
-    assert_eq!(seen.compare(&baseline), Compared { next: baseline.clone(), ..Compared::default() });
+    assert_eq!(Compared::of(&seen, &baseline), Compared { next: baseline.clone(), ..Compared::default() });
     let fewer = seen_without_list();
-    let compared = judged(&fewer, &baseline).1.compare(&baseline);
+    let compared = Compared::of(&judged(&fewer, &baseline).1, &baseline);
     assert_eq!((compared.fixed.len(), compared.not_run.len()), (0, baseline.len()), "{compared:?}");
     assert!(compared.notes(false)[0].contains("because the probe was not run: p2-"), "{compared:?}");
     assert_eq!(compared.next, baseline);
@@ -187,7 +188,7 @@ fn what_was_not_looked_at_is_not_fixed() {
         _ => conforming(call),
     };
     let (_, seen) = judged(&recorded(hangs), &baseline);
-    let fixed = names(&seen.compare(&baseline).fixed);
+    let fixed = names(&Compared::of(&seen, &baseline).fixed);
     assert!(fixed.is_empty(), "{fixed:?}");
 }
 
@@ -208,7 +209,7 @@ fn what_cannot_be_decided_is_no_entry() {
     let baseline = baseline_of(&recording);
     let (report, _) = judged(&recording, &baseline);
     assert_eq!(unmet(&report), Vec::<&CheckResult>::new());
-    let text = baseline.to_text().unwrap();
+    let text = BaselineFile::from(&baseline).to_text().unwrap();
     let open = report.results.iter().filter(|result| result.status == Status::Unverified);
     for result in open {
         assert!(!text.contains(result.id.as_str()), "{result:?}\n{text}");
@@ -238,6 +239,9 @@ fn lines_of_code_are_counted() {
         \"text\": \"print( 1 )\"},\n    \
         {\"target\": \"mycli\", \"check\": \"p2-src-stray-print\", \"file\": \"src/main.py\", \"kind\": \"print\", \
         \"text\": \"print(1)\", \"count\": 2}\n  ]\n}\n";
-    assert_eq!(baseline.to_text().unwrap(), text);
-    assert_eq!(Baseline::default().to_text().unwrap(), "{\n  \"version\": 1,\n  \"entries\": []\n}\n");
+    assert_eq!(BaselineFile::from(&baseline).to_text().unwrap(), text);
+    assert_eq!(
+        BaselineFile::from(&Baseline::default()).to_text().unwrap(),
+        "{\n  \"version\": 1,\n  \"entries\": []\n}\n"
+    );
 }

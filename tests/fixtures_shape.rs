@@ -63,7 +63,7 @@ fn each_check_has_the_name_of_its_file_and_all_that_explain_shows() {
 
 #[test]
 fn each_requirement_of_the_standard_has_checks_or_a_reason_why_there_are_none() {
-    let standard = table(&root().join("src/catalogue/standard.toml"));
+    let standard = table(&root().join("crates/core/src/catalogue/standard.toml"));
     let requirements =
         standard["requirement"].as_array().unwrap().iter().map(|value| value.as_table().unwrap());
     let requirements: BTreeMap<&str, &Table> =

@@ -61,7 +61,7 @@ fn no_text_of_a_target_is_markup_script_or_control() {
     };
     let mut report = with_code();
     let first = report.results[0].clone();
-    report.target = agentnative::report::TargetInfo {
+    report.target = agentnative::model::TargetInfo {
         name: bad.into(),
         command: vec![bad.into()],
         project: Some(bad.into()),

@@ -3,10 +3,10 @@
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen, verdict};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, judge};
+use agentnative::facts::Project;
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative::run::End;
-use agentnative::source::Project;
 use agentnative_contract::lock::{Learner, Lock};
 use std::collections::BTreeSet;
 

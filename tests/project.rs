@@ -1,8 +1,9 @@
 //! The project checks: documented exit codes and the schema in the repository.
 
+use agentnative::facts::{Document, Project};
 use agentnative::judge::project_files::{Help, ProjectFiles};
 use agentnative::model::{CheckId, CheckResult, Status, Stream};
-use agentnative::source::{Document, Project};
+use agentnative::source::read_project;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -17,7 +18,7 @@ fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let project = Project::read(folder.path(), folder.path());
+    let project = read_project(folder.path(), folder.path());
     (folder, project)
 }
 
@@ -225,10 +226,10 @@ fn the_repositorys_readme_counts_for_a_package_in_it() {
     let (folder, _) = project(&[("README.md", TABLE), (".git/HEAD", ""), ("crates/tool/src/main.rs", "")]);
     let tool = folder.path().join("crates/tool");
     for (project, name) in [(folder.path(), "README.md"), (&tool, "../../README.md")] {
-        let read = Project::read(project, &tool);
+        let read = read_project(project, &tool);
         assert_eq!(read.readmes.iter().map(|readme| &readme.file[..]).collect::<Vec<_>>(), [name]);
     }
-    assert!(Project::read(Path::new("/nowhere/at/all"), Path::new("/nowhere/at/all")).readmes.is_empty());
+    assert!(read_project(Path::new("/nowhere/at/all"), Path::new("/nowhere/at/all")).readmes.is_empty());
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use agentnative::check::Judged;
 use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, Status, Stream, Variant};
+use agentnative::model::{ConfigInfo, TargetInfo};
 use agentnative::output::{RENDERERS, View};
-use agentnative::report::{ConfigInfo, Event, Report, TargetInfo};
+use agentnative::report::{Event, Report};
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
 use strict_json::sanitize;

@@ -2,9 +2,10 @@
 
 use agentnative::catalogue::Snippet;
 use agentnative::catalogue::{Check, checks};
-use agentnative::judge::source::{Code, judge, notes};
+use agentnative::facts::{Facts, Skipped, Why};
+use agentnative::judge::source_checks::{Code, judge, notes};
 use agentnative::model::{CheckResult, Language, Status};
-use agentnative::source::{Facts, Rules, Skipped, Why, scan, scan_within};
+use agentnative::source::{Rules, scan, scan_within};
 use agentnative_contract::budget::Budget;
 use std::fs;
 use std::path::Path;

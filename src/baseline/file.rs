@@ -1,10 +1,10 @@
 //! The file of a baseline: JSON with an entry in each line, sorted, so that a pull request shows what was added and
 //! what is gone. The same faults give the same bytes.
 
-use super::{Baseline, Fault};
-use crate::files::{self, MAX_DATA};
-use crate::model::{CheckId, OutputFormat};
 use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_core::files::{self, MAX_DATA};
+use agentnative_core::model::{CheckId, OutputFormat};
+use agentnative_judge::{Baseline, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
@@ -70,7 +70,7 @@ struct Head {
     version: u32,
 }
 
-impl Baseline {
+impl BaselineFile {
     /// Reads the file at `path`.
     ///
     /// # Errors
@@ -88,34 +88,43 @@ impl Baseline {
                 head.version
             )));
         }
-        let file: BaselineFile =
-            serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))?;
+        serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))
+    }
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// None that is known: all of it is text and numbers.
+    pub fn to_text(&self) -> Result<String> {
+        let failed =
+            |error: &dyn std::fmt::Display| Error::general(format!("cannot write the baseline: {error}"));
+        let mut out = Vec::new();
+        let mut serializer = Serializer::with_formatter(&mut out, LinePerEntry::default());
+        self.serialize(&mut serializer).map_err(|error| failed(&error))?;
+        out.push(b'\n');
+        String::from_utf8(out).map_err(|error| failed(&error))
+    }
+}
+
+impl From<BaselineFile> for Baseline {
+    fn from(file: BaselineFile) -> Self {
         let mut baseline = Self::default();
         for entry in file.entries {
             let Entry { target, check, probe, format, file, kind, text, count } = entry;
             baseline.raise(Fault { target, check, probe, format, file, kind, text }, count.get());
         }
-        Ok(baseline)
+        baseline
     }
+}
 
-    /// The text of its file.
-    ///
-    /// # Errors
-    /// None that is known: all of it is text and numbers.
-    pub fn to_text(&self) -> Result<String> {
-        let entries = self.iter().map(|(fault, count)| {
+impl From<&Baseline> for BaselineFile {
+    fn from(baseline: &Baseline) -> Self {
+        let entries = baseline.iter().map(|(fault, count)| {
             let Fault { target, check, probe, format, file, kind, text } = fault.clone();
             let count = NonZeroUsize::new(count).unwrap_or(once());
             Entry { target, check, probe, format, file, kind, text, count }
         });
-        let file = BaselineFile { version: VERSION, entries: entries.collect() };
-        let failed =
-            |error: &dyn std::fmt::Display| Error::general(format!("cannot write the baseline: {error}"));
-        let mut out = Vec::new();
-        let mut serializer = Serializer::with_formatter(&mut out, LinePerEntry::default());
-        file.serialize(&mut serializer).map_err(|error| failed(&error))?;
-        out.push(b'\n');
-        String::from_utf8(out).map_err(|error| failed(&error))
+        Self { version: VERSION, entries: entries.collect() }
     }
 }
 

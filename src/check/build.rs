@@ -2,9 +2,9 @@
 
 use super::runs::redact_secrets;
 use super::surroundings::{ending, failed, program, said};
-use crate::config::TargetConfig;
-use crate::run::{End, Job, Runner};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::config::TargetConfig;
+use agentnative_core::run::{End, Job, Runner};
 use std::path::Path;
 use std::time::Duration;
 

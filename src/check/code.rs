@@ -1,11 +1,12 @@
 //! Reading the code behind a target, and the files around it, into a recording.
 
-#[cfg(feature = "source")]
-use crate::config::repository;
-use crate::probe::Recording;
-use crate::source::{Facts, Project, name_in};
-use crate::targets::CodeBase;
 use agentnative_contract::error::Result;
+#[cfg(feature = "source")]
+use agentnative_core::config::repository;
+use agentnative_core::facts::{Built, Facts};
+use agentnative_core::probe::Recording;
+use agentnative_core::targets::CodeBase;
+use agentnative_judge::source::{name_in, read_project};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use strict_json::sanitize;
@@ -23,7 +24,7 @@ pub(super) fn read(
         recording.built = built(code, root, &recording.target.command);
     }
     if project {
-        recording.around = Some(Project::read(&code.project.folder, &code.package));
+        recording.around = Some(read_project(&code.project.folder, &code.package));
     }
     if !source {
         return Ok(());
@@ -50,18 +51,18 @@ pub(super) fn read(
 
 /// When the program behind these words was built, if it lies with the code.
 #[cfg(feature = "source")]
-fn built(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<crate::source::Built> {
+fn built(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<Built> {
     let folder = &code.project.folder;
     let repository = repository(folder);
     let tree = repository.as_deref().unwrap_or(folder);
     let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
     let mut own = files.filter(|path| path.is_file() && path.starts_with(tree));
-    crate::source::built(&code.package, &own.next()?.components().collect::<std::path::PathBuf>())
+    agentnative_judge::source::built(&code.package, &own.next()?.components().collect::<std::path::PathBuf>())
 }
 
 /// Nothing: this build cannot read code.
 #[cfg(not(feature = "source"))]
-fn built(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<crate::source::Built> {
+fn built(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<Built> {
     None
 }
 
@@ -73,8 +74,8 @@ fn display(folder: &Path) -> String {
 /// What is found in the code of a package.
 #[cfg(feature = "source")]
 fn scan(package: &Path) -> Result<Option<Facts>> {
-    use crate::catalogue;
-    use crate::source::{BUDGET, Rules, scan_within};
+    use agentnative_core::catalogue;
+    use agentnative_judge::source::{BUDGET, Rules, scan_within};
     scan_within(BUDGET, package.to_owned(), Rules::of(catalogue::checks())).map(Some)
 }
 

@@ -1,11 +1,11 @@
 //! What bash says of the completion script for it: it reads the script and runs nothing.
 
-use crate::catalogue::Derived;
-use crate::model::OutputFormat;
-use crate::probe::{Probe, Recording, SHELLS};
-use crate::run::{self, End, Job, RunSpec, Runner, clean_path};
-use crate::targets::Target;
 use agentnative_contract::error::Result;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::OutputFormat;
+use agentnative_core::probe::{Probe, Recording, SHELLS};
+use agentnative_core::run::{self, End, Job, RunSpec, Runner, clean_path};
+use agentnative_core::targets::Target;
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::time::Duration;

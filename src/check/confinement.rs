@@ -1,8 +1,8 @@
 //! What the reader has to know of how runs were confined.
 
-use crate::config::Isolation;
-use crate::probe::Recording;
-use crate::run::Confinement;
+use agentnative_core::config::Isolation;
+use agentnative_core::probe::Recording;
+use agentnative_core::run::Confinement;
 
 /// What the weakest way leaves open, of those that were to be stronger.
 pub(super) fn note(recording: &Recording, asked: Isolation, no_namespaces: Option<&str>) -> Option<String> {

@@ -1,10 +1,10 @@
 //! The contracts that probes are held to: found, loaded, and bound to the format that they are about.
 
-use crate::config::Contracts;
-use crate::model::OutputFormat;
-use crate::probe::{Probe, Recording};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{Contract, ContractFiles, contract_path};
+use agentnative_core::config::Contracts;
+use agentnative_core::model::OutputFormat;
+use agentnative_core::probe::{Probe, Recording};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -3,15 +3,15 @@
 use super::lock::{learn, promise_checks, unasked};
 use super::progress::Observer;
 use super::session::{ConfigSource, Session, SessionOptions};
-use crate::config::Config;
-use crate::probe::{Probe, Recording};
-use crate::targets::TargetSelector;
 use agentnative_contract::diff::{Change, SampleSide, compare, compare_sample};
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::lock::Lock;
 use agentnative_contract::{
     CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file, names, split_version,
 };
+use agentnative_core::config::Config;
+use agentnative_core::probe::{Probe, Recording};
+use agentnative_core::targets::TargetSelector;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::File;

@@ -2,11 +2,12 @@
 
 use super::load_config;
 use super::session::{ConfigSource, Session, SessionOptions};
-use crate::catalogue::Check;
-use crate::config::{Config, FILE_NAME, check_owner};
-use crate::report::{FleetInfo, TargetInfo, VERSION};
-use crate::targets::TargetSelector;
+use crate::report::{FleetInfo, VERSION};
 use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_core::catalogue::Check;
+use agentnative_core::config::{Config, FILE_NAME, check_owner};
+use agentnative_core::model::TargetInfo;
+use agentnative_core::targets::TargetSelector;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;

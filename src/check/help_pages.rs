@@ -1,7 +1,7 @@
 //! The help pages that runs printed.
 
-use crate::run::Observation;
-use crate::targets::{HelpPage, Interface};
+use agentnative_core::run::Observation;
+use agentnative_core::targets::{HelpPage, Interface};
 
 /// What a run that asked the command `path` for help says, on either stream; the target itself where it is empty.
 pub(super) fn help_of(seen: &Observation, path: &[String]) -> Interface {

@@ -5,12 +5,12 @@ use super::Session;
 use super::help_pages::page_of;
 use super::runs::redact_secrets;
 use super::surroundings::{Services, failed, keep_workspaces};
-use crate::catalogue::Derived;
-use crate::model::{OutputFormat, ProbeId};
-use crate::probe::{self, Probe, Surroundings, TargetProfile};
-use crate::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
-use crate::targets::{Commands, Target, documented_exit_codes};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{OutputFormat, ProbeId};
+use agentnative_core::probe::{self, Probe, Surroundings, TargetProfile};
+use agentnative_core::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
+use agentnative_core::targets::{Commands, Target, documented_exit_codes};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ impl Session {
     /// `on_page` is told how many pages were asked for.
     ///
     /// # Errors
-    /// Those of [`Finder::find`](crate::targets::Finder::find) and [`Config::load`](crate::config::Config::load);
+    /// Those of [`Finder::find`](agentnative_core::targets::Finder::find) and [`Config::load`](agentnative_core::config::Config::load);
     /// configuration when there are several targets and none was chosen, or it cannot be started; general when it
     /// does not end by itself.
     pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<Inspected> {

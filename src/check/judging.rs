@@ -4,16 +4,17 @@ use super::contracts::LoadedContracts;
 use super::phases::planned;
 use super::selection::skip_note;
 use super::session::SessionOutput;
-use crate::baseline::{Baseline, Seen};
-use crate::catalogue::Check;
-use crate::judge::source::Code;
-use crate::judge::{self, Accepted, CheckContext, CheckJudgement, NoCode, Scans};
-use crate::model::{CheckId, Layer, Level, Toolkit};
-use crate::probe::Recording;
 use crate::report::Report;
-use crate::run::{Observation, RunKey};
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
+use agentnative_core::catalogue::Check;
+use agentnative_core::model::{CheckId, Layer, Level, Toolkit};
+use agentnative_core::probe::Recording;
+use agentnative_core::run::{Observation, RunKey};
+use agentnative_judge::source_checks::Code;
+use agentnative_judge::{
+    Accepted, Baseline, CheckContext, CheckJudgement, NoCode, Scans, Seen, accept, judge_one, judge_wanting,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -84,9 +85,9 @@ pub fn judge_with(
     scans: &Scans,
 ) -> Result<(Report, Seen)> {
     let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
-    let judgements = judgements(recording, checks, scans, judge::judge_one)?;
+    let judgements = judgements(recording, checks, scans, judge_one)?;
     let none = LoadedContracts::default();
-    let verdicts = judge::accept(&context(recording, &none), checks, judgements, accepted);
+    let verdicts = accept(&context(recording, &none), checks, judgements, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
@@ -104,7 +105,7 @@ pub fn judge_with(
 /// The runs that would tell what these checks cannot from what was seen so far.
 pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
     let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
-    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge::judge_wanting)?;
+    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge_wanting)?;
     let wanted: BTreeSet<&RunKey> = judgements.iter().flat_map(CheckJudgement::wants).collect();
     Ok(wanted.into_iter().cloned().collect())
 }

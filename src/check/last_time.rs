@@ -4,11 +4,12 @@
 //! not there next time.
 
 use super::Session;
-use crate::catalogue::Check;
-use crate::files::WholeFile;
-use crate::model::Status;
-use crate::report::{Report, TargetInfo};
-use crate::targets::TargetSelector;
+use crate::report::Report;
+use agentnative_core::catalogue::Check;
+use agentnative_core::files::WholeFile;
+use agentnative_core::model::Status;
+use agentnative_core::model::TargetInfo;
+use agentnative_core::targets::TargetSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;

@@ -2,12 +2,12 @@
 
 use super::build::build;
 use super::{ConfigSource, Session};
-use crate::catalogue::{self, Check};
-use crate::config::{Config, Date, Known};
-use crate::model::{CheckId, Layer};
-use crate::run::{self, Runner};
-use crate::targets::{CodeBase, Finder, Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue::{self, Check};
+use agentnative_core::config::{Config, Date, Known};
+use agentnative_core::model::{CheckId, Layer};
+use agentnative_core::run::{self, Runner};
+use agentnative_core::targets::{CodeBase, Finder, Target, TargetSelector};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 

@@ -3,15 +3,15 @@
 use super::contracts::LoadedContracts;
 use super::judging::context;
 use super::session::SessionOutput;
-use crate::catalogue::Check;
-use crate::files::WholeFile;
-use crate::judge;
-use crate::model::{CheckId, OutputFormat};
-use crate::probe::{Probe, Recording};
+use agentnative_core::catalogue::Check;
+use agentnative_core::files::WholeFile;
+
 use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use agentnative_contract::lock::{LOCK_FOLDER, Lock, lock_path};
 use agentnative_contract::{OutputSpec, Payload};
+use agentnative_core::model::{CheckId, OutputFormat};
+use agentnative_core::probe::{Probe, Recording};
 use agentnative_output::pretty;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub fn promise_checks() -> Vec<&'static Check> {
 /// Learns what the declared probes of a recording promise.
 pub(super) fn learn(recording: &Recording) -> Result<Lock> {
     let contracts = LoadedContracts::of(recording)?;
-    Ok(judge::learn(&context(recording, &contracts), &recording.target.name))
+    Ok(agentnative_judge::learn(&context(recording, &contracts), &recording.target.name))
 }
 
 /// The outputs of another side of which these probes show nothing, since they were not asked for formats: that they

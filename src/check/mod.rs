@@ -49,9 +49,9 @@ pub use session::{ConfigSource, Session, SessionOptions, SessionOutput};
 #[cfg(feature = "project")]
 pub use watch::{Look, Watched, first_change};
 
-pub use crate::baseline::{Baseline, Seen};
-pub use crate::judge::Scans;
-pub use crate::probe::Recording;
 pub use crate::report::Report;
-pub use crate::run::Observation;
-pub use crate::targets::TargetSelector;
+pub use agentnative_core::probe::Recording;
+pub use agentnative_core::run::Observation;
+pub use agentnative_core::targets::TargetSelector;
+pub use agentnative_judge::Scans;
+pub use agentnative_judge::{Baseline, Seen};

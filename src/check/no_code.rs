@@ -1,8 +1,8 @@
 //! In the place of `code.rs`, for builds that cannot read the files of a project.
 
-use crate::probe::Recording;
-use crate::targets::CodeBase;
 use agentnative_contract::error::Result;
+use agentnative_core::probe::Recording;
+use agentnative_core::targets::CodeBase;
 use std::path::Path;
 
 /// Says that nothing was read: the checks of files and code are unverified.

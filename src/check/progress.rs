@@ -1,10 +1,10 @@
 //! The events of a session while it works, and their lines in `check --output jsonl`.
 
-use crate::catalogue::Check;
-use crate::probe::Recording;
 use crate::report::{Ended, Event, RunEvent, StartEvent, VERSION};
-use crate::run::{End, Observation};
 use agentnative_contract::error::Result;
+use agentnative_core::catalogue::Check;
+use agentnative_core::probe::Recording;
+use agentnative_core::run::{End, Observation};
 
 /// An event while runs are made.
 #[derive(Debug, Clone, Copy)]

@@ -1,14 +1,14 @@
 //! Making runs of a target's probes, step by step, and what came of all of them together.
 
 use super::surroundings::Services;
-use crate::config::TargetConfig;
-use crate::model::ProbeId;
-use crate::probe::{self, Probe, Surroundings, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
-use crate::run::{
+use agentnative_contract::error::Result;
+use agentnative_core::config::TargetConfig;
+use agentnative_core::model::ProbeId;
+use agentnative_core::probe::{self, Probe, Surroundings, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
+use agentnative_core::run::{
     Area, Confinement, End, Isolation, Job, Observation, RunKey, RunSpec, Runner, Template, Workspace,
 };
-use crate::targets::Target;
-use agentnative_contract::error::Result;
+use agentnative_core::targets::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 

@@ -1,9 +1,9 @@
 //! Which checks are made.
 
-use crate::catalogue::{self, Check};
-use crate::config::CheckConfig;
-use crate::model::{CheckId, Edition, Layer, matches, nearest_pattern};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue::{self, Check};
+use agentnative_core::config::CheckConfig;
+use agentnative_core::model::{CheckId, Edition, Layer, matches, nearest_pattern};
 use std::collections::BTreeSet;
 
 /// Chooses checks of the catalogue; the default is all of them.

@@ -1,14 +1,14 @@
 //! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
 
 use super::contracts::LoadedContracts;
-use crate::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
-use crate::judge::Scans;
-use crate::model::Edition;
-use crate::probe::{Probe, Recording, TargetProfile};
-use crate::report::TargetInfo;
-use crate::run::RunnerOptions;
-use crate::targets::{Target, TargetSelector};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
+use agentnative_core::model::Edition;
+use agentnative_core::model::TargetInfo;
+use agentnative_core::probe::{Probe, Recording, TargetProfile};
+use agentnative_core::run::RunnerOptions;
+use agentnative_core::targets::{Target, TargetSelector};
+use agentnative_judge::Scans;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,11 +1,13 @@
 //! What the runs of a target find around them: files of their home, workspaces, services.
 
-use crate::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
-use crate::files::{self, MAX_DATA};
-use crate::probe::{Probe, Surroundings, place_port};
-use crate::run::{self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port};
-use crate::targets::Target;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
+use agentnative_core::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
+use agentnative_core::files::{self, MAX_DATA};
+use agentnative_core::probe::{Probe, Surroundings, place_port};
+use agentnative_core::run::{
+    self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port,
+};
+use agentnative_core::targets::Target;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

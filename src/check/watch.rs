@@ -1,11 +1,11 @@
 //! Which files a check depends on, and which of them changed.
 
 use super::{ConfigSource, Session};
-use crate::config::{Config, FILE_NAME, TargetConfig, Workspace};
-use crate::files::{self, MAX_DATA};
-use crate::source::{is_code, kept_files};
-use crate::targets::TargetSelector;
 use agentnative_contract::contract_path;
+use agentnative_core::config::{Config, FILE_NAME, TargetConfig, Workspace};
+use agentnative_core::files::{self, MAX_DATA};
+use agentnative_core::targets::TargetSelector;
+use agentnative_judge::source::{is_code, kept_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;

@@ -2,9 +2,10 @@
 
 use super::check_args::CheckArgs;
 use super::shown_path::shown;
+use crate::baseline::{BaselineFile, Compared};
 use crate::check::{Baseline, Report, Seen};
-use crate::files::WholeFile;
 use agentnative_contract::error::Result;
+use agentnative_core::files::WholeFile;
 use agentnative_output::Output;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,13 @@ struct Written {
 impl BaselineFiles {
     /// Reads what is there, and opens what is to be written.
     pub fn open(args: &CheckArgs) -> Result<Self> {
-        let known = args.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
+        let known = args
+            .baseline
+            .as_deref()
+            .map(BaselineFile::read)
+            .transpose()?
+            .map(Baseline::from)
+            .unwrap_or_default();
         let write = args
             .write_baseline
             .as_deref()
@@ -43,7 +50,7 @@ impl BaselineFiles {
     pub fn finish(self, seen: &Seen, report: &mut Report, output: &mut Output) -> Result<()> {
         let Self { known, write } = self;
         let old = write.as_ref().map_or(&known, |write| &write.old);
-        let compared = seen.compare(old);
+        let compared = Compared::of(seen, old);
         report.notes.extend(compared.notes(write.is_some() && !report.interrupted));
         let Some(Written { path, file, first, .. }) = write else { return Ok(()) };
         let path = shown(&path);
@@ -51,7 +58,7 @@ impl BaselineFiles {
             output.diagnostic(&format!("{path} was not written: the check was interrupted"));
             return Ok(());
         }
-        file.write(compared.next.to_text()?.as_bytes())?;
+        file.write(BaselineFile::from(&compared.next).to_text()?.as_bytes())?;
         let (entries, them) = match compared.next.len() {
             1 => ("1 entry".to_owned(), "it"),
             many => (format!("{many} entries"), "them"),
@@ -66,7 +73,7 @@ impl Written {
     fn open(path: &Path, known: &Baseline, first: bool) -> Result<Self> {
         let mut old = known.clone();
         if path.is_file() {
-            old.join(Baseline::read(path)?);
+            old.join(BaselineFile::read(path)?.into());
         }
         Ok(Self { path: path.to_owned(), file: WholeFile::create(path)?, old, first })
     }

@@ -4,8 +4,8 @@ use super::check_args::CheckArgs;
 use super::check_one::check;
 use super::report_files::each_has_its_own_file;
 use super::{check_all, watch};
-use crate::run::RunnerOptions;
 use agentnative_contract::error::{Result, exit_of_signal};
+use agentnative_core::run::RunnerOptions;
 use agentnative_output::Output;
 use std::path::PathBuf;
 

@@ -2,14 +2,14 @@
 
 use super::check_args::CheckArgs;
 use super::report_files::{ReportFiles, each_has_its_own_file};
-use crate::catalogue::Check;
 use crate::check::{
     Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session, SessionOptions,
 };
-use crate::model::Level;
-use crate::run::{RunnerOptions, Slots};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result, exit_of_signal};
+use agentnative_core::catalogue::Check;
+use agentnative_core::model::Level;
+use agentnative_core::run::{RunnerOptions, Slots};
 use agentnative_output::{Output, time_left};
 use std::iter;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use super::report_files::{ReportFile, report_file};
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::{complete, group};
-use crate::model::Level;
+use agentnative_core::model::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 

@@ -4,15 +4,15 @@ use super::baseline::BaselineFiles;
 use super::check_args::CheckArgs;
 use super::progress::RunProgress;
 use super::report_files::ReportFiles;
-use crate::catalogue::Check;
 use crate::check::{
     Judged, LastTime, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
     load_config, replay, skip_note,
 };
-use crate::config::ProbeConfig;
-use crate::files::WholeFile;
-use crate::run::RunnerOptions;
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue::Check;
+use agentnative_core::config::ProbeConfig;
+use agentnative_core::files::WholeFile;
+use agentnative_core::run::RunnerOptions;
 use agentnative_output::Output;
 use std::path::Path;
 

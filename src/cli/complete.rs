@@ -1,10 +1,10 @@
 //! What a shell offers while a command line is typed: it asks this program, through the script of `completions`.
 
-use crate::catalogue;
 use crate::check::{Session, SessionOptions, TargetSelector};
-use crate::config::{self, Config, Key, ProbeConfig};
 use crate::output::RENDERERS;
 use agentnative_contract::{Contract, split_version};
+use agentnative_core::catalogue;
+use agentnative_core::config::{self, Config, Key, ProbeConfig};
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, PathCompleter, ValueCompleter};
 use std::collections::{BTreeMap, BTreeSet};

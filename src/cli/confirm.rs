@@ -1,8 +1,8 @@
 //! Which of the commands that `init` found may be run again and again: from flags, or asked at the terminal.
 
-use crate::config::ProbeConfig;
-use crate::targets::{Call, Commands};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::config::ProbeConfig;
+use agentnative_core::targets::{Call, Commands};
 use agentnative_output::Output;
 
 /// So often a question is asked again when its answer is not understood.

@@ -3,9 +3,9 @@
 use super::complete;
 use super::infer::{self, InferArgs};
 use super::lock::{self, LockArgs};
-use crate::run::RunnerOptions;
 use agentnative_contract::error::Result;
 use agentnative_contract::{Contract, ContractSummary, Framing, names, outline};
+use agentnative_core::run::RunnerOptions;
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;

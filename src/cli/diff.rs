@@ -3,11 +3,11 @@
 use super::complete;
 use super::progress::drawn;
 use crate::check::{ComparedSample, Comparison, ConfigSource, DiffInput, SessionOptions, diff};
-use crate::config::ProbeConfig;
-use crate::run::RunnerOptions;
 use agentnative_contract::counted;
 use agentnative_contract::diff::{Change, Class, Elsewhere, Evidence, SampleSide};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::config::ProbeConfig;
+use agentnative_core::run::RunnerOptions;
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `agentnative explain config [KEY]`
 
-use crate::config::{Key, find_keys, keys};
 use agentnative_contract::error::Result;
+use agentnative_core::config::{Key, find_keys, keys};
 use agentnative_output::{Cell, Output, Page, Tone};
 
 /// Shows the keys that `query` names, or an overview of all.

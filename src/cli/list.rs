@@ -1,10 +1,10 @@
 //! `agentnative list`
 
 use super::group;
-use crate::catalogue::{Check, Requirement, requirements};
 use crate::check::Selection;
-use crate::model::{Edition, Layer, Level};
 use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue::{Check, Requirement, requirements};
+use agentnative_core::model::{Edition, Layer, Level};
 use agentnative_output::{Cell, Output, Tone, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -32,9 +32,9 @@ mod target_args;
 mod validate;
 mod watch;
 
-use crate::run::{RunnerOptions, set_non_dumpable};
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
+use agentnative_core::run::{RunnerOptions, set_non_dumpable};
 use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::CompleteEnv;

@@ -1,12 +1,12 @@
 //! Where the reports of a check go beside standard output: `--report FORMAT=FILE`.
 
 use crate::check::Judged;
-use crate::config::repository;
-use crate::files::WholeFile;
 use crate::output::{self, RENDERERS, Renderer, View};
 use crate::report::{FleetInfo, Report};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
+use agentnative_core::config::repository;
+use agentnative_core::files::WholeFile;
 use agentnative_output::{Output, OutputConfig, OutputFormat};
 use std::collections::BTreeSet;
 use std::env;

@@ -4,10 +4,10 @@ use super::outcomes::Outcomes;
 use super::{completions, contract, diff, explain, infer, init, list, validate};
 use crate::baseline::BaselineFile;
 use crate::check::Locked;
-use crate::config::Key;
 use crate::report::{ErrorObject, Event, Reports};
 use agentnative_contract::error::Result;
 use agentnative_contract::outcome::RunOutcome;
+use agentnative_core::config::Key;
 use agentnative_output::Output;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -73,7 +73,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
         Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
         Name::Baseline => root::<BaselineFile>(),
-        Name::Config => crate::config::schema(),
+        Name::Config => agentnative_core::config::schema(),
     };
     output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))?;
     Ok(0)

@@ -1,9 +1,9 @@
 //! The arguments that choose checks, and the IDs that completions offer for them.
 
 use super::complete;
-use crate::catalogue;
 use crate::check::Selection;
-use crate::model::{Edition, Layer};
+use agentnative_core::catalogue;
+use agentnative_core::model::{Edition, Layer};
 use agentnative_output::whole_number;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;

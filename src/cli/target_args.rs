@@ -2,9 +2,9 @@
 
 use super::complete;
 use crate::check::{ConfigSource, SessionOptions, TargetSelector};
-use crate::config::Isolation;
-use crate::run::RunnerOptions;
 use agentnative_contract::spanned_toml::LONGEST;
+use agentnative_core::config::Isolation;
+use agentnative_core::run::RunnerOptions;
 use agentnative_output::whole_number;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};

@@ -1,7 +1,7 @@
 //! Command lines of a target as they are typed in the current folder.
 
-use crate::model::{Evidence, settings};
 use crate::report::Report;
+use agentnative_core::model::{Evidence, settings};
 use std::path::Path;
 
 /// A longer path of a program is left out of the calls, in bytes.

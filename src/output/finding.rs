@@ -2,10 +2,10 @@
 
 use super::command;
 use super::view::View;
-use crate::baseline::Fault;
 use crate::check::Judged;
-use crate::model::{CheckResult, Evidence, Level, Status};
 use crate::report::Report;
+use agentnative_core::model::{CheckResult, Evidence, Level, Status};
+use agentnative_judge::Fault;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use strict_json::sanitize;

@@ -4,8 +4,8 @@
 use super::finding::{Finding, Weight, findings, short, undecided};
 use super::view::View;
 use crate::check::Judged;
-use crate::model::{CheckResult, Status};
 use agentnative_contract::error::Result;
+use agentnative_core::model::{CheckResult, Status};
 use agentnative_output::gate;
 
 /// So many faults of a check are told at most.

@@ -3,12 +3,12 @@
 
 use super::finding::{Finding, Weight, findings, page, short, undecided};
 use super::view::View;
-use crate::catalogue::principle_title;
 use crate::check::Judged;
-use crate::model::CheckResult;
 use crate::report::{Report, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
+use agentnative_core::catalogue::principle_title;
+use agentnative_core::model::CheckResult;
 use agentnative_output::{columns, expand_tabs, gate};
 use strict_json::sanitize;
 

@@ -3,8 +3,8 @@
 use super::finding::{Finding, Weight, findings, page, short, undecided};
 use super::view::View;
 use crate::check::Judged;
-use crate::model::{CheckId, CheckResult, Level, Status};
 use agentnative_contract::error::Result;
+use agentnative_core::model::{CheckId, CheckResult, Level, Status};
 use agentnative_output::to_string;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! What keeps checks from being decided: the faults that they wait for, or reasons of their own.
 
 use super::Report;
-use crate::model::{CheckId, CheckResult, Status};
+use agentnative_core::model::{CheckId, CheckResult, Status};
 
 /// The unverified checks of a report by what keeps them open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

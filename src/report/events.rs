@@ -1,7 +1,8 @@
 //! The lines of `check --output jsonl`, written as things happen.
 
-use super::{ConfigInfo, Report, Summary, TargetInfo};
-use crate::model::{CheckResult, Edition, Level, OutputFormat, Variant};
+use super::{Report, Summary};
+use agentnative_core::model::{CheckResult, Edition, Level, OutputFormat, Variant};
+use agentnative_core::model::{ConfigInfo, TargetInfo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,9 @@
 //! Counting verdicts, and what they mean for the exit code.
 
-use super::{MergedReport, Report, TargetInfo, VERSION};
-use crate::model::{CheckId, CheckResult, Edition, Level, Status};
+use super::{MergedReport, Report, VERSION};
 use agentnative_contract::error::Error;
+use agentnative_core::model::TargetInfo;
+use agentnative_core::model::{CheckId, CheckResult, Edition, Level, Status};
 use agentnative_output::ErrorObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

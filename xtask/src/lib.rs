@@ -87,11 +87,11 @@ impl Scaffold<'_> {
             return self.write(format!("checks/{id}.toml"), &templates::source_check(id, principle, order));
         }
         self.write(format!("checks/{id}.toml"), &templates::check(id, principle, order))?;
-        let folder = format!("src/judge/p{principle}");
+        let folder = format!("crates/judge/src/p{principle}");
         let table = format!("{folder}/mod.rs");
         if !self.root.join(&table).exists() {
             self.write(table.clone(), &templates::principle(principle))?;
-            self.edit("src/judge/mod.rs", |text| {
+            self.edit("crates/judge/src/lib.rs", |text| {
                 let table = |principle: u8| format!("p{principle}::CHECKS");
                 let next = (principle + 1..=9).map(table).find(|next| text.contains(next));
                 let (row, text) = (table(principle), insert_module(&text, &format!("p{principle}")));
@@ -103,7 +103,7 @@ impl Scaffold<'_> {
         }
         let module = words.replace('-', "_");
         self.write(format!("{folder}/{module}.rs"), &templates::logic(id, &module))?;
-        let row = format!("    (CheckId::{}, {module}::{module}, NEVER),\n", variant(id));
+        let row = format!("    (CheckId::{}, {module}::{module}),\n", variant(id));
         self.edit(&table, |text| insert_row(&insert_module(&text, &module), "CHECKS: &[Row] = &[", &row))?;
         let fixture = format!("fixtures/clis/violating/{id}");
         self.write(format!("{fixture}/cli"), templates::FIXTURE)?;

@@ -81,8 +81,8 @@ pub fn logic(id: &str, function: &str) -> String {
     format!(
         r#"//! 
 
-use crate::judge::context::CheckContext;
-use crate::judge::verdict::{{Assertion, Judgement}};
+use crate::context::CheckContext;
+use crate::verdict::{{Assertion, Judgement}};
 
 /// `{id}`
 pub fn {function}(context: &CheckContext) -> Judgement {{
@@ -101,14 +101,10 @@ pub fn principle(number: u8) -> String {
     format!(
         r"//! The checks of principle {number}.
 
-use super::Row;
-use crate::model::CheckId;
-use agentnative_contract::Framing;
+use super::row::Row;
+use agentnative_core::model::CheckId;
 
-/// A contract for the whole target does not take the place of the check.
-const NEVER: &[Framing] = &[];
-
-/// The checks, their logic, and which contracts for the whole target take their place.
+/// The checks and their logic.
 pub(super) const CHECKS: &[Row] = &[
 ];
 "

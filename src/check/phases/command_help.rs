@@ -3,9 +3,9 @@
 
 use super::runs_so_far::{RunsSoFar, Step, join};
 use crate::check::help_pages::help_of;
-use crate::model::OutputFormat;
-use crate::probe::{self, Probe};
-use crate::targets::Interface;
+use agentnative_core::model::OutputFormat;
+use agentnative_core::probe::{self, Probe};
+use agentnative_core::targets::Interface;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

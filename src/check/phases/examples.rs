@@ -1,11 +1,11 @@
 //! The examples in the help pages that can be tried: with an unknown flag behind them, which is to be refused.
 
-use crate::catalogue::Derived;
 use crate::check::help_pages::page_of;
-use crate::model::{Case, ProbeId};
-use crate::probe::Recording;
-use crate::run::{End, Observation};
-use crate::targets::{HelpPage, Interface, Names, Page};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{Case, ProbeId};
+use agentnative_core::probe::Recording;
+use agentnative_core::run::{End, Observation};
+use agentnative_core::targets::{HelpPage, Interface, Names, Page};
 
 /// More examples are not tried.
 const MOST: usize = 40;

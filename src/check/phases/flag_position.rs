@@ -5,11 +5,11 @@
 
 use super::format_flag::is_harmless;
 use super::runs_so_far::{RunsSoFar, Step, ended_as_declared, join};
-use crate::catalogue::Derived;
-use crate::config::{FORMAT_PLACE, Flag};
-use crate::model::{Case, OutputFormat, ProbeId};
-use crate::probe::{self, Effect, Place, Probe, TargetProfile};
-use crate::run::{End, Observation, RunKey};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::{FORMAT_PLACE, Flag};
+use agentnative_core::model::{Case, OutputFormat, ProbeId};
+use agentnative_core::probe::{self, Effect, Place, Probe, TargetProfile};
+use agentnative_core::run::{End, Observation, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;

@@ -4,9 +4,9 @@
 //! it has to do there what it does otherwise, or to refuse the value by name, and to write nothing.
 
 use super::runs_so_far::{RunsSoFar, Step, ended_as_declared, join};
-use crate::model::OutputFormat;
-use crate::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
-use crate::run::{Bytes, End, Observation};
+use agentnative_core::model::OutputFormat;
+use agentnative_core::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
+use agentnative_core::run::{Bytes, End, Observation};
 use std::ops::ControlFlow;
 
 /// The part of a stream that is searched, in bytes.

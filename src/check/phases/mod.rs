@@ -15,11 +15,11 @@ pub(super) use planned::{Lacking, lacking, planned};
 pub(super) use runs_so_far::RunsSoFar;
 
 use super::help_pages::help_of;
-use crate::catalogue::{Check, Derived};
-use crate::model::{Layer, OutputFormat};
-use crate::probe::{self, Probe, TargetProfile};
-use crate::run::{Observation, RunKey};
-use crate::targets::Interface;
+use agentnative_core::catalogue::{Check, Derived};
+use agentnative_core::model::{Layer, OutputFormat};
+use agentnative_core::probe::{self, Probe, TargetProfile};
+use agentnative_core::run::{Observation, RunKey};
+use agentnative_core::targets::Interface;
 use flag_position::Positions;
 use runs_so_far::{Calls, Step};
 use std::collections::{BTreeMap, BTreeSet};

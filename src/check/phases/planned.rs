@@ -1,13 +1,13 @@
 //! Which runs a recording still lacks, in the order in which they are made.
 
 use super::examples;
-use crate::catalogue::{Check, Derived};
 use crate::check::judging::{wanted, worth_making};
-use crate::judge::Scans;
-use crate::model::Variant;
-use crate::probe::{self, Recording};
-use crate::run::RunKey;
 use agentnative_contract::error::Result;
+use agentnative_core::catalogue::{Check, Derived};
+use agentnative_core::model::Variant;
+use agentnative_core::probe::{self, Recording};
+use agentnative_core::run::RunKey;
+use agentnative_judge::Scans;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The runs of a discovery so far, and what a phase gives: a result, or the runs that it lacks.
 
-use crate::catalogue::Derived;
-use crate::model::OutputFormat;
-use crate::probe::Probe;
-use crate::run::{End, Observation, RunKey};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::OutputFormat;
+use agentnative_core::probe::Probe;
+use agentnative_core::run::{End, Observation, RunKey};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 

@@ -1,7 +1,7 @@
 //! The checks by probes and formats: what was seen where.
 
 use crate::check::{Judged, Observation, Recording};
-use crate::model::{CheckResult, OutputFormat, Status};
+use agentnative_core::model::{CheckResult, OutputFormat, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

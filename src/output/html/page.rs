@@ -3,12 +3,12 @@
 use super::hex::{self, Marked};
 use super::matrix::Matrix;
 use super::timeline::Timeline;
-use crate::catalogue::principle_title;
 use crate::check::{Judged, Observation, Recording, run_event};
-use crate::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition};
 use crate::output::command;
 use crate::output::view::View;
 use crate::report::{Report, RunEvent, Summary};
+use agentnative_core::catalogue::principle_title;
+use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;

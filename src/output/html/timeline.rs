@@ -1,7 +1,7 @@
 //! The runs in time: which ran when, beside which others.
 
-use crate::model::condition;
 use crate::report::{Ended, RunEvent};
+use agentnative_core::model::condition;
 use serde::Serialize;
 use std::time::Duration;
 

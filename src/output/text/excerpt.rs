@@ -1,6 +1,6 @@
 //! What a target printed, or a file says, with a caret at the fault.
 
-use crate::model::{Evidence, Stream};
+use agentnative_core::model::{Evidence, Stream};
 use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
 use strict_json::sanitize;
 

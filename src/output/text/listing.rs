@@ -1,8 +1,8 @@
 //! Verdicts in one line each, for `--verbose`.
 
-use crate::catalogue::principle_title;
-use crate::model::{CheckResult, Status};
 use crate::report::Report;
+use agentnative_core::catalogue::principle_title;
+use agentnative_core::model::{CheckResult, Status};
 use agentnative_output::{Cell, Page, Tone};
 
 /// The verdicts that are listed: symbol, tone.

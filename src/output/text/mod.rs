@@ -8,12 +8,12 @@ mod problem;
 mod targets;
 
 use super::view::View;
-use crate::catalogue::principle_title;
 use crate::check::Judged;
-use crate::model::{CheckResult, Layer, Level, Status};
 use crate::report::{Summary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
+use agentnative_core::catalogue::principle_title;
+use agentnative_core::model::{CheckResult, Layer, Level, Status};
 use agentnative_output::{Cell, Page, Tone};
 use page::{Detail, ReportPage, tone};
 use strict_json::sanitize;

@@ -1,9 +1,9 @@
 //! The page of one report, and how much of each problem it shows.
 
 use crate::check::Judged;
-use crate::model::{Level, Toolkit};
 use crate::output::command;
 use crate::report::Report;
+use agentnative_core::model::{Level, Toolkit};
 use agentnative_output::{Page, Tone};
 use std::path::Path;
 

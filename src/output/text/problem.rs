@@ -2,7 +2,7 @@
 
 use super::excerpt::{excerpt, line};
 use super::page::{Detail, ReportPage};
-use crate::model::{CheckResult, Evidence, Layer, Status, Variant, in_words, settings};
+use agentnative_core::model::{CheckResult, Evidence, Layer, Status, Variant, in_words, settings};
 use agentnative_output::{Cell, Tone};
 use std::iter;
 use strict_json::sanitize;

@@ -1,0 +1,31 @@
+//! What a report says of its inputs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The target of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetInfo {
+    /// Name for people: the configured name, else that of the program.
+    pub name: String,
+    /// Absolute program and the arguments that stand before those of a probe; empty when the code alone
+    /// was looked at.
+    pub command: Vec<String>,
+    /// Folder of the project, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub project: Option<String>,
+}
+
+/// The configuration as it was used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigInfo {
+    /// Name of the file; none where there was none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// Digest of the bytes of that file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub digest: Option<String>,
+    /// Options of the command line that add to the file or override it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub overrides: Vec<String>,
+}

@@ -1,0 +1,206 @@
+//! Runs that ended otherwise than expected, and seem to have done so because they were confined: what is found in them is
+//! no fault of the target.
+
+use super::context::CheckContext;
+use super::context::RunView;
+use super::verdict::{Finding, Judgement};
+use agentnative_core::model::{Confinement, Evidence, Stream};
+use agentnative_core::probe::Probe;
+use agentnative_core::run::{End, RunKey};
+
+/// What is said where a file may not be written: by the kernel's words, and the names of the error in languages.
+const READ_ONLY: &[&str] = &["ead-only file system", "EROFS", "os error 30)", "Errno 30]"];
+/// What is said where a folder of the project is renamed: a copy-on-write view cannot do that.
+const CROSS_DEVICE: &[&str] = &["ross-device link", "EXDEV", "os error 18)", "Errno 18]"];
+/// The same as for files that may not be written, where Landlock does not allow it, or the filter on sockets.
+const DENIED: &[&str] = &[
+    "ermission denied",
+    "EACCES",
+    "os error 13)",
+    "Errno 13]",
+    "peration not permitted",
+    "EPERM",
+    "os error 1)",
+];
+/// What is said where there is no network.
+const NO_NETWORK: &[&str] = &[
+    "etwork is unreachable",
+    "ENETUNREACH",
+    "name resolution",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "ould not resolve",
+    "failed to lookup address",
+    "no such host",
+    "Name or service not known",
+    "nodename nor servname",
+];
+/// Words of a line about a missing network, beside these.
+const OFFLINE: &[&str] = &[
+    "offline",
+    "o internet",
+    "ECONNREFUSED",
+    "onnection refused",
+    "nable to connect",
+    "ould not connect",
+    "annot connect",
+];
+/// What is said where standard output was closed, which no confinement does.
+const PIPE: &[&str] = &["BrokenPipe", "roken pipe", "EPIPE"];
+/// What is said where a file is missing, and what the paths of files begin with that a confined run does not see.
+const NO_FILE: &[&str] = &["o such file", "ENOENT", "os error 2)", "Errno 2]"];
+const HOMES: &[&str] = &["/home/", "/root/"];
+/// What is said where a service of the machine cannot be reached over its socket.
+const NO_SERVICE: &[&str] = &["/run/", ".sock", "D-Bus", "dbus"];
+
+/// What confinement keeps a run from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// It could not write to its start folder, and could not be repeated in a copy of it.
+    Uncopied,
+    Network,
+    ReadOnly,
+    CrossDevice,
+    /// A file of the user's home that is hidden.
+    Home,
+    Service,
+}
+
+impl Obstacle {
+    const ALL: [Self; 6] =
+        [Self::Uncopied, Self::Network, Self::ReadOnly, Self::CrossDevice, Self::Home, Self::Service];
+
+    /// Whether a run encountered the obstacle, by its observation or by its output.
+    fn is_met_by(self, run: &RunView<'_>) -> bool {
+        let Some(confinement) = run.observation.confinement.filter(|way| *way != Confinement::None) else {
+            return false;
+        };
+        let is_namespaces = confinement == Confinement::Namespaces;
+        let streams = || [Stream::Stderr, Stream::Stdout].into_iter().filter_map(|stream| run.lines(stream));
+        let says_all = |all: &[&[&str]]| {
+            let has = |line: &String| all.iter().all(|words| words.iter().any(|word| line.contains(word)));
+            streams().flatten().any(|line| has(&line))
+        };
+        match self {
+            Self::Uncopied => run.observation.uncopied,
+            Self::Network => {
+                run.observation.missed_network
+                    || says_all(&[NO_NETWORK])
+                    || !is_namespaces && says_all(&[&["ocket"], DENIED])
+            }
+            Self::ReadOnly => says_all(&[if is_namespaces { READ_ONLY } else { DENIED }]),
+            Self::CrossDevice => is_namespaces && says_all(&[CROSS_DEVICE]),
+            Self::Home => is_namespaces && says_all(&[NO_FILE, HOMES]),
+            Self::Service => says_all(&[NO_SERVICE]),
+        }
+    }
+
+    /// What it kept a run from, and what to declare.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Uncopied => (
+                "could not write to the folder that it starts in, which cannot be copied",
+                "declare `writes = true` or a `workspace` for it",
+            ),
+            Self::Network => ("seems to need the network", "declare `network = true`"),
+            Self::ReadOnly => (
+                "seems to write where confined runs may not",
+                "declare a `workspace` for it, or `isolation = \"none\"`",
+            ),
+            Self::CrossDevice => (
+                "seems to rename a folder of the project, which the copy-on-write view of it cannot do",
+                "declare a `workspace` for it, or `writes = true`",
+            ),
+            Self::Home => {
+                ("seems to need a file of the home folder", "declare `readable`, such as `[\"~/x\"]`")
+            }
+            Self::Service => (
+                "seems to need a service of the machine, which confined runs do not reach",
+                "declare `isolation = \"none\"`",
+            ),
+        }
+    }
+
+    /// Whether other runs show that it is not the cause of how this one ended: one of the same call or of one that is
+    /// derived from it met the obstacle and ended as expected, or the same call ended so without meeting it.
+    fn is_ruled_out(self, run: &RunView<'_>) -> bool {
+        let name = |probe: &Probe| probe.of().map_or_else(|| probe.name.clone(), str::to_owned);
+        let family = name(run.probe);
+        let mut others = run.context.runs().filter(|other| other.observation.key != run.observation.key);
+        others.any(|other| {
+            let is_same_call = other.probe.id == run.probe.id;
+            let is_kin = is_same_call || name(other.probe) == family;
+            let ended_as_expected = is_kin && other.probe.exit.is_some() && other.exit() == other.probe.exit;
+            let ended_so = is_same_call && other.observation.end == run.observation.end;
+            ended_as_expected && self.is_met_by(&other) || ended_so && !self.is_met_by(&other)
+        })
+    }
+}
+
+/// The judgement without what was found in such runs: that is a reason why the check cannot be decided.
+pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement {
+    let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
+    let mut left = Vec::new();
+    for finding in findings {
+        match obstacles_of(context, &finding) {
+            Some((run, obstacles)) => {
+                let (what, remedies): (Vec<_>, Vec<_>) = obstacles.into_iter().map(Obstacle::words).unzip();
+                let (what, remedies) = (what.join(", or "), remedies.join(", or "));
+                reasons.push(format!("{} {what}: {remedies}", run.label()).into());
+            }
+            None => left.push(finding),
+        }
+    }
+    if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Broken(left, reasons) }
+}
+
+/// The obstacles that a finding may be due to, with its run.
+fn obstacles_of<'a>(
+    context: &'a CheckContext<'a>,
+    finding: &Finding,
+) -> Option<(RunView<'a>, Vec<Obstacle>)> {
+    let evidence = &finding.evidence;
+    let name = evidence.probe.as_ref()?;
+    let probe = context.probes.iter().find(|probe| probe.name == *name)?.id.clone();
+    let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
+    let run = context.run_of(&RunKey { probe, format, variant, nth })?;
+    let obstacles = match may_have_failed_for_one(&run) {
+        true => obstacles(&run),
+        false => is_about_being_offline(&run, evidence).then_some(Obstacle::Network).into_iter().collect(),
+    };
+    (!obstacles.is_empty()).then_some((run, obstacles))
+}
+
+/// The obstacles that may be the cause of how a run ended: each of them, since any may be.
+pub(super) fn obstacles(run: &RunView<'_>) -> Vec<Obstacle> {
+    if !may_have_failed_for_one(run) {
+        return Vec::new();
+    }
+    let may_be = |obstacle: &Obstacle| obstacle.is_met_by(run) && !obstacle.is_ruled_out(run);
+    Obstacle::ALL.into_iter().filter(may_be).collect()
+}
+
+/// Whether a run ended otherwise than expected, in a way that an obstacle may be the cause of: no crash, no pipe that was
+/// closed, no wait for input.
+fn may_have_failed_for_one(run: &RunView<'_>) -> bool {
+    let names_pipe = || {
+        let lines = run.lines(Stream::Stderr).unwrap_or_default();
+        lines.iter().any(|line| PIPE.iter().any(|word| line.contains(word)))
+    };
+    match run.observation.end {
+        // A call that is to be refused as wrong usage has no expected code, and may have failed before it was.
+        End::Exited(code) => {
+            run.probe.exit.map_or(!matches!(code, 0 | 2), |expected| code != expected) && !names_pipe()
+        }
+        End::TimedOut => !run.waits_for_input(),
+        End::Signaled(_) | End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => false,
+    }
+}
+
+/// Whether a finding is a line on standard error about the network that a run missed.
+fn is_about_being_offline(run: &RunView<'_>, evidence: &Evidence) -> bool {
+    let says = |line: &String| NO_NETWORK.iter().chain(OFFLINE).any(|word| line.contains(word));
+    run.observation.missed_network
+        && evidence.stream == Some(Stream::Stderr)
+        && evidence.excerpt.as_ref().is_some_and(says)
+}

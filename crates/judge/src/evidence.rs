@@ -1,0 +1,144 @@
+//! Evidence that points into the streams of a run, and the failed assertions that show it.
+
+use super::context::RunView;
+use super::lines::{WINDOW, excerpt, reason_line};
+use super::verdict::{Assertion, Finding};
+use agentnative_core::model::{Evidence, Stream};
+use std::io::{BufRead as _, BufReader};
+use strict_json::Position;
+
+impl RunView<'_> {
+    /// Evidence about the run as such.
+    pub fn evidence(&self, detail: impl Into<String>) -> Evidence {
+        let key = &self.observation.key;
+        Evidence {
+            probe: Some(self.probe.name.clone()),
+            format: Some(key.format),
+            variant: Some(key.variant),
+            nth: Some(key.nth),
+            argv: self.observation.command_line(),
+            detail: detail.into(),
+            ..Evidence::default()
+        }
+    }
+
+    /// Evidence in a stream; in one that holds nothing there is no place to point at.
+    pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
+        if self.bytes(stream).is_empty() {
+            return Evidence { stream: Some(stream), ..self.evidence(detail) };
+        }
+        let (excerpt, caret) = excerpt(self.bytes(stream), at.offset);
+        Evidence {
+            stream: Some(stream),
+            offset: Some(at.offset),
+            line: Some(at.line),
+            column: Some(at.column),
+            excerpt: Some(excerpt),
+            caret: Some(caret),
+            ..self.evidence(detail)
+        }
+    }
+
+    /// Where a line starts, counted from 0; the end of the stream where it has not so many.
+    pub fn line_start(&self, stream: Stream, line: u64) -> u64 {
+        let mut reader = BufReader::new(self.bytes(stream).reader());
+        // An unreadable capture is an empty one; what needs it says so.
+        let lengths = (0..line).map_while(|_| reader.skip_until(b'\n').ok().filter(|length| *length > 0));
+        lengths.sum::<usize>() as u64
+    }
+
+    /// Where the value that a JSON pointer names stands in the document on standard output.
+    pub fn locate(&self, pointer: &str) -> Option<Position> {
+        let bytes = self.bytes(Stream::Stdout);
+        let span = strict_json::find_span(bytes.reader(), pointer).ok()??;
+        strict_json::locate(bytes.reader(), span.start).ok()
+    }
+
+    /// A failed assertion about the run as such. The kind of this and of the others is one of those that the
+    /// check declares.
+    pub fn failed(&self, kind: &str, detail: impl Into<String>) -> Assertion {
+        self.undisturbed()?;
+        Err(Finding::new(kind, self.evidence(detail)).into())
+    }
+
+    /// A failed assertion at a place in a stream.
+    pub fn failed_at(
+        &self,
+        kind: &str,
+        stream: Stream,
+        at: Position,
+        detail: impl Into<String>,
+    ) -> Assertion {
+        self.undisturbed()?;
+        Err(Finding::new(kind, self.evidence_at(stream, at, detail)).into())
+    }
+
+    /// A failed assertion at the first word of a stream: where it starts, but for white space.
+    pub fn failed_at_start(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
+        let mut window = [0; WINDOW as usize];
+        let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
+        let blank = window[..n].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let newlines = || memchr::memchr_iter(b'\n', &window[..blank]);
+        let line_start = newlines().next_back().map_or(0, |newline| newline + 1);
+        let at = Position {
+            offset: blank as u64,
+            line: newlines().count() as u64 + 1,
+            column: (blank - line_start) as u64 + 1,
+        };
+        self.failed_at(kind, stream, at, detail)
+    }
+
+    /// A failed assertion at the line of a stream that says what went wrong, as far as that can be told; where that
+    /// stream is empty, of the other.
+    pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
+        let other = match stream {
+            Stream::Stdout => Stream::Stderr,
+            Stream::Stderr => Stream::Stdout,
+        };
+        let stream =
+            if self.bytes(stream).is_empty() && !self.bytes(other).is_empty() { other } else { stream };
+        match self.lines(stream).as_deref().and_then(reason_line) {
+            Some(line) => self.failed_at_line(kind, stream, line, detail),
+            None => self.failed_at_start(kind, stream, detail),
+        }
+    }
+
+    /// A failed assertion at the start of a line, counted from 0.
+    pub fn failed_at_line(
+        &self,
+        kind: &str,
+        stream: Stream,
+        line: usize,
+        detail: impl Into<String>,
+    ) -> Assertion {
+        let offset = self.line_start(stream, line as u64);
+        self.failed_at(kind, stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
+    }
+
+    /// A failed assertion at the last line that was written: on stderr, or where that is empty on stdout.
+    pub fn failed_at_last_line(&self, kind: &str, detail: impl Into<String>) -> Assertion {
+        let stream = if self.bytes(Stream::Stderr).is_empty() { Stream::Stdout } else { Stream::Stderr };
+        match self.lines(stream).map(|lines| lines.len()) {
+            Some(lines) if lines > 0 => self.failed_at_line(kind, stream, lines - 1, detail),
+            _ => self.failed(kind, detail),
+        }
+    }
+
+    /// A failed assertion at a byte of a stream, counted from 0.
+    pub fn failed_at_offset(
+        &self,
+        kind: &str,
+        stream: Stream,
+        offset: u64,
+        detail: impl Into<String>,
+    ) -> Assertion {
+        let at = strict_json::locate(self.bytes(stream).reader(), offset).unwrap_or(Position::START);
+        self.failed_at(kind, stream, at, detail)
+    }
+
+    /// A failed assertion at the value that a JSON pointer names in standard output.
+    pub fn failed_at_pointer(&self, kind: &str, pointer: &str, detail: impl Into<String>) -> Assertion {
+        let at = self.locate(pointer).unwrap_or(Position::START);
+        self.failed_at(kind, Stream::Stdout, at, detail)
+    }
+}

@@ -1,0 +1,28 @@
+//! Where a common option is accepted.
+
+use crate::context::CheckContext;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Flag;
+use agentnative_core::probe::Probe;
+
+/// Where a common option is taken that this call of `kind` refuses, in words: before the subcommand, or after that
+/// of another probe.
+pub fn taken_elsewhere(context: &CheckContext, call: &Probe, kind: Derived, flag: Flag) -> Option<String> {
+    let taken = |other: &&Probe| {
+        let run = other.formats.iter().find_map(|format| context.plain(other, *format));
+        let expected = context.source_of(other).and_then(|source| source.exit);
+        run.is_some_and(|run| run.exit().is_some() && run.exit() == expected)
+    };
+    let begins_with_flag = |other: &&Probe| {
+        let asking = other.flag(flag, context.profile).args().unwrap_or_default();
+        other.call.args.starts_with(asking)
+    };
+    let mut in_front = context.derived(Derived::GlobalFlag).filter(begins_with_flag);
+    if in_front.any(|other| taken(&other)) {
+        return Some("before the subcommand".into());
+    }
+    let mut others = context.derived(kind).filter(|other| other.name != call.name);
+    let data = |other: &&Probe| context.source_of(other).is_some_and(Probe::gives_data);
+    let other = others.find(|other| data(other) && taken(other))?;
+    Some(format!("by `{}`", other.of().unwrap_or(&other.name)))
+}

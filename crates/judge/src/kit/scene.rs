@@ -1,0 +1,24 @@
+//! Calls that are made once from a declared probe, such as a confirmed one.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::verdict::{Assertion, Finding};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::Evidence;
+use agentnative_core::probe::Probe;
+
+/// The run of a call that was made as `kind` from `probe`, once.
+pub fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
+    let call = context.made_from(kind, probe).next()?;
+    context.plain(call, call.formats.first().copied()?)
+}
+
+/// That the configuration says that there is no such option.
+pub fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
+    let detail = format!(
+        "the configuration has `flags.{key} = false` for {}: add {option}, then declare it",
+        probe.name
+    );
+    let evidence = Evidence { probe: Some(probe.name.clone()), detail, ..Evidence::default() };
+    Err(Finding::new("lacking", evidence).into())
+}

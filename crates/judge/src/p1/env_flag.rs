@@ -1,0 +1,164 @@
+//! `p1-env-flag`: a variable does what its option does, and nothing where it is switched off.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{Case, OutputFormat, Stream};
+use agentnative_core::probe::{EnvFlag, OFF, ON, Probe, env_flags};
+
+/// `p1-env-flag`
+pub fn env_flag(context: &CheckContext) -> Judgement {
+    let pairs = env_flags(context.profile);
+    if pairs.is_empty() {
+        return Judgement::NotApplicable(
+            "no option with a variable is known: the help shows no `[env: NAME]`, and `env_flags` is not declared"
+                .into(),
+        );
+    }
+    let assertions = pairs.iter().flat_map(|pair| of_pair(context, pair));
+    Judgement::of(assertions, "no option with a variable was tried: declare a probe that succeeds")
+}
+
+fn of_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
+    let tried: Vec<Result<Vec<Assertion>, Reason>> = context
+        .data_probes()
+        .filter_map(|probe| match pair.format {
+            Some(format) => selects_format(context, probe, pair, format),
+            None => switches(context, probe, pair),
+        })
+        .collect();
+    let (shown, hidden): (Vec<_>, Vec<_>) = tried.into_iter().partition(Result::is_ok);
+    if shown.is_empty() {
+        let reason = hidden.into_iter().find_map(Result::err);
+        let none = || format!("no probe was called with `{}`", pair.flag).into();
+        return vec![inconclusive(reason.unwrap_or_else(none))];
+    }
+    shown.into_iter().flatten().flatten().collect()
+}
+
+/// The run of a probe with an option, or with its variable instead.
+fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
+    let made = context.case(Derived::EnvFlag, probe, case)?;
+    made.formats.iter().find_map(|format| context.plain(made, *format))
+}
+
+/// What a switch and its variable do to a probe, or why this probe does not show it.
+fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Result<Vec<Assertion>, Reason>> {
+    let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
+    let judged = || {
+        let without = match context.profile.contract.is_some() {
+            true => context.plain(probe, with_flag.format()),
+            false => context
+                .made_from(Derived::NoFormat, probe)
+                .find_map(|bare| context.plain(bare, with_flag.format())),
+        };
+        let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
+        without.usable()?;
+        if with_flag.exited()? != without.exited()? {
+            return Err(format!("`{}` is rejected by {}: correct `env_flags`", pair.flag, probe.name).into());
+        }
+        is_steady(context, probe)?;
+        if same(&with_flag, &without) {
+            return Err(format!(
+                "`{}` changes nothing in {}: declare a probe whose output it changes",
+                pair.flag, probe.name
+            )
+            .into());
+        }
+        Ok(without)
+    };
+    Some(judged().map(|without| {
+        let set = |value: &str| run(context, probe, &pair.case(value));
+        let on = set(ON).map(|run| switched_on(&run, &with_flag, &without, pair));
+        let off = OFF.into_iter().filter_map(|value| Some(switched_off(&set(value)?, &without, pair, value)));
+        on.into_iter().chain(off).collect()
+    }))
+}
+
+/// That a probe prints the same each time, but for words with a digit in them.
+fn is_steady(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
+    let mut again: Vec<RunView> = context.runs_of(probe).filter(RunView::is_again).collect();
+    if again.is_empty()
+        && let Some(format) = probe.formats.first()
+    {
+        again = context.repeated(probe, *format)?;
+    }
+    match again.iter().find(|again| again.plain().is_ok_and(|plain| !same(again, &plain))) {
+        Some(_) => Err(format!("{} prints something else each time", probe.name).into()),
+        None => Ok(()),
+    }
+}
+
+fn switched_on(run: &RunView, with_flag: &RunView, without: &RunView, pair: &EnvFlag) -> Assertion {
+    run.ended()?;
+    let (set, flag) = (pair.set(ON), &pair.flag);
+    if same(run, with_flag) {
+        Ok(())
+    } else if same(run, without) {
+        different(
+            run,
+            without,
+            "ignored",
+            format!("`{set}` changes nothing; expected the effect of `{flag}`"),
+        )
+    } else {
+        different(run, with_flag, "differs", format!("`{set}` has another effect than `{flag}`"))
+    }
+}
+
+fn switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &str) -> Assertion {
+    run.ended()?;
+    if same(run, without) {
+        return Ok(());
+    }
+    let detail = format!("`{}` has an effect; expected none, as without the variable", pair.set(value));
+    different(run, without, "falsey", detail)
+}
+
+/// The variable selects the format as the option does.
+fn selects_format(
+    context: &CheckContext,
+    probe: &Probe,
+    pair: &EnvFlag,
+    format: OutputFormat,
+) -> Option<Result<Vec<Assertion>, Reason>> {
+    let run = run(context, probe, &pair.case(format.name()))?;
+    let judged = || {
+        let with_flag = context.plain(probe, format).ok_or("the probe has no plain run")?;
+        with_flag.parsed()?;
+        Ok(with_flag)
+    };
+    Some(judged().map(|with_flag| {
+        let selected = || {
+            run.ended()?;
+            if run.exit() == with_flag.exit() && run.document(Stream::Stdout).structural().is_none() {
+                return Ok(());
+            }
+            let detail =
+                format!("`{}` does not select the format as `{}` does", pair.set(format.name()), pair.flag);
+            run.failed_at_start("ignored", Stream::Stdout, detail)
+        };
+        vec![selected()]
+    }))
+}
+
+/// Whether two runs end alike and print the same, but for words with a digit in them.
+fn same(a: &RunView, b: &RunView) -> bool {
+    a.exit() == b.exit()
+        && Stream::ALL.into_iter().all(|stream| a.steady_lines(stream) == b.steady_lines(stream))
+}
+
+/// A failed assertion at the first line that is not as in `other`.
+fn different(run: &RunView, other: &RunView, kind: &str, detail: String) -> Assertion {
+    for stream in Stream::ALL {
+        let (Some(own), Some(others)) = (run.steady_lines(stream), other.steady_lines(stream)) else {
+            continue;
+        };
+        if own != others {
+            let at = own.iter().zip(&others).take_while(|(a, b)| a == b).count();
+            return run.failed_at_line(kind, stream, at.min(own.len().saturating_sub(1)), detail);
+        }
+    }
+    run.failed_at_start(kind, Stream::Stdout, detail)
+}

@@ -1,0 +1,21 @@
+//! The checks of principle 1: nothing waits for a person.
+
+mod browser;
+mod env_flag;
+mod prompt;
+mod secrets;
+mod terminals;
+
+use super::row::Row;
+use agentnative_core::model::CheckId;
+
+/// The checks and their logic.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P1NoPrompt, prompt::no_prompt),
+    (CheckId::P1TtyDetection, terminals::tty_detection),
+    (CheckId::P1NoInput, terminals::no_input),
+    (CheckId::P1NoBrowser, browser::no_browser),
+    (CheckId::P1SecretPath, secrets::path),
+    (CheckId::P1SecretSilent, secrets::silent),
+    (CheckId::P1EnvFlag, env_flag::env_flag),
+];

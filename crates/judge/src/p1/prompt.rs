@@ -1,0 +1,35 @@
+//! `p1-no-prompt`: without a terminal to answer on, nothing is asked, and no editor is opened.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{declare_success, waiting};
+use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use agentnative_core::model::{CheckId, Variant};
+use agentnative_core::run::Purpose;
+
+/// `p1-no-prompt`
+pub fn no_prompt(context: &CheckContext) -> Judgement {
+    let runs = context.runs().filter(|run| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short());
+    let nothing_declared = context.data_probes().next().is_none();
+    let open = nothing_declared
+        .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
+    Judgement::of(runs.map(|run| asks_nobody(&run)).chain(open), declare_success(""))
+}
+
+fn asks_nobody(run: &RunView) -> Assertion {
+    if let Some(trip) = run.trip(Purpose::Editor)? {
+        let detail = format!("the command opens the editor `{trip}`, where nobody can edit");
+        return run.failed("editor", detail);
+    }
+    if !run.did_not_end() {
+        run.ended()?;
+        return Ok(());
+    }
+    match waiting(run) {
+        Err(Unmet::Failed(_)) if !run.waits_for_input() => {
+            let what = format!("{} did not end", run.label());
+            inconclusive(run.blocked_by(CheckId::P2Completes, what))
+        }
+        told => told,
+    }
+}

@@ -1,0 +1,164 @@
+//! Secrets: more ways to give them than a variable, and nothing that shows them.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::display_exit;
+use crate::undeclared::Undeclared;
+use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Feature;
+use agentnative_core::model::{Evidence, OutputFormat, Stream, Variant};
+use agentnative_core::probe::Probe;
+use agentnative_core::run::{Area, Leak, LeakForm, LeakPlace};
+use strict_json::sanitize;
+
+/// Words in the names of commands that need a secret.
+const WITH_SECRET: [&str; 5] = ["auth", "login", "signin", "token", "whoami"];
+
+/// `p1-secret-path`
+pub fn path(context: &CheckContext) -> Judgement {
+    let Some(secret) = &context.profile.conventions.secret else { return undeclared(context) };
+    let mut probes = context.declared().filter(|probe| probe.call.secret).peekable();
+    if probes.peek().is_none() {
+        return undeclared(context);
+    }
+    if secret.file.is_none() && secret.stdin.is_none() {
+        let detail = format!(
+            "the secret can be given by the variable {} only, which every child process sees: read it from a file or from stdin as well, then declare `secret.file` or `secret.stdin`",
+            secret.env
+        );
+        return Judgement::broken(vec![Finding::new(
+            "variable-only",
+            Evidence { detail, ..Evidence::default() },
+        )]);
+    }
+    let other_ways = [Derived::SecretFile, Derived::SecretStdin];
+    let assertions = probes.flat_map(|probe| {
+        let calls = other_ways.into_iter().flat_map(|kind| context.made_from(kind, probe));
+        calls.map(|call| same_as_by_variable(context, probe, call)).collect::<Vec<_>>()
+    });
+    Judgement::of(assertions, "no call with the secret was made in another way than by the variable")
+}
+
+fn undeclared(context: &CheckContext) -> Judgement {
+    if context.profile.conventions.secret.is_some() {
+        return Judgement::unverified(
+            "`secret` is declared, but no probe needs it: declare one with `secret = true`",
+        );
+    }
+    let undeclared = Undeclared {
+        feature: Feature::Secret,
+        words: &WITH_SECRET,
+        no_probe: "no probe has `secret`",
+        declare: "`secret` under [target] and a probe with `secret = true`",
+        lacking: "the target needs no secret",
+        does: "needs a secret by its name",
+    };
+    undeclared.judgement(context)
+}
+
+/// A call with the secret in a file or on stdin does what it does with the variable.
+fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
+    let format = call.formats.first().copied().unwrap_or_default();
+    let Some(run) = context.plain(call, format) else {
+        return inconclusive(format!("{} was not run", call.name));
+    };
+    let usual = match format {
+        OutputFormat::Text => context.made_from(Derived::NoFormat, probe).next().or(Some(probe)),
+        _ => Some(probe),
+    };
+    let Some(usual) = usual.and_then(|usual| context.plain(usual, format)) else {
+        return inconclusive(format!("{} was not run with the variable", probe.name));
+    };
+    usual.usable()?;
+    let code = run.exited()?;
+    if Some(code) != usual.exit() {
+        let detail = format!(
+            "with the secret given in this way, the exit code is {code} instead of {}, that with the variable",
+            display_exit(usual.exit())
+        );
+        return run.failed_at_reason("exit-code", Stream::Stderr, detail);
+    }
+    let (Some(own), Some(other)) = (run.steady_lines(Stream::Stdout), usual.steady_lines(Stream::Stdout))
+    else {
+        return Err(run.too_long().into());
+    };
+    if own == other {
+        return Ok(());
+    }
+    if format == OutputFormat::Text {
+        let text = context.plain(probe, format).and_then(|text| text.steady_lines(Stream::Stdout));
+        let again = context.repeated(probe, format)?;
+        if again.iter().any(|again| again.steady_lines(Stream::Stdout) != text) {
+            return inconclusive(format!("the output of {} changes from run to run", usual.label()));
+        }
+    }
+    let line = own.iter().zip(&other).take_while(|(own, other)| own == other).count();
+    let detail = "the output differs from that with the variable, first in this line";
+    run.failed_at_line("output", Stream::Stdout, line, detail)
+}
+
+/// `p1-secret-silent`
+pub fn silent(context: &CheckContext) -> Judgement {
+    let given = |probe: &&Probe| {
+        let declared = probe.is_declared() && probe.has_secret(context.profile);
+        let kinds = [Derived::SecretFile, Derived::SecretStdin, Derived::Verbose];
+        declared && !probe.is_apart() || kinds.into_iter().any(|kind| probe.is(kind))
+    };
+    let mut probes = context.probes.iter().filter(given).peekable();
+    if probes.peek().is_none() {
+        return undeclared(context);
+    }
+    let looked_at = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::HostileEnv);
+    let runs = probes.flat_map(|probe| context.runs_of(probe)).filter(looked_at);
+    Judgement::of(runs.map(|run| keeps_secret(&run)), "no call with the secret was made")
+}
+
+fn keeps_secret(run: &RunView) -> Assertion {
+    let Some(leaks) = &run.observation.leaks else {
+        run.ended()?;
+        return inconclusive(format!(
+            "{} was not searched for the secret: its value is shorter than 6 bytes, or too much was written",
+            run.label()
+        ));
+    };
+    let source = run.context.source_of(run.probe).unwrap_or(run.probe);
+    let stores = source.call.login || source.effect.is_some();
+    match leaks.iter().find(|leak| !(stores && is_credential_store(leak))) {
+        None => {
+            run.ended()?;
+            Ok(())
+        }
+        Some(leak) => leaked(run, leak),
+    }
+}
+
+/// A file for this user only, where configuration and data of a program are.
+fn is_credential_store(leak: &Leak) -> bool {
+    let LeakPlace::File(Area::Home, path, mode) = &leak.place else { return false };
+    let file = |path: &str| path.starts_with(".config/") || path.starts_with(".local/share/");
+    mode & 0o077 == 0 && (file(path) || path.starts_with('.'))
+}
+
+fn leaked(run: &RunView, leak: &Leak) -> Assertion {
+    let form = match leak.form {
+        LeakForm::Plain => "",
+        LeakForm::Base64 => " in Base64",
+        LeakForm::Percent => " with percent signs",
+    };
+    // The line is not shown: the report would be the next leak.
+    let printed = |stream: Stream, at: u64| {
+        let detail = format!("{} contains the secret{form}, at byte {at}", stream.name());
+        let evidence = Evidence { stream: Some(stream), offset: Some(at), ..run.evidence(detail) };
+        Err(Finding::new("printed", evidence).into())
+    };
+    match &leak.place {
+        LeakPlace::Stdout(at) => printed(Stream::Stdout, *at),
+        LeakPlace::Stderr(at) => printed(Stream::Stderr, *at),
+        LeakPlace::File(area, path, _) => {
+            let home = if *area == Area::Home { "~/" } else { "" };
+            let path = sanitize::capped(path, 60);
+            run.failed("written", format!("the call writes the secret{form} to `{home}{path}`"))
+        }
+    }
+}

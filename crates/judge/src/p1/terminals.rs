@@ -1,0 +1,148 @@
+//! Questions on a terminal: where only stdin is one, and in spite of the option that disables them.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{declare_success, shows_pages, waiting};
+use crate::lines::has_words;
+use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::{Asking, Flag};
+use agentnative_core::model::{CheckId, Stream, Variant};
+use agentnative_core::probe::Probe;
+use strict_json::sanitize;
+
+/// `p1-tty-detection`
+pub fn tty_detection(context: &CheckContext) -> Judgement {
+    let runs = context.declared_under(Variant::TerminalIn);
+    Judgement::of(runs.map(|run| asks_nothing(&run)), declare_success(""))
+}
+
+/// A call whose output is captured asks nothing on the terminal that its stdin is.
+fn asks_nothing(run: &RunView) -> Assertion {
+    if !run.waits_for_input() {
+        run.plain()?.usable()?;
+        run.ended()?;
+        return Ok(());
+    }
+    let context = run.context;
+    let declared = context.source_of(run.probe).unwrap_or(run.probe);
+    let mut others = context.runs_of(run.probe).chain(context.runs_of(declared));
+    if let Some(other) = others.find(is_told) {
+        let what = format!("{} did not end", other.label());
+        return inconclusive(other.blocked_by(other.tells_of_hang(), what));
+    }
+    match question(run)? {
+        // A filter reads its input to the end, and asks nothing.
+        None => Ok(()),
+        Some(question) => {
+            let detail = format!(
+                "stdout and stderr are captured, but the command waits for an answer on the terminal{question}"
+            );
+            match Stream::ALL.into_iter().find(|stream| !run.bytes(*stream).is_empty()) {
+                Some(_) => run.failed_at_last_line("asks", detail),
+                None => run.failed("asks", detail),
+            }
+        }
+    }
+}
+
+/// Whether another check tells of a run that did not end, of those that are made for this one.
+fn is_told(run: &RunView) -> bool {
+    let is_made = matches!(run.variant(), Variant::Plain | Variant::Tty | Variant::OpenStdin);
+    is_made && run.did_not_end() && matches!(waiting(run), Err(Unmet::Failed(_)))
+}
+
+/// What a run that waits has said and the plain run has not: on its streams, or, given in words, on the terminal.
+fn question(run: &RunView) -> Result<Option<String>, Unmet> {
+    let terminal = String::from_utf8_lossy(&run.observation.terminal);
+    if has_words(&terminal) {
+        let asked = sanitize::line(terminal.trim().as_bytes());
+        return Ok(Some(format!(": \"{}\"", sanitize::capped(&asked, LONGEST))));
+    }
+    let plain = run.plain()?;
+    for stream in Stream::ALL {
+        let (Some(lines), Some(usual)) = (run.lines(stream), plain.lines(stream)) else {
+            return Err(run.too_long().into());
+        };
+        if lines.iter().any(|line| has_words(line) && !usual.contains(line)) {
+            return Ok(Some(String::new()));
+        }
+    }
+    Ok(None)
+}
+
+/// The longest question that is shown, in characters.
+const LONGEST: usize = 60;
+
+/// `p1-no-input`
+pub fn no_input(context: &CheckContext) -> Judgement {
+    match context.profile.conventions.flags.of(Flag::NoInput) {
+        Asking::Lacking => return Judgement::broken(vec![lacking()]),
+        Asking::Undeclared
+            if !context.declared().any(|probe| probe.call.flags.contains_key(&Flag::NoInput)) =>
+        {
+            return Judgement::NotApplicable(
+                "no option that disables prompts is declared (`flags.no_input`)".into(),
+            );
+        }
+        _ => {}
+    }
+    let calls = || {
+        context.derived(Derived::NoInput).filter_map(|call| {
+            let run = context.runs_under(call, Variant::FullTerminal).next()?;
+            Some((call, run))
+        })
+    };
+    let asking =
+        calls().filter(|(call, _)| context.source_of(call).is_some_and(|of| asks(context, of))).count();
+    let assertions = calls().map(|(call, run)| silent(context, call, &run));
+    let shown = (asking == 0).then(|| {
+        inconclusive(
+            "no probe asks a question on a terminal: declare one that does, and that the option lets succeed",
+        )
+    });
+    let of = if asking == 1 { "1 probe asks".to_owned() } else { format!("{asking} probes ask") };
+    Judgement::of(assertions.chain(shown), declare_success(""))
+        .noted(&format!("{of} a question on a terminal without the option"))
+}
+
+fn lacking() -> Finding {
+    Finding::lacking("flags.no_input", "add an option that disables prompts, then declare it")
+}
+
+/// Whether a probe asks a question where a person sees it.
+fn asks(context: &CheckContext, probe: &Probe) -> bool {
+    let scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
+    let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.made_from(kind, probe)));
+    let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal));
+    runs.any(|run| run.waits_for_input() && !shows_pages(&run))
+}
+
+/// What a call that changes something exits with as it is declared, without the option.
+fn exit_in_scene(context: &CheckContext, call: &Probe) -> Option<i32> {
+    let of = context.source_of(call)?;
+    let mut scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
+    scenes.find_map(|kind| {
+        let scene = context.made_from(kind, of).next()?;
+        context.plain(scene, scene.formats.first().copied()?)?.exit()
+    })
+}
+
+/// A call with the option asks nothing.
+fn silent(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
+    let spelt = call.flag(Flag::NoInput, context.profile).args().unwrap_or_default().join(" ");
+    if run.waits_for_input() && !shows_pages(run) {
+        let detail = format!("the command waits for an answer in spite of `{spelt}`");
+        return run.failed_at_last_line("asks", detail);
+    }
+    let plain = context.plain(call, run.format());
+    let usual = call.exit.or_else(|| exit_in_scene(context, call));
+    if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != usual) {
+        let what = format!("`{spelt}` is rejected by {}", call.of().unwrap_or(&call.name));
+        return inconclusive(plain.blocked_by(CheckId::P6GlobalFlags, what));
+    }
+    if !shows_pages(run) {
+        run.ended()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! That the same call gives the same thing: whole, each time, and in one shape for each command.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{Difference, declare_success, differences, ends_early, size, some_of};
+use crate::scan::Scan;
+use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
+use agentnative_contract::named;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{OutputFormat, Stream, Variant};
+use agentnative_core::probe::Probe;
+use agentnative_core::run::Bytes;
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Read};
+use std::sync::Arc;
+
+/// So many keys are named.
+const SHOWN: usize = 6;
+
+impl RunView<'_> {
+    /// The data on stdout, or why it is not there or not all of it.
+    fn whole(&self) -> Result<Arc<Scan>, Reason> {
+        self.parsed()
+            .map_err(|reason| if self.usable().is_ok() && self.is_cut() { self.cut() } else { reason })
+    }
+
+    /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
+    /// is whole.
+    pub fn is_cut(&self) -> bool {
+        if self.scan().structural().is_none_or(|problem| !ends_early(problem.kind)) {
+            return false;
+        }
+        let others = [Variant::File, Variant::Plain, Variant::SlowReader];
+        let under = |variant| self.context.under(self.probe, self.format(), variant);
+        others.into_iter().filter_map(under).any(|other| {
+            other.gave_data()
+                && other.scan().structural().is_none()
+                && other.observation.stdout.bytes.len() > self.observation.stdout.bytes.len()
+        })
+    }
+}
+
+/// `p2-output-complete`
+pub fn complete(context: &CheckContext) -> Judgement {
+    let json = context.data_probes().flat_map(|probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
+            if !probe.formats.contains(&format) {
+                return None;
+            }
+            Some(same_for_each_reader(context, probe, format))
+        })
+    });
+    let text = context.data_probes().filter_map(|probe| text_for_each_reader(context, probe));
+    Judgement::of(json.chain(text), declare_success("json or jsonl"))
+}
+
+/// The capacity of a pipe in bytes. Shorter output fits into it and cannot be truncated.
+const PIPE: u64 = 64 * 1024;
+
+/// Text that is longer than a pipe, by the call without a format. It is read slowly and written to a file only then.
+fn text_for_each_reader<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
+    let call = context.made_from(Derived::NoFormat, probe).next()?;
+    let plain = context.plain(call, OutputFormat::Text)?;
+    let is_long = plain.observation.stdout.bytes.len() >= PIPE;
+    let is_judged = probe.formats.contains(&OutputFormat::Text) && is_long && plain.usable().is_ok();
+    is_judged.then(|| same_text(context, plain))
+}
+
+fn same_text<'a>(context: &'a CheckContext<'a>, plain: RunView<'a>) -> Assertion {
+    let length = |run: &RunView| run.observation.stdout.bytes.len();
+    let keys = [Variant::SlowReader, Variant::File].map(|variant| plain.observation.key.under((variant, 0)));
+    let mut readers = vec![plain];
+    for key in &keys {
+        let run = context.wanted(key, &keys)?;
+        run.usable()?;
+        readers.push(run);
+    }
+    let Some(longest) = readers.iter().max_by_key(|run| length(run)) else { return Ok(()) };
+    match readers.iter().find(|run| length(run) < length(longest) && is_start(run, longest)) {
+        Some(cut) => cut_at(cut, &readers),
+        None => Ok(()),
+    }
+}
+
+/// Whether the output of a run is the beginning of that of another.
+fn is_start(run: &RunView, whole: &RunView) -> bool {
+    let bytes = &run.observation.stdout.bytes;
+    same_content(bytes.reader(), whole.observation.stdout.bytes.reader().take(bytes.len()))
+}
+
+fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {
+    let mut readers = Vec::new();
+    for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
+        let Some(run) = context.under(probe, format, variant) else {
+            return inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
+        };
+        run.usable()?;
+        readers.push(run);
+    }
+    let is_cut = |run: &RunView| run.usable().is_ok() && run.is_cut();
+    if let Some(cut) = context.same_calls(probe, format).find(is_cut) {
+        return cut_at(&cut, &readers);
+    }
+    if readers
+        .windows(2)
+        .all(|pair| same_bytes(&pair[0].observation.stdout.bytes, &pair[1].observation.stdout.bytes))
+    {
+        return Ok(());
+    }
+    if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
+        return Err(run.not_parsed().into());
+    }
+    // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
+    let size = |run: &RunView| size(&run.scan().shape);
+    if readers.iter().all(|run| size(run) >= size(&readers[0])) {
+        return Ok(());
+    }
+    context.repeated(probe, format)?;
+    let again = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Repeat);
+    let repeats: Vec<RunView> = context.same_data(probe, format).into_iter().filter(again).collect();
+    let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
+    let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
+        return Ok(()); // The number of values changes by itself, and each output is whole.
+    };
+    match readers.iter().find(|run| size(run) < expected) {
+        Some(run) => run.failed_at_start(
+            "values-missing",
+            Stream::Stdout,
+            format!("only {} of {expected} values arrive under {}", size(run), run.condition()),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
+    let length = cut.observation.stdout.bytes.len();
+    let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
+    let problem = cut.scan().structural().map(|problem| problem.at);
+    let detail = format!("stdout is truncated after {length} of {longest} bytes under {}", cut.condition());
+    match problem {
+        Some(at) => cut.failed_at("cut", Stream::Stdout, at, detail),
+        None => cut.failed("cut", detail),
+    }
+}
+
+fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
+    (a.place() == b.place() && a.len() == b.len()) || same_content(a.reader(), b.reader())
+}
+
+fn same_content(a: impl Read, b: impl Read) -> bool {
+    let (mut left, mut right) =
+        (BufReader::with_capacity(64 * 1024, a), BufReader::with_capacity(64 * 1024, b));
+    loop {
+        let (Ok(ours), Ok(theirs)) = (left.fill_buf(), right.fill_buf()) else { return false };
+        let same = ours.len().min(theirs.len());
+        if same == 0 || ours[..same] != theirs[..same] {
+            return ours.len() == theirs.len() && same == 0;
+        }
+        left.consume(same);
+        right.consume(same);
+    }
+}
+
+/// `p2-output-stable`: each run of a call against those before it.
+pub fn stable(context: &CheckContext) -> Judgement {
+    let calls = context.data_probes().flat_map(|probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].into_iter().map(move |format| (probe, format))
+    });
+    let assertions = calls.flat_map(|(probe, format)| {
+        let mut before: Vec<(RunView, Arc<Scan>)> = Vec::new();
+        let mut assertions = Vec::new();
+        for run in context.same_calls(probe, format) {
+            match run.whole() {
+                Ok(scan) => {
+                    let compared = same_shape(&before, &run, &scan);
+                    // What comes after is compared with what was alike.
+                    if compared.iter().all(Result::is_ok) {
+                        before.push((run, scan));
+                    }
+                    assertions.extend(compared);
+                }
+                Err(reason) => {
+                    assertions.push(inconclusive(reason));
+                    if run.variant() == Variant::Plain {
+                        break; // The others say the same.
+                    }
+                }
+            }
+        }
+        assertions
+    });
+    Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+/// What of a run has not the shape that it had in a run before: all differences of a kind at once.
+fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Vec<Assertion> {
+    let found = before.iter().find_map(|(other, seen)| {
+        let all = differences(&seen.shape, &scan.shape);
+        (!all.is_empty()).then_some((other, all))
+    });
+    let Some((other, all)) = found else {
+        return if before.is_empty() { Vec::new() } else { vec![Ok(())] };
+    };
+    let of_kind = |kind| all.iter().filter(|found| found.kind == kind).collect::<Vec<_>>();
+    let kinds = ["keys", "types"].into_iter().map(of_kind).filter(|found| !found.is_empty());
+    let finding = |found: Vec<&Difference>| {
+        let all: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let detail = format!("the output differs from that of {}: {}", other.label(), some_of(&all));
+        run.failed_at_pointer(found[0].kind, &found[0].pointer, detail)
+    };
+    kinds.map(finding).collect()
+}
+
+/// `p2-envelope`
+pub fn envelope(context: &CheckContext) -> Judgement {
+    let mut objects: Vec<(RunView, Vec<String>)> = Vec::new();
+    let mut assertions = Vec::new();
+    let mut commands = 0;
+    for run in context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
+        commands += 1;
+        match run.parsed() {
+            Ok(scan) if scan.shape.objects() == 1 => {
+                objects.push((run, scan.shape.keys.keys().cloned().collect()));
+            }
+            Ok(_) => {
+                let detail =
+                    "the document is not an object; expected the same top-level object for all commands";
+                assertions.push(run.failed_at_start("not-object", Stream::Stdout, detail));
+            }
+            Err(reason) => assertions.push(inconclusive(reason)),
+        }
+    }
+    // The keys that most commands have, else those of the first.
+    let alike = |keys: &Vec<String>| objects.iter().filter(|(_, other)| other == keys).count();
+    if let Some((usual, expected)) = objects.iter().rev().max_by_key(|(_, keys)| alike(keys)) {
+        assertions.extend(objects.iter().map(|(run, keys)| match keys == expected {
+            true => Ok(()),
+            false => {
+                let shown = |keys: &[String]| match keys {
+                    [] => "none".to_owned(),
+                    keys => named(keys.iter(), SHOWN),
+                };
+                let (expected, found) = (shown(expected), shown(keys));
+                let usual = &usual.probe.name;
+                let detail = format!(
+                    "commands have different top-level keys: expected {expected} as in `{usual}`, found {found}"
+                );
+                run.failed_at_start("keys", Stream::Stdout, detail)
+            }
+        }));
+    }
+    if commands < 2 && !assertions.iter().any(|assertion| matches!(assertion, Err(Unmet::Failed(_)))) {
+        return Judgement::unverified(
+            "a comparison needs two commands: declare a probe of another one in json",
+        );
+    }
+    Judgement::of(assertions, declare_success("json"))
+}

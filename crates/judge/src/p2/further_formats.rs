@@ -1,0 +1,101 @@
+//! What a target offers beside the three formats: `--raw`, CSV, TSV, YAML.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::verdict::Judgement;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{OutputFormat, Stream};
+use agentnative_core::probe::Probe;
+
+/// `p2-raw`
+pub fn raw(context: &CheckContext) -> Judgement {
+    offered(context, Derived::Raw, Derived::IgnoredFlag, "the target has no `--raw`")
+}
+
+/// `p2-more-formats`
+pub fn more(context: &CheckContext) -> Judgement {
+    let none = "the target offers no format besides text, json and jsonl";
+    offered(context, Derived::MoreFormats, Derived::InvalidFormat, none)
+}
+
+/// A derived probe of this kind is answered, and one of the kind `wrong` is not: a target that takes anything
+/// shows nothing.
+fn offered(context: &CheckContext, kind: Derived, wrong: Derived, none: &str) -> Judgement {
+    let fits = |probe: &&Probe| accepted(context, probe).is_some_and(|run| is_what_it_is_called(&run));
+    let Some(found) = context.derived(kind).find(fits) else {
+        return Judgement::NotApplicable(none.into());
+    };
+    match context.derived(wrong).find_map(|probe| accepted(context, probe)) {
+        None => Judgement::Pass(format!("offered: {}", found.name)),
+        Some(wrong) => Judgement::NotApplicable(format!(
+            "{} is accepted, but so is {}: nothing shows that the target understands it",
+            found.name, wrong.probe.name
+        )),
+    }
+}
+
+/// The run of a derived probe that ended as the declared one does.
+fn accepted<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<RunView<'a>> {
+    let expected = context.source_of(probe)?.exit?;
+    context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(expected))
+}
+
+/// Whether a run printed something, in the format that it was asked for.
+fn is_what_it_is_called(run: &RunView) -> bool {
+    let Some(lines) = run.lines(Stream::Stdout).filter(|lines| !lines.is_empty()) else { return false };
+    let asked = run.probe.name.rsplit(' ').next().unwrap_or_default().trim_end_matches('\'');
+    match asked {
+        "csv" => !is_json(run) && is_table(&lines.join("\n"), ','),
+        "tsv" => !is_json(run) && is_table(&lines.join("\n"), '\t'),
+        "yaml" => !is_text(run, &lines),
+        _ => true,
+    }
+}
+
+fn is_json(run: &RunView) -> bool {
+    let formats = [OutputFormat::Json, OutputFormat::Jsonl];
+    let bytes = run.bytes(Stream::Stdout);
+    formats.into_iter().any(|format| run.context.scans.of(bytes, format).structural().is_none())
+}
+
+/// Whether these lines are those that the same call prints as text.
+fn is_text(run: &RunView, lines: &[String]) -> bool {
+    let source = run.context.source_of(run.probe);
+    let text = source.and_then(|source| run.context.plain(source, OutputFormat::Text));
+    text.and_then(|text| text.lines(Stream::Stdout)).is_some_and(|text| text == lines)
+}
+
+/// Whether a text is rows of as many fields each, which may be quoted as RFC 4180 has it.
+fn is_table(text: &str, separator: char) -> bool {
+    let (mut rows, mut fields, mut quoted) = (Vec::new(), 1, false);
+    for char in text.chars() {
+        match char {
+            '"' => quoted = !quoted,
+            '\n' if !quoted => rows.push(std::mem::replace(&mut fields, 1)),
+            _ if char == separator && !quoted => fields += 1,
+            _ => {}
+        }
+    }
+    rows.push(fields);
+    !quoted && rows.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_table;
+
+    #[test]
+    fn rows_have_as_many_fields_each() {
+        for (text, separator) in [
+            ("id,name\n1,alpha", ','),
+            ("a,b\n\"x, \"\"y\"\"\n\",2", ','),
+            ("id\n1", ','),
+            ("a\tb\n1\t2,3", '\t'),
+        ] {
+            assert!(is_table(text, separator), "{text}");
+        }
+        for text in ["id,name\n1", "a,b\n\"x,2", "Name, age and so on\nalpha"] {
+            assert!(!is_table(text, ','), "{text}");
+        }
+    }
+}

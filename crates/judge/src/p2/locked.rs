@@ -1,0 +1,206 @@
+//! What is printed, held to what was accepted last: the lock.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::misplaced;
+use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use agentnative_contract::diff::{Change, Class, compare};
+use agentnative_contract::lock::{Learner, Lock};
+use agentnative_contract::{Contract, OutputSpec};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::probe::Probe;
+use agentnative_core::run::Bytes;
+use std::io::Read;
+use strict_json::Position;
+use strict_json::sanitize;
+
+/// The longest version that is kept, in characters.
+const VERSION: usize = 120;
+/// The longest line of standard error that is told, in characters.
+const LINE: usize = 200;
+
+/// Learns what the declared probes promise, as a lock has it. Of runs that did not end as their probe expects
+/// nothing is learnt but that and why.
+pub fn learn(context: &CheckContext, target: &str) -> Lock {
+    let mut promises = Vec::new();
+    for probe in context.declared() {
+        for format in &probe.formats {
+            let promise = promise(context, probe, *format);
+            promises.push(promise.unwrap_or_else(|reason| unknown(context, probe, *format, reason)));
+        }
+    }
+    Lock::new(target, version(context), promises)
+}
+
+/// An output of which nothing can be learnt: why, the exit code, and what the run says of it.
+fn unknown(context: &CheckContext, probe: &Probe, format: OutputFormat, reason: Reason) -> OutputSpec {
+    let odd = |run: &RunView| run.unusable().is_some();
+    let run = printed(context, probe, format).find(odd);
+    let code = run.as_ref().and_then(RunView::shell_code);
+    let says = run.and_then(|run| run.lines(Stream::Stderr));
+    let says = says.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
+    let says =
+        says.map_or_else(String::new, |line| format!("; stderr: {}", sanitize::capped(line.trim(), LINE)));
+    OutputSpec::unknown(&probe.name, format, code, format!("{}{says}", reason.message))
+}
+
+/// The runs that a promise is learnt from.
+fn printed<'a>(
+    context: &'a CheckContext,
+    probe: &'a Probe,
+    format: OutputFormat,
+) -> impl Iterator<Item = RunView<'a>> {
+    context.runs_of(probe).filter(move |run| run.format() == format && run.prints_the_same())
+}
+
+/// `p2-contract-locked`
+pub fn locked(context: &CheckContext) -> Judgement {
+    let Some(lock) = context.lock else {
+        let words = "there is no lock next to the configuration: `agentnative contract lock` writes one";
+        return Judgement::NotApplicable(words.into());
+    };
+    let assertions = lock.compared().into_iter().flat_map(|old| compared(context, lock, &old));
+    Judgement::of(
+        assertions,
+        "the lock contains no output: accept the current output with `agentnative contract lock --update`",
+    )
+}
+
+fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assertion> {
+    let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
+    let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
+    let Some(probe) = context.declared().find(locked) else {
+        let words = "is locked but was not run: if it was removed on purpose, accept that with `agentnative contract lock --update`";
+        return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
+    };
+    let new = match promise(context, probe, format) {
+        Ok(new) => new,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    // Data that is no JSON any longer is told by another check.
+    let prose = |run: &RunView| !run.bytes(Stream::Stdout).is_empty() && run.scan().structural().is_some();
+    let mut data = printed(context, probe, format).filter(|run| format.is_json() && run.gave_data());
+    if let Some(run) = data.find(prose) {
+        return vec![inconclusive(run.not_parsed())];
+    }
+    let compared = Lock::new("", None, vec![new]).compared_with(lock);
+    let changes = compare(std::slice::from_ref(old), &compared);
+    let assertions: Vec<Assertion> =
+        changes.iter().filter_map(|change| of_change(context, probe, format, change)).collect();
+    if assertions.is_empty() { vec![Ok(())] } else { assertions }
+}
+
+fn of_change(
+    context: &CheckContext,
+    probe: &Probe,
+    format: OutputFormat,
+    change: &Change,
+) -> Option<Assertion> {
+    let run = context.plain(probe, format)?;
+    let detail = format!("{}: {}", change.rule, with_place(change));
+    match change.class {
+        Class::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
+            Some(misplaced_by_failure(&run).unwrap_or_else(|| broken(&run, change, detail)))
+        }
+        Class::Breaking => Some(broken(&run, change, detail)),
+        Class::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
+        Class::Risky | Class::Compatible => None,
+    }
+}
+
+/// Of a failing run, what stands on standard output and is no JSON is told by the checks of errors.
+fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
+    let check = match misplaced(run)?.is_prose {
+        true => CheckId::P2StderrDiagnostics,
+        false => CheckId::P2ErrorJson,
+    };
+    let what = format!("stdout of the failing run {} is not JSON", run.label());
+    Some(inconclusive(run.blocked_by(check, what)))
+}
+
+/// A change with its place in the output.
+fn with_place(change: &Change) -> String {
+    let event = change.event.as_ref().map_or_else(String::new, |event| format!("event `{event}`, "));
+    let error = if change.in_error { "the error, " } else { "" };
+    let pointer = if change.pointer.is_empty() { String::new() } else { format!("{}: ", change.pointer) };
+    format!("{event}{error}{pointer}{}", change.message)
+}
+
+/// A change at where it is seen, as far as the output has the place.
+fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
+    let bytes = run.bytes(Stream::Stdout);
+    if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
+        return run.failed(&change.rule, detail);
+    }
+    // What is missing is seen at what it is missing in.
+    let mut pointer = change.pointer.replace('*', "0");
+    let at = loop {
+        if let Some(at) = run.locate(&pointer) {
+            break at;
+        }
+        match pointer.rfind('/') {
+            Some(end) => pointer.truncate(end),
+            None => break Position::START,
+        }
+    };
+    run.failed_at(&change.rule, Stream::Stdout, at, detail)
+}
+
+/// What a probe promises in a format; why that cannot be told.
+fn promise(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
+    let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.gives_data()));
+    let (mut plain, mut contract, mut data) = (false, None, false);
+    for run in printed(context, probe, format) {
+        plain |= run.variant() == Variant::Plain;
+        run.usable()?;
+        let none = || run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
+        let code = run.shell_code().ok_or_else(none)?;
+        data = code == 0 || run.gave_data();
+        contract = context.contract_of(&run);
+        let open = |stream| move || Box::new(run.bytes(stream).reader()) as Box<dyn Read + Send>;
+        learner
+            .run(code, &open(Stream::Stdout), &open(Stream::Stderr))
+            .map_err(|error| format!("cannot read the output of {}: {error}", run.label()))?;
+    }
+    if !plain {
+        return Err(format!("{} · {} was not run", probe.name, format.name()).into());
+    }
+    let learnt = learner.promise();
+    Ok(match contract.filter(|contract| data || is_about_failures(contract)) {
+        Some(contract) => declared(contract, learnt),
+        None => learnt,
+    })
+}
+
+fn is_about_failures(contract: &Contract) -> bool {
+    !contract.exit_codes().is_empty() || contract.errors().is_some()
+}
+
+/// What the contract says, and how this probe ends.
+fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
+    let says = OutputSpec::of_contract(contract);
+    OutputSpec {
+        probe: learnt.probe,
+        format: learnt.format,
+        framing: says.framing.or(learnt.framing),
+        exits: learnt.exits,
+        errors: says.errors.or(learnt.errors),
+        ..says
+    }
+}
+
+/// What the target says of its version: the first line.
+fn version(context: &CheckContext) -> Option<String> {
+    let probe = context.derived(Derived::Version).next()?;
+    let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
+    let line = first_line(run.bytes(Stream::Stdout))?;
+    let line = sanitize::capped(line.trim(), VERSION).to_string();
+    (!line.is_empty()).then_some(line)
+}
+
+fn first_line(bytes: &Bytes) -> Option<String> {
+    let mut window = [0; 1024];
+    let length = bytes.read_at(0, &mut window).ok()?;
+    Some(String::from_utf8_lossy(&window[..length]).lines().next()?.to_owned())
+}

@@ -1,0 +1,58 @@
+//! The checks of principle 2: structured output, errors and exit codes.
+
+mod contracts;
+mod determinism;
+mod documented;
+mod errors;
+mod exits;
+mod further_formats;
+pub mod locked;
+mod optional_features;
+mod output;
+mod parity;
+pub mod project_files;
+mod schemas;
+mod termination;
+mod well_formed;
+
+use super::row::Row;
+use agentnative_contract::Against;
+use agentnative_core::model::{CheckId, OutputFormat};
+use project_files::ProjectFiles;
+use strict_json::Class;
+
+/// The checks and their logic.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P2OutputFormat, output::format),
+    (CheckId::P2OutputJson, |context| output::parsed(context, OutputFormat::Json)),
+    (CheckId::P2OutputJsonl, |context| output::parsed(context, OutputFormat::Jsonl)),
+    (CheckId::P2OutputPure, output::pure),
+    (CheckId::P2OutputComplete, determinism::complete),
+    (CheckId::P2OutputStable, determinism::stable),
+    (CheckId::P2OutputParity, parity::parity),
+    (CheckId::P2JsonStrict, |context| well_formed::without(context, Class::Strict)),
+    (CheckId::P2JsonInterop, |context| well_formed::without(context, Class::Interop)),
+    (CheckId::P2JsonlNewline, well_formed::newline),
+    (CheckId::P2JsonlPrompt, well_formed::prompt),
+    (CheckId::P2StderrDiagnostics, errors::diagnostics),
+    (CheckId::P2ErrorJson, errors::error_json),
+    (CheckId::P2ExitSuccess, |context| exits::code(context, CheckId::P2ExitSuccess, 0)),
+    (CheckId::P2ExitError, exits::error),
+    (CheckId::P2ExitUsage, exits::usage),
+    (CheckId::P2ExitAuth, |context| exits::code(context, CheckId::P2ExitAuth, 77)),
+    (CheckId::P2ExitConfig, |context| exits::code(context, CheckId::P2ExitConfig, 78)),
+    (CheckId::P2ExitConsistent, exits::consistent),
+    (CheckId::P2ExitDocumented, |context| ProjectFiles::of(context).exit_documented()),
+    (CheckId::P2Completes, termination::completes),
+    (CheckId::P2BrokenPipe, termination::broken_pipe),
+    (CheckId::P2ContractSchema, |context| contracts::keeps(context, Against::Schema)),
+    (CheckId::P2ContractStream, |context| contracts::keeps(context, Against::Stream)),
+    (CheckId::P2ContractExit, |context| contracts::keeps(context, Against::Exit)),
+    (CheckId::P2ContractLocked, locked::locked),
+    (CheckId::P2Envelope, determinism::envelope),
+    (CheckId::P2SchemaPrint, optional_features::schema),
+    (CheckId::P2JsonAlias, optional_features::alias),
+    (CheckId::P2MoreFormats, further_formats::more),
+    (CheckId::P2Raw, further_formats::raw),
+    (CheckId::P2SchemaFile, |context| ProjectFiles::of(context).schema_file()),
+];

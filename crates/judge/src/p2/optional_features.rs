@@ -1,0 +1,165 @@
+//! What a target offers beside its data: short flags for the formats, and its schema.
+
+use super::schemas::{self, Refused};
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{declare_success, difference, display_exit, ends_early, some_of};
+use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
+use agentnative_contract::is_schema;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Asking;
+use agentnative_core::model::{CheckId, OutputFormat, Stream};
+
+/// `p2-json-alias`
+pub fn alias(context: &CheckContext) -> Judgement {
+    // A format that no probe runs in may well be one that the target lacks.
+    let runs_in = |format: &OutputFormat| {
+        context.data_probes().next().is_none()
+            || context.data_probes().any(|probe| probe.formats.contains(format))
+    };
+    let mut formats = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter(runs_in);
+    let with_output = |format: OutputFormat| {
+        let mut probes = context.data_probes().filter(|probe| probe.formats.contains(&format)).peekable();
+        match probes.peek() {
+            Some(_) => probes.any(|probe| probe.asks_with_output(format, context.profile)),
+            None => context.profile.default_flag(format),
+        }
+    };
+    if !formats.any(with_output) {
+        return Judgement::NotApplicable("the target does not select formats with `--output`".into());
+    }
+    let assertions = context.derived(Derived::Alias).filter_map(|probe| {
+        let format = *probe.formats.first()?;
+        Some(same(&context.plain(probe, format)?, &context.plain(context.source_of(probe)?, format)?))
+    });
+    Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+fn same(short: &RunView, long: &RunView) -> Assertion {
+    let scan = long.parsed()?;
+    if short.exit() != long.exit() {
+        let detail = format!(
+            "exit code {} instead of {} as with `--output {}`",
+            display_exit(short.exit()),
+            display_exit(long.exit()),
+            short.format().name()
+        );
+        return short.failed_at_reason("refused", Stream::Stderr, detail);
+    }
+    let other = short.scan();
+    if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
+        return Err(short.cut().into());
+    }
+    if let Some(problem) = other.structural() {
+        return short.failed_at(
+            "differs",
+            Stream::Stdout,
+            problem.at,
+            format!("the output differs from that of `--output`: {}", problem.message),
+        );
+    }
+    let repeats = long.context.same_data(long.probe, long.format());
+    if repeats.iter().any(|again| difference(&scan.shape, &again.scan().shape).is_some()) {
+        let what = format!("{} changes from run to run", long.label());
+        return Err(long.blocked_by(CheckId::P2OutputStable, what).into());
+    }
+    match difference(&scan.shape, &other.shape) {
+        Some(difference) => {
+            long.context.repeated(long.probe, long.format())?;
+            let detail = format!("the output differs from that of `--output`: {difference}");
+            short.failed_at_pointer("differs", &difference.pointer, detail)
+        }
+        None => understood(short, long),
+    }
+}
+
+/// That the short flag did something: the same does not come without it, or a flag that does not exist is
+/// refused.
+fn understood(short: &RunView, long: &RunView) -> Assertion {
+    let context = short.context;
+    let text = |probe| context.plain(probe, OutputFormat::Text);
+    let bare = context.made_from(Derived::NoFormat, long.probe).find_map(text);
+    let without = bare.map(|bare| context.scans.of(bare.bytes(Stream::Stdout), short.format()));
+    let has_effect = without.is_some_and(|without| {
+        without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
+    });
+    let ignored = context
+        .derived(Derived::IgnoredFlag)
+        .find_map(text)
+        .is_some_and(|run| context.source_of(run.probe).is_some_and(|source| source.exit == run.exit()));
+    if has_effect || !ignored {
+        return Ok(());
+    }
+    let what = format!(
+        "{} prints the same as without a flag, and an invented flag is accepted: nothing shows that the target understands it",
+        short.label()
+    );
+    let wrong_calls = context.derived(Derived::UnknownFlag).find_map(text);
+    match wrong_calls.filter(|run| run.exit() == Some(0)) {
+        Some(run) => Err(run.blocked_by(CheckId::P2ExitUsage, what).into()),
+        None => inconclusive(what),
+    }
+}
+
+/// `p2-schema-print`
+pub fn schema(context: &CheckContext) -> Judgement {
+    if context.profile.conventions.schema == Asking::Lacking {
+        let formats = [OutputFormat::Json, OutputFormat::Jsonl];
+        return context.unavailable(&formats).unwrap_or_else(|| {
+            let remedy = "add a command that prints the JSON Schema of the output, then declare it";
+            Judgement::broken(vec![Finding::lacking("schema", remedy)])
+        });
+    }
+    let printed = context.derived(Derived::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
+    let Some(printed) = printed else {
+        return Judgement::unverified(
+            "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
+        );
+    };
+    let broken = |assertion| Judgement::of([assertion], "");
+    if printed.exit() != Some(0) {
+        let detail = format!("the schema command exits with {}", display_exit(printed.exit()));
+        return broken(printed.failed_at_reason("fails", Stream::Stderr, detail));
+    }
+    if let Some(problem) = printed.scan().structural() {
+        let detail = format!("the schema command does not print JSON: {}", problem.message);
+        return broken(printed.failed_at("not-json", Stream::Stdout, problem.at, detail));
+    }
+    let Some(document) = printed.value(Stream::Stdout) else {
+        return Judgement::unverified("the printed schema is too large to read");
+    };
+    let schema = match schemas::compile(&document) {
+        Ok(schema) => schema,
+        Err(Refused::Elsewhere(other)) => {
+            return Judgement::unverified(format!(
+                "the printed schema refers to {other}, which is not available: print a self-contained schema"
+            ));
+        }
+        Err(Refused::Invalid(error)) => {
+            let detail = format!("the printed schema is not a valid JSON Schema: {error}");
+            return broken(printed.failed_at_start("invalid-schema", Stream::Stdout, detail));
+        }
+    };
+    if !is_schema(&document) {
+        let detail = "the printed JSON has no JSON Schema keyword; expected a schema";
+        return broken(printed.failed_at_start("no-schema", Stream::Stdout, detail));
+    }
+    let assertions = context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
+        |run| -> Assertion {
+            run.parsed()?;
+            let Some(value) = run.value(Stream::Stdout) else {
+                return inconclusive(format!("the output of {} is too large to validate", run.label()));
+            };
+            let violations = schema.violations(&value);
+            let Some(first) = violations.first() else { return Ok(()) };
+            let all: Vec<String> = violations.iter().map(ToString::to_string).collect();
+            let detail =
+                format!("the output does not validate against the printed schema: {}", some_of(&all));
+            run.failed_at_pointer("output-invalid", &first.pointer, detail)
+        },
+    );
+    // Records may be of any shape: where there are only those, a valid schema is all that is required.
+    let has = |format| context.data_probes().any(|probe| probe.formats.contains(&format));
+    let only_records = has(OutputFormat::Jsonl) && !has(OutputFormat::Json);
+    Judgement::of(assertions.chain(only_records.then_some(Ok(()))), declare_success("json"))
+}

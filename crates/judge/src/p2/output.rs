@@ -1,0 +1,334 @@
+//! What comes on standard output: the formats, and that it is data and nothing else.
+
+use super::parity;
+use crate::context::RunView;
+use crate::context::{Accepted, CheckContext};
+use crate::kit::{declare_success, display_exit};
+use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Asking;
+use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::probe::{Place, Probe, UNKNOWN_FORMAT};
+use strict_json::{Problem, ProblemKind};
+
+/// `p2-output-format`
+pub fn format(context: &CheckContext) -> Judgement {
+    let (mut taken, mut open) = (Vec::new(), Vec::new());
+    for format in OutputFormat::ALL {
+        match context.accepted(format) {
+            _ if lacking(context, format) => {
+                let name = format.name();
+                let remedy = format!("add {name} to the target, then remove the key");
+                let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
+                finding.evidence.format = Some(format);
+                taken.push(Err(finding.into()));
+            }
+            Accepted::Yes => taken.push(Ok(())),
+            Accepted::No(run) => taken.push(refused(&run)),
+            Accepted::Unknown => match context.unavailable(&[format]) {
+                Some(Judgement::Unverified(reasons)) => taken.extend(reasons.into_iter().map(inconclusive)),
+                _ => open.push(format.name()),
+            },
+        }
+    }
+    let unasked: Vec<&str> = context.unasked().map(|probe| probe.name.as_str()).collect();
+    if !unasked.is_empty() {
+        taken.push(inconclusive(format!(
+            "{} was not run with a format: neither the help nor the configuration shows that `--output` selects one, and in an empty folder the call with `--output {UNKNOWN_FORMAT}` did not end as expected, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
+            unasked.join(", ")
+        )));
+    } else if !open.is_empty() {
+        taken.push(inconclusive(format!(
+            "no declared probe succeeded in {}: {}",
+            open.join(", "),
+            declare_success("")
+        )));
+    }
+    // A format that other probes accept.
+    let accepted =
+        OutputFormat::ALL.into_iter().filter(|format| matches!(context.accepted(*format), Accepted::Yes));
+    let of_single = accepted.flat_map(|format| {
+        context.data_probes().filter_map(move |probe| Some(refused(&context.refusal(probe, format)?)))
+    });
+    let default = context.data_probes().filter_map(|probe| {
+        let bare = context.made_from(Derived::NoFormat, probe).next()?;
+        let bare = context.plain(bare, OutputFormat::Text)?;
+        match context.profile.conventions.default_format {
+            OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
+            other => {
+                let other = other.name();
+                let detail =
+                    format!("the configuration has `default_format = \"{other}\"`: make text the default, then remove the key");
+                Some(bare.failed_at_start("default-differs", Stream::Stdout, detail))
+            }
+        }
+    });
+    let elsewhere = context.data_probes().filter_map(|probe| {
+        let place = probe.place?;
+        let refused = context.made_from(Derived::Refused, probe).next()?;
+        Some(elsewhere(context.runs_of(refused).next()?, place))
+    });
+    let invalid = context
+        .derived(Derived::InvalidFormat)
+        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        // Where the probe was not asked, a failure may be that of the empty folder.
+        .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
+        .flat_map(|run| invalid(&run));
+    Judgement::of(
+        taken.into_iter().chain(of_single).chain(elsewhere).chain(default).chain(invalid),
+        declare_success(""),
+    )
+}
+
+/// Whether the target, or every probe that could be asked for a format, says that there is no such.
+fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
+    let says = |probe: &Probe| probe.call.asking.get(&format) == Some(&Asking::Lacking);
+    let mut probes = context.data_probes().peekable();
+    context.profile.lacks(format) || probes.peek().is_some() && probes.all(says)
+}
+
+/// A format that is taken at another place than after the arguments: a global option, if the help says so.
+fn elsewhere(refused: RunView, place: Place) -> Assertion {
+    if place == Place::Front && refused.context.profile.global_format {
+        return Ok(());
+    }
+    let asked = refused.probe.asking(refused.format(), refused.context.profile).join(" ");
+    let detail = format!(
+        "`{asked}` is rejected after the arguments (exit code {}) but accepted {}, which the help does not show",
+        display_exit(refused.exit()),
+        place.words()
+    );
+    refused.failed_at_reason("elsewhere", Stream::Stderr, detail)
+}
+
+fn refused(run: &RunView) -> Assertion {
+    let asked = run.probe.asking(run.format(), run.context.profile).join(" ");
+    let detail = format!(
+        "`{asked}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
+        display_exit(run.exit()),
+        display_exit(run.probe.exit)
+    );
+    run.failed_at_reason("refused", Stream::Stderr, detail)
+}
+
+/// Without a flag the output is that of `text`.
+fn default(bare: RunView, text: RunView) -> Assertion {
+    text.usable()?;
+    match bare.exited()? {
+        exit if Some(exit) == text.exit() => {}
+        exit => {
+            let with = display_exit(text.exit());
+            let detail =
+                format!("without a format option the exit code is {exit}, with that of `text` {with}");
+            return bare.failed_at_reason("default-differs", Stream::Stderr, detail);
+        }
+    }
+    let (Some(without), Some(with)) = (bare.steady_lines(Stream::Stdout), text.steady_lines(Stream::Stdout))
+    else {
+        return inconclusive(format!("the output of {} is too large to compare", text.label()));
+    };
+    let Some(line) = first_difference(&without, &with) else { return Ok(()) };
+    let again = bare.context.repeated(text.probe, OutputFormat::Text)?;
+    if again.iter().any(|again| again.steady_lines(Stream::Stdout).is_none_or(|again| again != with)) {
+        return inconclusive(format!("the text output of {} changes from run to run", text.label()));
+    }
+    let detail = "without a format option the output differs from that of `text`, first in this line";
+    bare.failed_at_line("default-differs", Stream::Stdout, line, detail)
+}
+
+fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
+    if a == b {
+        return None;
+    }
+    Some(a.iter().zip(b).take_while(|(a, b)| a == b).count())
+}
+
+fn invalid(run: &RunView) -> Vec<Assertion> {
+    let usage = run.context.profile.conventions.usage;
+    let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
+    let exit = match run.exited() {
+        Ok(exit) => exit,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    let mut found = Vec::new();
+    match exit {
+        exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
+            let detail = match run.observation.wrote {
+                true => "an invalid format is taken for the name of a file; expected a usage error",
+                false => "an invalid format is accepted; expected a usage error",
+            };
+            return vec![run.failed_at_start("invalid-accepted", Stream::Stdout, detail)];
+        }
+        // A target without that code at all is p2-exit-usage's.
+        exit if exit != usage && super::exits::has_usage_code(run.context) => {
+            let detail =
+                format!("an invalid format exits with {exit} instead of {usage}, the code for usage errors");
+            found.push(run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail));
+        }
+        _ => {}
+    }
+    if !run.observation.stdout.bytes.is_empty() {
+        let detail = "an invalid format is rejected with text on stdout; expected no output on stdout";
+        found.push(run.failed_at_start("invalid-on-stdout", Stream::Stdout, detail));
+    }
+    if found.is_empty() { vec![Ok(())] } else { found }
+}
+
+/// `p2-output-json` and `p2-output-jsonl`: all runs of the same call, since what comes only now and then is found
+/// by running again.
+pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
+    // Of a fault in the plain run a file or a slow reader tells nothing new.
+    let is_new = |run: &RunView| {
+        let plainly = |plain: RunView| plain.scan().structural().is_some();
+        matches!(run.variant(), Variant::Plain | Variant::Repeat) || !run.plain().is_ok_and(plainly)
+    };
+    let runs =
+        context.data_runs().filter(|run| run.format() == format && run.prints_the_same()).filter(is_new);
+    let what = match format {
+        OutputFormat::Jsonl => "stdout is not JSON Lines",
+        OutputFormat::Json | OutputFormat::Text => "stdout is not one JSON document",
+    };
+    let assertions = runs.map(|run| -> Assertion {
+        run.usable()?;
+        if run.is_cut() {
+            return Err(run.cut().into());
+        }
+        let scan = run.scan();
+        if scan.control().is_some() {
+            let what = format!("{} contains control bytes", run.label());
+            return Err(run.blocked_by(CheckId::P2OutputPure, what).into());
+        }
+        match scan.structural() {
+            None => Ok(()),
+            Some(_) if run.bytes(Stream::Stdout).is_empty() && is_on_stderr(&run) => {
+                let detail = "the JSON document is on stderr; expected it on stdout";
+                run.failed_at_start("on-stderr", Stream::Stderr, detail)
+            }
+            Some(problem) => broken(&run, problem.kind.name(), what, problem),
+        }
+    });
+    let judgement = Judgement::of(assertions, declare_success(format.name()));
+    match has_no_item(context, format) {
+        true => judgement.noted("no item was seen: each list is empty"),
+        false => judgement,
+    }
+}
+
+/// Whether there are lists in the data of this format, and all of them are empty.
+fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
+    let runs = context.data_probes().filter_map(|probe| context.plain(probe, format));
+    let scans: Vec<_> = runs.map(|run| run.scan()).collect();
+    match format {
+        OutputFormat::Jsonl => !scans.is_empty() && scans.iter().all(|scan| scan.shape.count() == 0),
+        _ => {
+            let lists = || scans.iter().flat_map(|scan| parity::lists(&scan.shape));
+            lists().next().is_some() && lists().all(|(_, list)| list.elements() == 0)
+        }
+    }
+}
+
+/// Whether standard error holds a JSON object or array, and nothing else.
+fn is_on_stderr(run: &RunView) -> bool {
+    let value = run.value(Stream::Stderr);
+    run.document(Stream::Stderr).structural().is_none()
+        && value.is_some_and(|value| value.is_object() || value.is_array())
+}
+
+/// `p2-output-pure`
+pub fn pure(context: &CheckContext) -> Judgement {
+    let assertions = context.data_runs().flat_map(|run| match run.variant() {
+        Variant::Plain => vec![plainly_pure(&run)],
+        Variant::Tty | Variant::HostileEnv => unless_by_chance(&run, pure_under(&run)),
+        _ if run.prints_the_same() => pure_again(&run).into_iter().collect(),
+        _ => Vec::new(),
+    });
+    Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+/// Whether a fault under a condition is one of the condition: what is also seen when the plain call is repeated comes
+/// by chance. Without repetitions the fault stays, and they are asked for.
+fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
+    if !matches!(&assertion, Err(Unmet::Failed(finding)) if finding.evidence.kind == "not-data") {
+        return vec![assertion];
+    }
+    match run.context.repeated(run.probe, run.format()) {
+        Ok(again) => match again.iter().find(|again| again.scan().structural().is_some()) {
+            Some(again) => vec![Err(again.not_parsed().into())],
+            None => vec![assertion],
+        },
+        Err(reason) => vec![assertion, inconclusive(reason)],
+    }
+}
+
+fn plainly_pure(run: &RunView) -> Assertion {
+    run.usable()?;
+    let scan = run.scan();
+    if let Some(problem) = scan.control() {
+        let what = "stdout contains control bytes";
+        return broken(run, control(problem.kind), what, problem);
+    }
+    match scan.structural() {
+        None => Ok(()),
+        Some(_) => Err(run.not_parsed().into()),
+    }
+}
+
+/// What only now and then comes with the data.
+fn pure_again(run: &RunView) -> Option<Assertion> {
+    let plainly = |plain: RunView| plain.scan().control().is_some();
+    if run.unusable().is_some() || run.plain().is_ok_and(plainly) {
+        return None; // Another check, or the plain run, already says it.
+    }
+    let scan = run.scan();
+    scan.control().map(|problem| broken(run, control(problem.kind), "stdout contains control bytes", problem))
+}
+
+/// A run that is data in the plain variant has to be data here as well.
+fn pure_under(run: &RunView) -> Assertion {
+    let plain = run.plain()?;
+    plain.usable()?;
+    run.usable()?;
+    let before = plain.scan();
+    if before.control().is_some() {
+        return Ok(()); // The plain run already says it.
+    }
+    if before.structural().is_some() {
+        return Err(plain.not_parsed().into());
+    }
+    let scan = run.scan();
+    if let Some(problem) = scan.control() {
+        return broken(run, control(problem.kind), &more_than_data(run), problem);
+    }
+    match scan.structural() {
+        None => Ok(()),
+        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => {
+            let elsewhere = run.context.same_calls(run.probe, run.format()).any(|same| same.is_cut());
+            match elsewhere {
+                true => Err(run.cut().into()),
+                false => {
+                    broken(run, "not-data", &format!("under {}, stdout is cut", run.condition()), problem)
+                }
+            }
+        }
+        Some(problem) => broken(run, "not-data", &more_than_data(run), problem),
+    }
+}
+
+/// The kind of fault that a problem which comes of control bytes is.
+fn control(kind: ProblemKind) -> &'static str {
+    match kind {
+        ProblemKind::Nul | ProblemKind::BareCr => kind.name(),
+        _ => ProblemKind::Control.name(),
+    }
+}
+
+fn more_than_data(run: &RunView) -> String {
+    format!("under {}, stdout contains more than data", run.condition())
+}
+
+/// That standard output breaks a demand, and with which problem.
+fn broken(run: &RunView, kind: &str, demand: &str, problem: &Problem) -> Assertion {
+    let message = format!("{demand}: {}", problem.message);
+    let evidence = run.evidence_at(Stream::Stdout, problem.at, problem.message.clone());
+    Err(Finding { message, ..Finding::new(kind, evidence) }.into())
+}

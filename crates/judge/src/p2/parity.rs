@@ -1,0 +1,262 @@
+//! That json and jsonl carry the same records.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{declare_success, differences, size, some_of};
+use crate::shape::{Kind, Node};
+use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use agentnative_core::model::{OutputFormat, Stream};
+use agentnative_core::probe::Probe;
+use std::collections::BTreeMap;
+use strict_json::JsonType;
+
+/// `p2-output-parity`
+pub fn parity(context: &CheckContext) -> Judgement {
+    let formats = [OutputFormat::Json, OutputFormat::Jsonl];
+    if let Some(judgement) = formats.iter().find_map(|format| context.unavailable(&[*format])) {
+        return judgement;
+    }
+    let both = |probe: &&Probe| {
+        [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
+    };
+    let assertions = context.data_probes().filter(both).filter_map(|probe| {
+        let document = context.plain(probe, OutputFormat::Json)?;
+        let lines = context.plain(probe, OutputFormat::Jsonl)?;
+        Some(same_records(context, &document, &lines))
+    });
+    Judgement::of(assertions, declare_success("json and in jsonl"))
+}
+
+fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> Assertion {
+    for run in [document, lines] {
+        run.parsed()?;
+    }
+    let (whole, records) = (document.scan(), lines.scan());
+    if let Some((pointer, count)) = document_line(&whole.shape, &records.shape) {
+        let detail = format!(
+            "json has {count} records at {pointer}, but jsonl has the complete document as one record"
+        );
+        return lines.failed_at_start("whole-document", Stream::Stdout, detail);
+    }
+    let matched = matches(&whole.shape, &records.shape);
+    let steady = |probe: &Probe, format, same: fn(&Node, &Node) -> bool| {
+        let repeats = context.same_data(probe, format);
+        let first = repeats.first().map(|run| run.scan().shape.clone());
+        first.is_some_and(|first| {
+            repeats.len() > 1 && repeats.iter().all(|run| same(&run.scan().shape, &first))
+        })
+    };
+    let both = |same| {
+        steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
+    };
+    let repeated = || -> Result<(), Reason> {
+        [document, lines].into_iter().try_for_each(|run| context.repeated(run.probe, run.format()).map(drop))
+    };
+    match matched {
+        Match::Same => Ok(()),
+        Match::OtherValues(pointer) if both(same_values) => {
+            repeated()?;
+            let detail =
+                format!("the records have the same keys as those at {pointer} in json, but different values");
+            lines.failed_at_start("values", Stream::Stdout, detail)
+        }
+        Match::OtherValues(_) => Ok(()), // Values that change by themselves.
+        // Times and IDs change from run to run; a missing record can be told all the same, as long as number,
+        // keys and types do not.
+        Match::None if !both(same_keys) => {
+            inconclusive(format!("the records of {} change from run to run", document.probe.name))
+        }
+        Match::None => {
+            repeated()?;
+            unlike(&whole.shape, lines, &records.shape)
+        }
+    }
+}
+
+/// What is not the same in the records of lines and in the part of the document that is most like them.
+fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
+    let (count, name) = (records.count(), &lines.probe.name);
+    let parts = parts(document);
+    let best = parts.iter().max_by_key(|part| (part.likeness(records), part.is_list, part.count));
+    match best {
+        Some(part) if part.is_list && part.count != count && (count == 0 || part.likeness(records) > 0) => {
+            let detail = format!(
+                "the number of records differs: {} in json at {}, {count} in jsonl",
+                part.count, part.pointer
+            );
+            lines.failed_at_start("number", Stream::Stdout, detail)
+        }
+        Some(part) if part.count == count && part.likeness(records) >= part.least_likeness() => {
+            let what = if part.is_list {
+                "records differ in keys or types from those at"
+            } else {
+                "record differs in keys or types from"
+            };
+            let detail = format!(
+                "the jsonl {what} {} in json: {}",
+                part.pointer,
+                key_difference(part.record, records)
+            );
+            lines.failed_at_start("keys", Stream::Stdout, detail)
+        }
+        _ => inconclusive(format!(
+            "no part of the json of {name} has the keys of its jsonl records: print the same records in both"
+        )),
+    }
+}
+
+/// A part of a document that may be what the lines are: a list of records, or one object.
+struct Part<'a> {
+    pointer: String,
+    is_list: bool,
+    count: u64,
+    record: &'a Node,
+}
+
+impl Part<'_> {
+    /// How many of all keys are in both, of a thousand.
+    fn likeness(&self, records: &Node) -> usize {
+        let both = self.record.keys.keys().filter(|key| records.keys.contains_key(*key)).count();
+        let all = self.record.keys.len() + records.keys.len() - both;
+        (both * 1000).checked_div(all).unwrap_or(0)
+    }
+
+    /// From where on it is meant to be the same. One object may well share a key with what is another thing.
+    fn least_likeness(&self) -> usize {
+        if self.is_list { 1 } else { 500 }
+    }
+}
+
+fn parts(document: &Node) -> Vec<Part<'_>> {
+    let single = |(pointer, record)| Part { pointer, is_list: false, count: 1, record };
+    let members = document.keys.iter().map(|(key, node)| (format!("/{key}"), node));
+    let objects = std::iter::once(("the document".to_owned(), document))
+        .chain(members)
+        .filter(|(_, node)| node.objects() == 1);
+    let lists = lists(document).into_iter().filter_map(|(pointer, list)| {
+        Some(Part { pointer, is_list: true, count: list.elements(), record: list.items.as_deref()? })
+    });
+    objects.map(single).chain(lists).collect()
+}
+
+/// How the records of a document and those of lines go together.
+enum Match {
+    Same,
+    /// As many, with the same keys and types, but with other values.
+    OtherValues(String),
+    None,
+}
+
+/// Looks for the records in the document: the elements of a list, the document itself, or a member.
+fn matches(document: &Node, lines: &Node) -> Match {
+    let mut near = Match::None;
+    for (pointer, list) in lists(document) {
+        for (ours, theirs, tagged) in
+            [(&list.kinds.whole, &lines.kinds.whole, false), (&list.kinds.whole, &lines.kinds.untagged, true)]
+        {
+            // In a stream of events of several kinds the records are one of the kinds.
+            let found = ours.iter().all(|(signature, kind)| {
+                theirs.get(signature).is_some_and(|other| other.count == kind.count)
+            });
+            let all = list.elements() == list.kinds.count();
+            let others = lines.kinds.count() != list.kinds.count();
+            if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
+                continue;
+            }
+            if ours.iter().all(|(signature, kind)| theirs[signature].values == kind.values) {
+                return Match::Same;
+            }
+            near = Match::OtherValues(pointer.clone());
+        }
+    }
+    if lines.count() <= 1 && single(document, lines) {
+        return Match::Same;
+    }
+    near
+}
+
+/// The list of an envelope, where the one record of the lines is that whole envelope. Outside of an
+/// envelope a list belongs to the record.
+fn document_line(document: &Node, lines: &Node) -> Option<(String, u64)> {
+    let envelope = ["ok", "success"].iter().any(|key| document.keys.contains_key(*key));
+    let alike = lines.count() == 1 && lines.kinds.whole == document.kinds.whole;
+    let list = ["data", "items", "results", "records", "entries"]
+        .iter()
+        .find_map(|key| Some((format!("/{key}"), document.keys.get(*key)?)));
+    list.filter(|(_, list)| envelope && alike && list.kinds.count() > 1)
+        .map(|(pointer, list)| (pointer, list.elements()))
+}
+
+/// One record that is the document, or one of its members; or none, for an empty document.
+fn single(document: &Node, lines: &Node) -> bool {
+    if lines.count() == 0 {
+        let lists = lists(document);
+        let is_bare =
+            document.keys.values().all(|member| member.types.keys().all(|of| *of == JsonType::Boolean));
+        return lists.iter().all(|(_, list)| list.elements() == 0) && (!lists.is_empty() || is_bare);
+    }
+    let mut objects: Vec<&Node> = vec![document];
+    objects.extend(document.keys.values());
+    objects.into_iter().any(|object| {
+        object.objects() == 1 && {
+            let members = object.keys.iter().map(|(key, node)| (key.as_str(), node.types.keys().next()));
+            let members: BTreeMap<_, _> = members.collect();
+            let keys = lines.keys.iter().map(|(key, node)| (key.as_str(), node.types.keys().next()));
+            let keys: Vec<_> = keys.collect();
+            keys.len() >= members.len()
+                && keys.len() <= members.len() + 1
+                && members.iter().all(|member| keys.contains(&(*member.0, *member.1)))
+        }
+    })
+}
+
+/// The lists of a document that stand at one place only, not in other lists, with their pointers.
+pub(super) fn lists(document: &Node) -> Vec<(String, &Node)> {
+    fn walk<'a>(node: &'a Node, pointer: String, depth: usize, found: &mut Vec<(String, &'a Node)>) {
+        if node.types.contains_key(&JsonType::Array) {
+            found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));
+        }
+        if depth > 0 {
+            for (key, child) in &node.keys {
+                walk(child, format!("{pointer}/{key}"), depth - 1, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(document, String::new(), 4, &mut found);
+    found
+}
+
+/// Whether two outputs have the same records, with the same values.
+fn same_values(a: &Node, b: &Node) -> bool {
+    a.kinds == b.kinds && size(a) == size(b) && all_kinds(a) == all_kinds(b)
+}
+
+/// Whether two outputs have as many records of each kind, whatever their values are.
+fn same_keys(a: &Node, b: &Node) -> bool {
+    fn counts(node: &Node) -> Vec<(String, &str, u64)> {
+        let lists = [(String::new(), &node.kinds.whole)].into_iter().chain(all_kinds(node));
+        lists
+            .flat_map(|(pointer, kinds)| {
+                kinds.iter().map(move |(signature, kind)| (pointer.clone(), signature.as_str(), kind.count))
+            })
+            .collect()
+    }
+    counts(a) == counts(b)
+}
+
+fn all_kinds(document: &Node) -> Vec<(String, &BTreeMap<String, Kind>)> {
+    lists(document).into_iter().map(|(pointer, list)| (pointer, &list.kinds.whole)).collect()
+}
+
+fn key_difference(items: &Node, lines: &Node) -> String {
+    let without = |ours: &Node, theirs: &Node, words: &str| -> Vec<String> {
+        let gone = ours.keys.keys().filter(|key| !theirs.keys.contains_key(*key));
+        gone.map(|key| format!("`{key}` is {words}")).collect()
+    };
+    let types = differences(items, lines).into_iter().filter(|found| found.kind == "types");
+    let mut all = without(items, lines, "missing in jsonl");
+    all.extend(without(lines, items, "only in jsonl"));
+    all.extend(types.map(|found| found.to_string()));
+    if all.is_empty() { "different records have them".into() } else { some_of(&all) }
+}

@@ -1,0 +1,203 @@
+//! The checks of the files around the target: what they rest on, and the schema in the repository.
+
+use super::schemas::{self, Refused};
+use crate::context::{CheckContext, NO_PROJECT};
+use crate::verdict::{Finding, Judgement, Reason};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::facts::{Document, Project};
+use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use strict_json::{escape_token, sanitize};
+
+/// More schemas than this are counted, not compared one by one.
+const MANY: usize = 3;
+/// More of a help is not read, in bytes.
+const MAX_HELP: u64 = 1 << 20;
+
+/// All that these verdicts may rest on.
+pub struct ProjectFiles<'a> {
+    /// The files of the project; none when there is no project.
+    pub project: Option<&'a Project>,
+    /// The page of its manual, as plain text; none when it has none of its own, or it was not read.
+    pub manual: Option<&'a Document>,
+    /// The help of the target.
+    pub help: Option<Help<'a>>,
+    /// No run was to be made, and so no help to be read.
+    pub no_runs: bool,
+    /// The exit codes that the target has.
+    pub exit_codes: Vec<i32>,
+    /// The schema that the target prints; none when it prints none or none that could be read.
+    pub printed: Option<Value>,
+}
+
+/// What a target said of itself.
+pub struct Help<'a> {
+    /// Name of the probe.
+    pub probe: &'a str,
+    /// The command line, if it was recorded.
+    pub argv: Option<String>,
+    /// Where it was printed.
+    pub stream: Stream,
+    /// What it says.
+    pub text: String,
+}
+
+impl<'a> ProjectFiles<'a> {
+    pub(super) fn of(context: &'a CheckContext<'a>) -> Self {
+        let help = context.derived(Derived::Help).find_map(|probe| {
+            let run = context.plain(probe, OutputFormat::Text)?;
+            run.exit()?;
+            let empty = run.observation.stdout.bytes.is_empty();
+            let stream = if empty { Stream::Stderr } else { Stream::Stdout };
+            let mut text = Vec::new();
+            run.bytes(stream).reader().take(MAX_HELP).read_to_end(&mut text).ok()?;
+            let argv = run.observation.command_line();
+            Some(Help { probe: &probe.name, argv, stream, text: sanitize::lossless(&text).into_owned() })
+        });
+        let printed = context.derived(Derived::Schema).find_map(|probe| {
+            let run = context.plain(probe, OutputFormat::Json)?;
+            if run.exit() == Some(0) { run.value(Stream::Stdout) } else { None }
+        });
+        let manual = context.manual;
+        Self {
+            project: context.project.ok(),
+            manual,
+            help,
+            no_runs: context.no_runs,
+            exit_codes: known_codes(context),
+            printed,
+        }
+    }
+}
+
+/// The exit codes that are declared; else 0 and those of the declared probes.
+fn known_codes(context: &CheckContext) -> Vec<i32> {
+    let profile = context.profile;
+    if profile.conventions.exit_codes_declared {
+        return profile.conventions.exit_codes.clone();
+    }
+    let declared = context.probes.iter().filter(|probe| probe.is_declared()).filter_map(|probe| probe.exit);
+    let codes: BTreeSet<i32> = [0].into_iter().chain(declared).collect();
+    codes.into_iter().collect()
+}
+
+impl ProjectFiles<'_> {
+    /// `p2-schema-file`
+    pub fn schema_file(&self) -> Judgement {
+        let Some(project) = self.project else {
+            return Judgement::NotApplicable(NO_PROJECT.to_owned());
+        };
+        let (mut valid, mut wrong, mut of_settings) = (Vec::new(), Vec::new(), Vec::new());
+        for Document { file, text } in &project.schemas {
+            let read: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
+            if let (Some(printed), Ok(schema)) = (&self.printed, &read)
+                && printed == schema
+            {
+                return equals_printed(file, schema);
+            }
+            if schemas::is_of_settings(file, read.as_ref().ok()) {
+                of_settings.push(file.as_str());
+                continue;
+            }
+            match read.and_then(|schema| invalid(&schema).map_or(Ok(schema), Err)) {
+                Ok(schema) => valid.push((file.as_str(), schema)),
+                Err(error) => wrong.push(not_a_schema(file, &error)),
+            }
+        }
+        if !wrong.is_empty() {
+            return Judgement::broken(wrong);
+        }
+        if valid.is_empty() {
+            let others = match &of_settings[..] {
+                [] => String::new(),
+                files => format!(" of the output (only of settings: {})", files.join(", ")),
+            };
+            let detail = format!("the repository contains no JSON Schema{others}");
+            return Judgement::broken(vec![finding("missing", ".", detail)]);
+        }
+        match &self.printed {
+            None => printed_is_unknown(&valid),
+            Some(printed) => Judgement::broken(differences(&valid, printed)),
+        }
+    }
+}
+
+fn finding(kind: &str, file: &str, detail: String) -> Finding {
+    Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
+}
+
+/// Why a document is no valid schema; none where it is one, or refers to one that is not here.
+fn invalid(schema: &Value) -> Option<String> {
+    match schemas::compile(schema) {
+        Err(Refused::Invalid(error)) => Some(error),
+        Ok(_) | Err(Refused::Elsewhere(_)) => None,
+    }
+}
+
+fn not_a_schema(file: &str, error: &str) -> Finding {
+    finding("invalid", file, format!("the file is not a valid JSON Schema: {error}"))
+}
+
+/// The verdict where a file is the printed schema.
+fn equals_printed(file: &str, schema: &Value) -> Judgement {
+    match schemas::compile(schema) {
+        Err(Refused::Elsewhere(other)) => Judgement::unverified(format!(
+            "{file} equals the printed schema; it refers to {other}, which is not available, so its validity is unknown"
+        )),
+        Err(Refused::Invalid(error)) => Judgement::broken(vec![not_a_schema(file, &error)]),
+        Ok(_) => Judgement::Pass(format!("{file} equals the printed schema")),
+    }
+}
+
+/// The verdict on valid schemas where it is not known what the target prints.
+fn printed_is_unknown(valid: &[(&str, Value)]) -> Judgement {
+    let found = match valid {
+        [(file, _)] => format!("{file} is a valid JSON Schema"),
+        several => format!("the repository contains {} valid JSON Schemas", several.len()),
+    };
+    let cause = CheckId::P2SchemaPrint;
+    Judgement::unverified(Reason {
+        message: format!(
+            "{found}; the printed schema is unknown: declare `schema` under [target], or see {cause}"
+        ),
+        blocked_by: Some(BlockedBy { id: cause, probe: None, format: None }),
+        ..Reason::default()
+    })
+}
+
+/// How valid schemas, none of which is the printed one, differ from it.
+fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
+    if valid.len() > MANY {
+        let count = valid.len();
+        let detail = format!("none of the {count} JSON Schemas in the repository equals the printed schema");
+        return vec![finding("differs", ".", detail)];
+    }
+    let differ = valid.iter().map(|(file, schema)| {
+        let pointer = difference(schema, printed, String::new()).unwrap_or_default();
+        let place = if pointer.is_empty() { "at the root".to_owned() } else { format!("at {pointer}") };
+        finding("differs", file, format!("the file differs from the printed schema {place}"))
+    });
+    differ.collect()
+}
+
+/// The pointer of the first place where two documents differ.
+fn difference(a: &Value, b: &Value, at: String) -> Option<String> {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            keys.into_iter().find_map(|key| {
+                let at = format!("{at}/{}", escape_token(key));
+                match (a.get(key), b.get(key)) {
+                    (Some(a), Some(b)) => difference(a, b, at),
+                    _ => Some(at),
+                }
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().find_map(|(index, (a, b))| difference(a, b, format!("{at}/{index}")))
+        }
+        _ => (a != b).then_some(at),
+    }
+}

@@ -1,0 +1,112 @@
+//! How runs end: by themselves, asking nothing, leaving nothing, also when their reader goes away.
+
+use crate::context::RunView;
+use crate::context::{Accepted, CheckContext};
+use crate::kit::{declare_success, waiting};
+use crate::traceback;
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::run::{End, Leftover};
+
+/// `p2-completes`
+pub fn completes(context: &CheckContext) -> Judgement {
+    let own = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short();
+    let assertions = context.runs().filter(own).map(|run| ended(&run));
+    let nothing_declared = context.data_probes().next().is_none();
+    let open = nothing_declared
+        .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
+    Judgement::of(assertions.chain(open), declare_success(""))
+}
+
+fn ended(run: &RunView) -> Assertion {
+    // A daemon in a session of its own that holds no output of the command does not block its caller.
+    let is_at_fault = |left: &Leftover| !left.detached || left.survives;
+    if run.observation.held_open || run.observation.left_behind.iter().any(is_at_fault) {
+        // What cannot be ended would still be there with more time.
+        if !run.observation.left_behind.iter().any(|left| left.survives) {
+            run.had_its_time()?;
+        }
+        let names = run.left_behind();
+        let what = if run.observation.held_open { " that keep its output open" } else { "" };
+        let detail = if names.is_empty() {
+            "a process that the command left behind keeps its output open".to_owned()
+        } else {
+            format!(
+                "the command left processes behind{what} ({names}); a caller that reads to the end of the output waits for them"
+            )
+        };
+        return run.failed("left-behind", detail);
+    }
+    let owner = run.context.tells_of_waiting();
+    match &run.observation.end {
+        End::TimedOut | End::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
+            match waiting(run) {
+                Ok(()) => Ok(()),
+                Err(_) => inconclusive(run.blocked_by(owner, format!("{} waits for input", run.label()))),
+            }
+        }
+        End::TimedOut | End::Waited => waiting(run),
+        End::Exited(_) | End::Signaled(_) => Ok(()),
+        _ => Err(run.unusable().unwrap_or_default().into()),
+    }
+}
+
+/// How the lines begin in which a runtime reports an error while it ends; a traceback may be cut behind its first line.
+const ENDS_BADLY: [&str; 4] = [
+    "Exception ignored ",
+    "Traceback (most recent call last):",
+    "terminate called after ",
+    "throw er; // Unhandled 'error' event",
+];
+
+/// Returns the first line of a crash: a traceback, or what a runtime reports while it ends. Lines of the plain run are
+/// none.
+fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
+    let new: Vec<String> =
+        lines.iter().map(|line| if plain.contains(line) { String::new() } else { line.clone() }).collect();
+    let is_crash = |line: &String| ENDS_BADLY.iter().any(|begin| line.trim_start().starts_with(begin));
+    let traceback = traceback::find(&new).map(|found| found.line);
+    traceback.into_iter().chain(new.iter().position(is_crash)).min()
+}
+
+/// `p2-broken-pipe`
+pub fn broken_pipe(context: &CheckContext) -> Judgement {
+    let assertions =
+        context.runs().filter(|run| run.variant() == Variant::ClosedPipe).map(|run| closed(&run));
+    // A format that is rejected is requested plainly only.
+    let rejected = OutputFormat::ALL.into_iter().filter_map(|format| match context.accepted(format) {
+        Accepted::No(run) => Some(inconclusive(run.refused_format())),
+        _ => None,
+    });
+    Judgement::of(assertions.chain(rejected), declare_success(""))
+}
+
+fn closed(run: &RunView) -> Assertion {
+    let plain = run.plain()?;
+    plain.usable()?;
+    match run.observation.end {
+        End::TimedOut | End::Waited => {
+            let detail = "the command does not end after its output pipe is closed";
+            return run.failed_at_last_line("hangs", detail);
+        }
+        End::Signaled(signal) if signal != SIGPIPE => {
+            let detail = format!("the closed output pipe kills the command with signal {signal}");
+            return run.failed_at_last_line("signal", detail);
+        }
+        End::Exited(_) | End::Signaled(_) => {}
+        _ => return Err(run.unusable().unwrap_or_default().into()),
+    }
+    let (Some(lines), Some(otherwise)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
+        return inconclusive(format!("the output of {} is too large to search", run.label()));
+    };
+    // What it says to a reader that stays as well is not about the one that went.
+    match crash(&lines, &otherwise) {
+        Some(line) => {
+            let detail = "the closed output pipe makes the command crash; expected a quiet end";
+            run.failed_at_line("crashes", Stream::Stderr, line, detail)
+        }
+        None => Ok(()),
+    }
+}
+
+const SIGPIPE: i32 = 13;

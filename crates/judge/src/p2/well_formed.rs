@@ -1,0 +1,111 @@
+//! The data itself: strict JSON, interoperable numbers, the last newline, when records arrive.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::declare_success;
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::model::{OutputFormat, Stream, Variant};
+use std::time::Duration;
+use strict_json::{Class, ProblemKind};
+
+/// `p2-json-strict` and `p2-json-interop`: plain runs have no problem of this class.
+pub fn without(context: &CheckContext, class: Class) -> Judgement {
+    let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
+    let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
+    Judgement::of(assertions, declare_success("json or jsonl"))
+}
+
+/// `p2-jsonl-newline`
+pub fn newline(context: &CheckContext) -> Judgement {
+    let lines = context
+        .data_runs()
+        .filter(|run| run.variant() == Variant::Plain && run.format() == OutputFormat::Jsonl);
+    let assertions = lines.flat_map(|run| well_formed(&run, |kind| kind == ProblemKind::NoFinalNewline));
+    Judgement::of(assertions, declare_success("jsonl"))
+}
+
+/// That the data of a run can be parsed and has no problem of these kinds: the first of each.
+fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertion> {
+    let scan = match run.parsed() {
+        Ok(scan) => scan,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    let mut kinds = Vec::new();
+    let mut found = Vec::new();
+    for problem in scan.problems().filter(|problem| bad(problem.kind)) {
+        if kinds.contains(&problem.kind) {
+            continue;
+        }
+        kinds.push(problem.kind);
+        let mut detail = problem.message.clone();
+        if !problem.pointer.is_empty() {
+            detail.push_str(&format!(" (at {})", problem.pointer));
+        }
+        found.push(run.failed_at(problem.kind.name(), Stream::Stdout, problem.at, detail));
+    }
+    if found.is_empty() && scan.summary.keys_unchecked > 0 {
+        return vec![inconclusive(format!("{} has an object with too many keys to compare", run.label()))];
+    }
+    if found.is_empty() { vec![Ok(())] } else { found }
+}
+
+/// Records that come closer together than this, on a terminal, are no stream that could be held back.
+const SPREAD: Duration = Duration::from_millis(150);
+
+/// `p2-jsonl-prompt`
+///
+/// Programs write line by line to a terminal, and many in blocks to a pipe. So the terminal shows when
+/// records are made, and the pipe whether they arrive then.
+pub fn prompt(context: &CheckContext) -> Judgement {
+    let streams = || context.data_probes().filter(|probe| probe.call.stream);
+    if streams().next().is_none() {
+        return Judgement::NotApplicable("no probe declares `stream = true`".into());
+    }
+    let in_jsonl = streams().filter(|probe| probe.formats.contains(&OutputFormat::Jsonl));
+    let assertions = in_jsonl.map(|probe| -> Assertion {
+        let runs = (
+            context.plain(probe, OutputFormat::Jsonl),
+            context.under(probe, OutputFormat::Jsonl, Variant::Tty),
+        );
+        let (Some(pipe), Some(terminal)) = runs else {
+            return inconclusive(format!("{} was not run on a pipe and on a terminal", probe.name));
+        };
+        pipe.usable()?;
+        terminal.usable()?;
+        let (held_back, made) = (spread(&pipe), spread(&terminal));
+        if made.max(held_back) < SPREAD {
+            return inconclusive(format!(
+                "the records of {} also arrive all at once on a terminal: nothing shows when they are produced",
+                probe.name
+            ));
+        }
+        // A processor that was missing may have parted the records on the terminal, and joined them on the pipe.
+        let is_buffered = |pipe_withheld, terminal_withheld| {
+            (held_back + pipe_withheld) * 4 < made.saturating_sub(terminal_withheld)
+        };
+        if is_buffered(Duration::ZERO, Duration::ZERO) {
+            if !is_buffered(pipe.withheld(), terminal.withheld()) {
+                pipe.had_its_time()?;
+                terminal.had_its_time()?;
+                return inconclusive(format!("the machine held up the records of {}", probe.name));
+            }
+            let (within, over) = (held_back.as_millis(), made.as_millis());
+            let detail = format!(
+                "through a pipe, all records arrive within {within} ms at the end; on a terminal, over {over} ms: \
+                 the output is buffered"
+            );
+            return pipe.failed_at_start("held-back", Stream::Stdout, detail);
+        }
+        Ok(())
+    });
+    Judgement::of(assertions, declare_success("jsonl"))
+}
+
+/// From the first arrival to the last.
+fn spread(run: &RunView) -> Duration {
+    let chunks = &run.observation.stdout.chunks;
+    match (chunks.first(), chunks.last()) {
+        (Some(first), Some(last)) => last.at.saturating_sub(first.at),
+        _ => Duration::ZERO,
+    }
+}

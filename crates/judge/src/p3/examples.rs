@@ -1,0 +1,63 @@
+//! Whether help pages show examples, and whether those are right.
+
+use crate::context::CheckContext;
+use crate::kit::{Examples, Pages, Printed};
+use crate::verdict::{Assertion, Judgement};
+use agentnative_core::model::{CheckId, Stream};
+use std::collections::BTreeSet;
+
+/// `p3-examples`
+pub(super) fn examples(context: &CheckContext) -> Judgement {
+    let root = match Pages::read(context) {
+        Ok(pages) => pages.root,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    let different: BTreeSet<&[String]> = root.page.examples.iter().map(|example| &*example.args).collect();
+    let expected = if root.page.interface.commands.is_empty() { 1 } else { 2 };
+    let assertion = match different.len() {
+        count if count >= expected => Ok(()),
+        0 => root.run.failed_at_start("missing", Stream::Stdout, "the help contains no example"),
+        _ => {
+            let detail = "the help contains 1 example; expected at least 2";
+            root.run.failed_at_line("one", Stream::Stdout, root.page.examples[0].line, detail)
+        }
+    };
+    Judgement::of([assertion], "")
+}
+
+/// `p3-command-examples`
+pub(super) fn command_examples(context: &CheckContext) -> Judgement {
+    let pages = match Pages::read(context) {
+        Ok(pages) => pages,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    if let Some(judgement) = pages.without_commands() {
+        return judgement;
+    }
+    let shown = pages.commands.into_iter().map(|printed| {
+        let Printed { run, page, .. } = printed?;
+        if page.examples.is_empty() {
+            let detail = format!("the output of `{}` contains no example", run.probe.name);
+            return run.failed_at_start("missing", Stream::Stdout, detail);
+        }
+        Ok(())
+    });
+    Judgement::of(shown, "")
+}
+
+/// `p3-examples-valid`
+pub(super) fn valid(context: &CheckContext) -> Judgement {
+    let pages = match Pages::read(context) {
+        Ok(pages) => pages,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    let judge = Examples::of(&pages.root, pages.commands.iter().flatten().collect());
+    let shown = judge.pages().flat_map(|at| at.page.examples.iter().map(move |example| (at, example)));
+    let mut assertions: Vec<Assertion> = shown.map(|(at, example)| judge.is_valid(at, example)).collect();
+    let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
+    if assertions.is_empty() {
+        return Judgement::unverified(none);
+    }
+    assertions.extend(pages.commands.into_iter().filter_map(|page| Some(Err(page.err()?.into()))));
+    Judgement::of(assertions, none)
+}

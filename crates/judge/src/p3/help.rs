@@ -1,0 +1,81 @@
+//! Whether a target gives help where it is asked for.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{Pages, of_commands, of_kind, own_page, printed, root};
+use crate::lines::has_words;
+use crate::verdict::{Assertion, Judgement};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{CheckId, Stream};
+use std::collections::BTreeSet;
+
+/// `p3-help`
+pub fn help(context: &CheckContext) -> Judgement {
+    let page = root(context);
+    let long = page.iter().map(given);
+    let short = page.as_ref().and_then(|page| Some((page, of_kind(context, Derived::HelpShort).next()?)));
+    let (short, note) = match short {
+        _ if context.profile.other_short_help => (None, Some("`-h` is not an option for help here")),
+        // What is wrong with both is wrong once.
+        Some((page, short)) if is_help(page, &short) => (given(page).is_ok().then(|| given(&short)), None),
+        Some((_, short)) if short.exit().is_some() => (None, Some("`-h` prints no help")),
+        Some((_, short)) => (short.unusable().map(|reason| Err(reason.into())), None),
+        None => (None, None),
+    };
+    let judgement = Judgement::of(long.chain(short), "`--help` was not run");
+    note.into_iter().fold(judgement, Judgement::noted)
+}
+
+/// Whether `-h` asked for help: it was not refused, and on either stream is a line of the page.
+fn is_help(page: &RunView, short: &RunView) -> bool {
+    if short.exit() != Some(0) && !short.prints_words() {
+        return false;
+    }
+    let lines = |run: &RunView| -> BTreeSet<String> {
+        let streams = [Stream::Stdout, Stream::Stderr].into_iter().filter_map(|stream| run.lines(stream));
+        streams.flatten().map(|line| line.trim().to_owned()).filter(|line| has_words(line)).collect()
+    };
+    !lines(page).is_disjoint(&lines(short))
+}
+
+/// `p3-command-help`
+pub(super) fn command_help(context: &CheckContext) -> Judgement {
+    match Pages::read(context) {
+        Err(reason) => Judgement::unverified(reason),
+        Ok(pages) => pages.without_commands().unwrap_or_else(|| {
+            let bytes = printed(&pages.root.run);
+            Judgement::of(
+                of_commands(context).map(|run| own_page(&run, &bytes)),
+                "no command was asked for its help",
+            )
+        }),
+    }
+}
+
+/// Help is on stdout, nothing is on stderr, and it is no failure.
+fn given(run: &RunView) -> Assertion {
+    let call = &run.probe.name;
+    let exit = run.exited()?;
+    let on_stdout = run.prints_words();
+    let stderr = run.bytes(Stream::Stderr);
+    if exit != 0 {
+        if on_stdout && stderr.is_empty() && run.probe.is(Derived::Help) {
+            let what = format!("`{call}` exits with {exit}");
+            return Err(run.blocked_by(CheckId::P2ExitSuccess, what).into());
+        }
+        let detail = format!("`{call}` exits with {exit}; expected help and exit code 0");
+        return run.failed_at_reason("exit", Stream::Stderr, detail);
+    }
+    if !on_stdout && stderr.is_empty() {
+        return run.failed_at_start("nothing", Stream::Stdout, format!("`{call}` prints nothing"));
+    }
+    if !on_stdout {
+        let detail = format!("`{call}` prints its help on stderr; expected it on stdout");
+        return run.failed_at_start("stderr", Stream::Stderr, detail);
+    }
+    if !stderr.is_empty() {
+        let detail = format!("`{call}` prints something on stderr as well");
+        return run.failed_at_reason("stderr", Stream::Stderr, detail);
+    }
+    Ok(())
+}

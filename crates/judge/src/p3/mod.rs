@@ -1,0 +1,20 @@
+//! The checks of principle 3: help, examples and version.
+
+mod examples;
+mod examples_parse;
+mod help;
+mod version;
+
+use super::row::Row;
+use agentnative_core::model::CheckId;
+
+/// The checks and their logic.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P3Help, help::help),
+    (CheckId::P3CommandHelp, help::command_help),
+    (CheckId::P3Examples, examples::examples),
+    (CheckId::P3CommandExamples, examples::command_examples),
+    (CheckId::P3ExamplesValid, examples::valid),
+    (CheckId::P3ExamplesParse, examples_parse::parse),
+    (CheckId::P3Version, version::version),
+];

@@ -1,0 +1,34 @@
+//! Whether a target says which version it is.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::of_kind;
+use crate::lines::has_words;
+use crate::verdict::{Assertion, Judgement, Unmet};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::Stream;
+
+/// `p3-version`
+pub fn version(context: &CheckContext) -> Judgement {
+    Judgement::of(of_kind(context, Derived::Version).map(|run| told(&run)), "`--version` was not run")
+}
+
+fn told(run: &RunView) -> Assertion {
+    let exit = run.exited()?;
+    if exit != 0 {
+        let detail = format!("`--version` exits with {exit}; expected 0");
+        return run.failed_at_reason("exit", Stream::Stderr, detail);
+    }
+    let lines = run.lines(Stream::Stdout).ok_or_else(|| Unmet::from(run.too_long()))?;
+    match lines.iter().position(|line| has_words(line)) {
+        None => {
+            let detail = "`--version` prints no version on stdout";
+            run.failed_at_reason("nothing", Stream::Stdout, detail)
+        }
+        Some(first) if !lines[first].contains(|char: char| char.is_ascii_digit()) => {
+            let detail = "the first line of `--version` contains no number";
+            run.failed_at_line("no-number", Stream::Stdout, first, detail)
+        }
+        Some(_) => Ok(()),
+    }
+}

@@ -1,0 +1,95 @@
+//! `p4-before-network`: what is wrong with a call is told before anything is sent.
+
+use super::config_named::refuses_invalid_file;
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{no_request, scene};
+use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::probe::Probe;
+
+/// `p4-before-network`
+pub fn before_network(context: &CheckContext) -> Judgement {
+    let stalled = || context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
+    if stalled().next().is_none() {
+        return no_request(context);
+    }
+    let judgement = Judgement::of(stalled().flat_map(|probe| of_probe(context, probe)), "");
+    let secret = stalled().any(|probe| probe.call.secret);
+    match (secret, &context.profile.conventions.config_file) {
+        (true, Some(_)) => judgement,
+        (false, Some(_)) => judgement.noted("no request without its secret was tried: no probe has `{stalled}` and `secret`"),
+        (true, None) => judgement.noted("no invalid configuration file was tried: `config_file` is not declared"),
+        (false, None) => judgement.noted("an unknown flag alone was tried: no probe has `{stalled}` and `secret`, and `config_file` is not declared"),
+    }
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
+    if let Err(reason) = sends(context, probe) {
+        return vec![Err(reason.into())];
+    }
+    let mut all = vec![with_unknown_flag(context, probe)];
+    if probe.call.secret {
+        let run = scene(context, Derived::AnonymousRequest, probe);
+        all.push(of_run(run, probe, "sign-in", "without the secret"));
+    }
+    if context.profile.conventions.config_file.is_some() {
+        all.push(with_invalid_file(context, probe));
+    }
+    all
+}
+
+/// The same call without a fault reaches the server; else nothing is seen of those with one.
+fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
+    let Some(run) = scene(context, Derived::Timeout, probe) else {
+        return Err(format!("{} was not run", probe.name).into());
+    };
+    match connections(&run)? {
+        0 => run.undisturbed().and(Err(format!(
+            "{} sends no request to the address for `{{stalled}}`: correct `args` or `env` of the probe",
+            run.label()
+        )
+        .into())),
+        _ => Ok(()),
+    }
+}
+
+fn connections(run: &RunView) -> Result<u32, Reason> {
+    let unknown = || format!("the recording does not say what {} connected to", run.label()).into();
+    run.observation.connections.ok_or_else(unknown)
+}
+
+fn with_unknown_flag(context: &CheckContext, probe: &Probe) -> Assertion {
+    let ignores = context
+        .derived(Derived::IgnoredFlag)
+        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .find(|run| run.exit() == Some(0));
+    if let Some(run) = ignores {
+        return inconclusive(run.blocked_by(CheckId::P4UnknownFlag, format!("{} is accepted", run.label())));
+    }
+    of_run(scene(context, Derived::InvalidRequest, probe), probe, "usage", "with an unknown flag")
+}
+
+fn with_invalid_file(context: &CheckContext, probe: &Probe) -> Assertion {
+    let call = context.made_from(Derived::Timeout, probe).next();
+    let run = call.and_then(|call| context.runs_under(call, Variant::Bare).next());
+    if !refuses_invalid_file(context) {
+        let what = "no declared call was seen to reject an invalid configuration file".to_owned();
+        return match &run {
+            Some(run) => inconclusive(run.blocked_by(CheckId::P4ConfigNamed, what)),
+            None => inconclusive(what),
+        };
+    }
+    of_run(run, probe, "configuration", "with an invalid configuration file")
+}
+
+fn of_run(run: Option<RunView>, probe: &Probe, kind: &str, how: &str) -> Assertion {
+    let Some(run) = run else { return inconclusive(format!("{} was not run {how}", probe.name)) };
+    if connections(&run)? > 0 {
+        let detail = format!("{how}, the command sends a request before it fails");
+        return run.failed_at_reason(kind, Stream::Stderr, detail);
+    }
+    run.exited()?;
+    Ok(())
+}

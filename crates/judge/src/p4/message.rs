@@ -1,0 +1,30 @@
+//! Whether a failing run has a message.
+
+use crate::context::RunView;
+use crate::kit::error_object;
+use crate::verdict::{Reason, Unmet};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{CheckId, OutputFormat, Stream};
+
+/// Why a failing run has no message whose words could be judged, and which check says so.
+pub(super) fn no_message(run: &RunView) -> Option<Reason> {
+    if run.format() != OutputFormat::Text {
+        return error_object(run).into_iter().find_map(|assertion| match assertion {
+            Ok(()) => None,
+            Err(Unmet::Inconclusive(reason)) => Some(reason),
+            Err(Unmet::Failed(_)) => {
+                Some(run.blocked_by(CheckId::P2ErrorJson, format!("{} has no error object", run.label())))
+            }
+        });
+    }
+    let is_silent =
+        |run: &RunView| [Stream::Stdout, Stream::Stderr].iter().all(|stream| run.bytes(*stream).is_empty());
+    // The check of diagnostics does not look at what is tried on a declared probe, but at other failures.
+    let context = run.context;
+    let is_told = || {
+        let failures = context.failures().filter_map(|probe| context.plain(probe, run.format()));
+        !run.probe.is(Derived::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
+    };
+    (is_silent(run) && is_told())
+        .then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
+}

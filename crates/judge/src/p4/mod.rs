@@ -1,0 +1,25 @@
+//! The checks of principle 4: errors that say what to do.
+
+mod before_network;
+mod config_named;
+mod message;
+mod remedy;
+mod traceback;
+mod valid_set;
+mod write_error;
+mod wrong_calls;
+
+use super::row::Row;
+use agentnative_core::model::CheckId;
+
+/// The checks and their logic.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P4UnknownFlag, wrong_calls::unknown_flag),
+    (CheckId::P4NamesCulprit, wrong_calls::names_culprit),
+    (CheckId::P4Remedy, remedy::remedy),
+    (CheckId::P4NoTraceback, traceback::no_traceback),
+    (CheckId::P4ValidSet, valid_set::valid_set),
+    (CheckId::P4WriteError, write_error::write_error),
+    (CheckId::P4ConfigNamed, config_named::config_named),
+    (CheckId::P4BeforeNetwork, before_network::before_network),
+];

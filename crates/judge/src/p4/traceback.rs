@@ -1,0 +1,50 @@
+//! What a runtime prints when nobody caught an error.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::NO_FAILURE;
+use crate::traceback::{self, Traceback};
+use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{CheckId, Stream, Variant};
+use agentnative_core::run::End;
+
+/// `p4-no-traceback`
+pub fn no_traceback(context: &CheckContext) -> Judgement {
+    let wrong = [Derived::IgnoredFlag, Derived::InvalidFormat, Derived::InvalidValue]
+        .into_iter()
+        .flat_map(|kind| context.derived(kind));
+    let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
+    // A call that reads its input to the end has not failed while that is open.
+    let waits = |run: &RunView| {
+        run.variant() == Variant::OpenStdin && matches!(run.observation.end, End::Waited | End::TimedOut)
+    };
+    let assertions = runs.filter(|run| !waits(run)).map(|run| caught(&run));
+    // Why a call fails that should succeed, another check reports.
+    let data = context.data_probes().flat_map(|probe| context.runs_under(probe, Variant::Plain));
+    let failed = data.filter(|run| run.exit() != run.probe.exit).filter_map(|run| {
+        let is_traceback = matches!(caught(&run), Err(Unmet::Failed(_)));
+        let what = || run.blocked_by(CheckId::P2ExitSuccess, format!("{} ends in a traceback", run.label()));
+        is_traceback.then(|| inconclusive(what()))
+    });
+    // Wrong calls show how arguments are read, and nothing of how the target's own work fails.
+    let declared = context.declared().any(|probe| !probe.gives_data());
+    let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
+    Judgement::of(assertions.chain(failed).chain(not_shown), NO_FAILURE)
+}
+
+fn caught(run: &RunView) -> Assertion {
+    let Some(lines) = run.lines(Stream::Stderr) else {
+        return inconclusive(format!("stderr of {} is too large to read", run.label()));
+    };
+    match traceback::find(&lines) {
+        Some(Traceback { line, runtime }) => {
+            let detail = format!("{runtime} reports an error that the program does not handle");
+            run.failed_at_line("traceback", Stream::Stderr, line, detail)
+        }
+        None => {
+            run.exited()?;
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How wrong calls are refused: at all, and by naming what is wrong.
+
+use super::message::no_message;
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{exit_check, scene};
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
+use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
+
+/// What to declare where no call with an unknown flag can decide.
+const DECLARE: &str =
+    "no call shows it: declare a probe that succeeds and does not pass its arguments on to another program";
+
+/// `p4-unknown-flag`
+pub fn unknown_flag(context: &CheckContext) -> Judgement {
+    let usage = |probe: &&Probe| exit_check(context.profile, probe) == CheckId::P2ExitUsage;
+    let accepted = (context.probes.iter().filter(usage))
+        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .any(|run| run.exit() == Some(0));
+    let assertions = with_unknown_flag(context).map(|run| match run.exited()? {
+        0 if accepted => {
+            let what = "the target accepts other invalid usage as well".to_owned();
+            inconclusive(run.blocked_by(CheckId::P2ExitUsage, what))
+        }
+        0 => {
+            let detail = format!("the call exits with 0; expected {UNKNOWN_FLAG} to be refused");
+            run.failed_at_reason("accepted", Stream::Stdout, detail)
+        }
+        _ => Ok(()),
+    });
+    Judgement::of(assertions, DECLARE)
+}
+
+/// `p4-names-culprit`
+pub fn names_culprit(context: &CheckContext) -> Judgement {
+    let of_the_target = [(Derived::UnknownFlag, UNKNOWN_FLAG), (Derived::UnknownCommand, UNKNOWN_COMMAND)]
+        .into_iter()
+        .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
+        .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
+        .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run) && !lacks_argument(run));
+    // Behind the arguments, a tool that takes its options before them may say that there are too many.
+    let is_placed = |run: &RunView| matches!(run.probe.id, ProbeId::Derived { case: Case::Only, .. });
+    let mut of_probes =
+        with_unknown_flag(context).filter(is_placed).map(|run| (run, UNKNOWN_FLAG)).peekable();
+    let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE));
+    let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
+    Judgement::of(assertions.chain(not_shown), DECLARE)
+}
+
+/// Whether the target may have refused the call for the command that is missing, and not for the unknown flag.
+fn lacks_command(run: &RunView) -> bool {
+    let profile = run.context.profile;
+    let has_commands = profile.tries_command || profile.no_command.is_some();
+    has_commands && run.probe.is(Derived::UnknownFlag) && run.exit() != Some(0)
+}
+
+/// Whether the target may have refused the call for an argument that is missing, and not for the unknown flag: its
+/// message in text does not name the flag, and that of a call with all arguments does.
+fn lacks_argument(run: &RunView) -> bool {
+    let names_flag = |run: &RunView| run.names(UNKNOWN_FLAG.trim_start_matches('-'));
+    let text = run.context.plain(run.probe, OutputFormat::Text);
+    run.probe.is(Derived::UnknownFlag)
+        && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
+        && with_unknown_flag(run.context).any(|run| names_flag(&run))
+}
+
+fn named(run: &RunView, word: &str) -> Assertion {
+    if run.exited()? == 0 {
+        let declared = run.probe.is(Derived::IgnoredFlag);
+        let check = if declared { CheckId::P4UnknownFlag } else { CheckId::P2ExitUsage };
+        return inconclusive(run.blocked_by(check, format!("{} is accepted", run.label())));
+    }
+    if run.names(word.trim_start_matches('-')) {
+        return Ok(());
+    }
+    match no_message(run) {
+        Some(reason) => Err(reason.into()),
+        None => {
+            let detail = format!("the message does not contain the refused word `{word}`");
+            run.failed_at_reason("unnamed", Stream::Stderr, detail)
+        }
+    }
+}
+
+/// The calls of successful probes with an unknown flag at their end, but for those where it may be an argument of
+/// something else.
+fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
+    context.derived(Derived::IgnoredFlag).filter_map(move |probe| {
+        let source = context.source_of(probe).filter(|source| source.exit == Some(0) && !is_meta(source))?;
+        let run = context.plain(probe, OutputFormat::Text)?;
+        let is_data = run.exit() == Some(0) && run.names(UNKNOWN_FLAG.trim_start_matches('-'));
+        // What is refused without it as well may be refused for another reason.
+        let in_full = scene(context, Derived::Confirmed, source);
+        let fails = in_full.is_some_and(|run| run.exit() != source.exit);
+        (!is_data && !fails && !passes_on(context, source)).then_some(run)
+    })
+}
+
+/// Whether a call asks for help or the version, which many parsers answer before they look at what follows.
+fn is_meta(probe: &Probe) -> bool {
+    ["--help", "-h", "--version", "-V"].iter().any(|flag| probe.call.args.iter().any(|arg| arg == flag))
+}
+
+/// Whether what stands at the end of a call goes to another program, as far as the call and the help show.
+fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
+    let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
+    let helps = context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
+    probe.call.args.iter().any(|arg| arg == "--")
+        || lines.any(|line| {
+            let mut words = line.split_whitespace();
+            command.is_none_or(|command| words.any(|word| word == command))
+                && takes_arguments_of_others(&line)
+        })
+}
+
+/// Whether a line of usage has a place for the arguments of another program: `-- COMMAND`, `[ARGS]...`.
+fn takes_arguments_of_others(line: &str) -> bool {
+    line.split_whitespace().any(|word| {
+        let name = word.trim_matches(['[', ']', '<', '>', '(', ')', '.', '…']).to_lowercase();
+        let several = word.contains("...") || word.contains('…');
+        word.trim_matches(['[', ']']) == "--"
+            || several && ["arg", "args", "argument", "arguments", "cmd", "command"].contains(&name.as_str())
+    })
+}

@@ -1,0 +1,108 @@
+//! The files that a dry run lists in JSON, held against those that the call changes.
+
+use crate::kit::{Changed, is_folder};
+use agentnative_core::run::{Area, Change};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Paths, relative to the workspace.
+type Paths<'a> = BTreeSet<&'a str>;
+
+/// Returns the list of the dry run that names a file which the call changes, but not the files that it changes; `None` if
+/// one of its lists has all files that are changed, or all that are created, modified or removed, and no other.
+pub(super) fn differs<'v>(dry_run: &'v Value, changed: &Changed) -> Option<Paths<'v>> {
+    if changed.is_cut {
+        return None;
+    }
+    let files = |is_kind: fn(&Change) -> bool| -> Paths<'_> {
+        let is_file =
+            |change: &Change| !change.after.as_ref().or(change.before.as_ref()).is_some_and(is_folder);
+        let own = changed.all.iter().filter(|change| change.area == Area::Workspace && is_file(change));
+        own.filter(|change| is_kind(change)).map(|change| change.path.as_str()).collect()
+    };
+    let all = files(|_| true);
+    let kinds = [
+        files(|change| change.before.is_none()),
+        files(|change| change.after.is_none()),
+        files(|change| change.before.is_some() && change.after.is_some()),
+    ];
+    let mut lists = Vec::new();
+    collect(dry_run, &mut lists);
+    lists.retain(|list| !list.is_disjoint(&all));
+    let is_said = |list: &Paths| {
+        kinds.iter().chain([&all]).any(|files| !files.is_empty() && names_exactly(list, files))
+    };
+    if lists.iter().any(is_said) { None } else { lists.into_iter().max_by_key(BTreeSet::len) }
+}
+
+/// Whether each path of the list is one of the files or a folder of some, and each file is named so.
+fn names_exactly(list: &Paths, files: &Paths) -> bool {
+    let names = |path: &str, file: &str| {
+        file.strip_prefix(path.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    list.iter().all(|path| files.iter().any(|file| names(path, file)))
+        && files.iter().all(|file| list.iter().any(|path| names(path, file)))
+}
+
+/// Collects the arrays of strings, and the strings of each member of an array of objects.
+fn collect<'v>(value: &'v Value, lists: &mut Vec<Paths<'v>>) {
+    let path = |value: &'v Value| value.as_str().map(|path| path.trim_start_matches("./"));
+    match value {
+        Value::Object(members) => members.values().for_each(|value| collect(value, lists)),
+        Value::Array(elements) => {
+            lists.extend(elements.iter().map(path).collect::<Option<Paths>>());
+            let members =
+                elements.first().and_then(Value::as_object).into_iter().flat_map(|first| first.keys());
+            lists.extend(
+                members.filter_map(|key| elements.iter().map(|element| path(element.get(key)?)).collect()),
+            );
+            elements.iter().for_each(|value| collect(value, lists));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agentnative_core::run::{Entry, EntryKind};
+    use serde_json::json;
+
+    #[test]
+    fn a_list_of_files_is_held_against_the_changes() {
+        let entry =
+            |kind: EntryKind| Some(Entry { kind, mode: 0o644, size: 1, digest: String::new(), shape: None });
+        let change = |path: &str, before: Option<Entry>, after: Option<Entry>| Change {
+            area: Area::Workspace,
+            path: path.to_owned(),
+            before,
+            after,
+        };
+        let changes = [
+            change("out", None, entry(EntryKind::Folder)),
+            change("out/a", None, entry(EntryKind::File)),
+            change("out/b", None, entry(EntryKind::File)),
+            change("index", entry(EntryKind::File), entry(EntryKind::File)),
+        ];
+        let changed = Changed::only(changes.iter().collect());
+        let differs = |value: Value| differs(&value, &changed).is_some();
+        for same in [
+            json!({"writes": ["out/a", "out/b", "index"]}),
+            json!({"creates": ["./out/b", "out/a"], "kept": ["c"]}),
+            json!({"files": [{"path": "out/a", "size": 1}, {"path": "out/b", "size": 2}]}),
+            json!({"creates": ["out/"], "modifies": ["index"]}),
+            json!({"read": ["in.csv"]}),
+            json!({"note": "writes out/a"}),
+        ] {
+            assert!(!differs(same.clone()), "{same}");
+        }
+        for other in [
+            json!({"writes": ["out/a"]}),
+            json!({"files": [{"path": "out/a"}, {"path": "out/b"}, {"path": "out/c"}]}),
+            json!(["out/a", "out/b", "index", "other"]),
+        ] {
+            assert!(differs(other.clone()), "{other}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The probes that change something: which there are, whether they did what is declared.
+
+use crate::context::{CheckContext, RunView};
+use crate::kit::{display_exit, scene};
+use crate::undeclared::Undeclared;
+use crate::verdict::{Assertion, Judgement, Reason};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Feature;
+use agentnative_core::model::{CheckId, Stream};
+use agentnative_core::probe::{Effect, Probe};
+
+/// Words in the names of commands that destroy something.
+const DESTROYS: [&str; 9] = ["clear", "delete", "destroy", "drop", "prune", "purge", "remove", "reset", "rm"];
+
+/// Words in the names of commands that change something else.
+const WRITES: [&str; 8] = ["add", "create", "edit", "install", "push", "set", "update", "write"];
+
+/// What `each` says of the probes that change something; where there is none, what to declare.
+pub(super) fn of_changing<'a>(
+    context: &'a CheckContext<'a>,
+    each: impl Fn(&'a Probe, &'a Effect) -> Vec<Assertion>,
+) -> Judgement {
+    let mut changing = context.changing().peekable();
+    if changing.peek().is_some() {
+        return Judgement::of(changing.flat_map(|(probe, effect)| each(probe, effect)), "");
+    }
+    let words = [&DESTROYS[..], &WRITES].concat();
+    undeclared(
+        context,
+        &words,
+        "no probe has `changes`",
+        "one with `workspace` and `changes = true`",
+        "changes something",
+    )
+}
+
+/// That no probe destroys something.
+pub(super) fn nothing_destroyed(context: &CheckContext) -> Judgement {
+    let declare = "one with `workspace` and `destructive = true`";
+    undeclared(context, &DESTROYS, "no probe has `destructive`", declare, "destroys something")
+}
+
+fn undeclared(
+    context: &CheckContext,
+    words: &[&str],
+    no_probe: &str,
+    declare: &str,
+    does: &str,
+) -> Judgement {
+    let does = format!("{does} by its name");
+    let lacking = "the target changes nothing";
+    Undeclared { feature: Feature::Changes, words, no_probe, declare, lacking, does: &does }
+        .judgement(context)
+}
+
+/// The call in full, which did what is declared; or why that is not known.
+pub(super) fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
+    let Some(run) = scene(context, Derived::Confirmed, probe) else {
+        return Err(format!("{} was not run in full", probe.name).into());
+    };
+    match (run.exit(), probe.exit) {
+        (Some(code), Some(expected)) if code != expected => {
+            let what = format!("{} exited with {code} instead of {expected}", run.label());
+            let is_destructive = probe.effect.as_ref().is_some_and(|effect| effect.unconfirmed.is_some());
+            Err(match is_destructive && context.selected.contains(&CheckId::P5Confirm) {
+                true => run.blocked_by(CheckId::P5Confirm, what),
+                false => format!("{what}: correct `args`, `setup` or `exit` of the probe").into(),
+            })
+        }
+        _ => {
+            run.ended()?;
+            Ok(run)
+        }
+    }
+}
+
+/// Fails for an exit code that is not the declared one: as `rejected` if the call fails and names the option, else as
+/// `kind`.
+pub(super) fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> Assertion {
+    let expected = display_exit(run.probe.exit);
+    let name = option.split([' ', '=']).next().unwrap_or_default();
+    let (kind, detail) = match code != 0 && run.names(name) {
+        true => ("rejected", format!("`{option}` is rejected with exit code {code}; expected {expected}")),
+        false => (kind, format!("with `{option}`, the exit code is {code} instead of {expected}")),
+    };
+    run.failed_at_reason(kind, Stream::Stderr, detail)
+}

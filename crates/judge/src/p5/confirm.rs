@@ -1,0 +1,58 @@
+//! `p5-confirm`: what destroys something does so only when that is confirmed.
+
+use super::changing::{nothing_destroyed, wrong_code};
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{Changed, lacking, scene};
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Flag;
+use agentnative_core::probe::Probe;
+
+/// `p5-confirm`
+pub fn confirm(context: &CheckContext) -> Judgement {
+    let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
+    let mut probes = destructive.map(|(probe, _)| probe).peekable();
+    if probes.peek().is_none() {
+        return nothing_destroyed(context);
+    }
+    Judgement::of(probes.flat_map(|probe| of_probe(context, probe)), "")
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
+    let Some(option) = probe.flag(Flag::Confirm, context.profile).args() else {
+        return vec![lacking(probe, "confirm", "an option that confirms the call")];
+    };
+    let option = option.join(" ");
+    let of = |kind, judge: fn(&RunView, &str) -> Assertion| match scene(context, kind, probe) {
+        Some(run) => judge(&run, &option),
+        None => inconclusive(format!("{} was not run for this check", probe.name)),
+    };
+    vec![of(Derived::Unconfirmed, without), of(Derived::Confirmed, with)]
+}
+
+/// Without the confirmation nothing is changed, whatever is said.
+fn without(run: &RunView, option: &str) -> Assertion {
+    let changed = Changed::of(run)?;
+    if !changed.none(run)? {
+        return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.words()));
+    }
+    run.ended()?;
+    Ok(())
+}
+
+/// With it, something is.
+fn with(run: &RunView, option: &str) -> Assertion {
+    let code = run.exited()?;
+    if run.probe.exit.is_some_and(|expected| expected != code) {
+        return wrong_code(run, option, code, "fails");
+    }
+    if Changed::of(run)?.is_something() {
+        return Ok(());
+    }
+    let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");
+    match run.context.profile.acts_elsewhere {
+        true => inconclusive(detail),
+        false => run.failed("no-effect", detail),
+    }
+}

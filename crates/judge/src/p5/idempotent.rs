@@ -1,0 +1,82 @@
+//! `p5-idempotent`: twice is once.
+
+use super::changing::{in_full, of_changing};
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{Changed, display_exit, is_unsteady, scene};
+use crate::verdict::FAST;
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{Stream, Variant};
+use agentnative_core::probe::{Effect, Probe};
+use agentnative_core::run::{Change, EntryKind};
+use std::cell::Cell;
+
+/// `p5-idempotent`
+pub fn idempotent(context: &CheckContext) -> Judgement {
+    let unsteady = Cell::new(0);
+    let mut changing = context.changing().peekable();
+    if changing.peek().is_some() && changing.all(|(_, effect)| effect.not_idempotent) {
+        return Judgement::NotApplicable(
+            "each call that changes something has `idempotent = false`".to_owned(),
+        );
+    }
+    let judgement = of_changing(context, |probe, effect| match effect.not_idempotent {
+        true => Vec::new(),
+        false => vec![of_probe(context, probe, effect, &unsteady)],
+    });
+    match unsteady.get() {
+        0 => judgement,
+        files => {
+            let files = agentnative_contract::counted(files, "file");
+            judgement
+                .noted(&format!("{files} that two first calls write differently were compared by structure"))
+        }
+    }
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect, unsteady: &Cell<usize>) -> Assertion {
+    if !effect.idempotent {
+        return inconclusive(format!(
+            "{} changes something, and nothing says whether a second call changes more: declare `idempotent = true` if it does not, `false` if it does",
+            probe.name
+        ));
+    }
+    let Some(again) = scene(context, Derived::Again, probe) else {
+        return inconclusive(format!("{} was not run twice", probe.name));
+    };
+    let first = in_full(context, probe)?;
+    let code = again.exited()?;
+    if probe.exit.is_some_and(|expected| expected != code) {
+        let first = display_exit(probe.exit);
+        let detail = format!("the second call exits with {code} instead of {first}, the code of the first");
+        return again.failed_at_reason("exit-code", Stream::Stderr, detail);
+    }
+    let mut changed = Changed::of(&again)?;
+    if changed.none(&again)? {
+        return Ok(());
+    }
+    let other = context.run(first.probe, first.format(), Variant::Repeat, 0);
+    let Some(other) = other else { return inconclusive(FAST) };
+    let (first, other) = (Changed::of(&first)?, Changed::of(&other)?);
+    let all = changed.all.len();
+    changed.all.retain(|change| !is_steady_otherwise(change, &first, &other));
+    unsteady.set(unsteady.get() + all - changed.all.len());
+    differs(&again, &changed)
+}
+
+fn differs(again: &RunView, changed: &Changed) -> Assertion {
+    if changed.is_empty() {
+        return Ok(());
+    }
+    again.failed("state", format!("the second call {}; expected the state after the first", changed.words()))
+}
+
+/// Whether the second call left the structure of a file as it was that two first calls write differently: a time in it,
+/// an ID.
+fn is_steady_otherwise(change: &Change, first: &Changed, other: &Changed) -> bool {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
+    let written = first.find(change).is_some_and(|written| is_unsteady(written, other));
+    let is_file = before.kind == EntryKind::File && after.kind == EntryKind::File;
+    written && is_file && before.mode == after.mode && before.shape == after.shape
+}

@@ -1,0 +1,39 @@
+//! `p5-read-only`: what is not said to change something changes nothing.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{Changed, reading};
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::model::Variant;
+
+/// `p5-read-only`
+pub fn read_only(context: &CheckContext) -> Judgement {
+    let reads = || context.declared().filter(|probe| probe.effect.is_none());
+    let homeless: Vec<&str> =
+        reads().filter(|probe| probe.call.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
+    let runs = reading(context)
+        .filter(|probe| probe.call.workspace.is_some())
+        .flat_map(|probe| context.runs_under(probe, Variant::Plain));
+    let open = (!homeless.is_empty()).then(|| {
+        inconclusive(format!(
+            "without a folder of its own, it is not seen what a call changes: declare `workspace` for {} (`true` for an empty folder)",
+            homeless.join(", ")
+        ))
+    });
+    let missing =
+        "no probe that only reads has a `workspace`: declare one for each (`true` for an empty folder)";
+    Judgement::of(runs.map(|run| of_run(&run)).chain(open), missing)
+}
+
+fn of_run(run: &RunView) -> Assertion {
+    let changed = Changed::by_reading(run)?;
+    if changed.is_empty() {
+        run.ended()?;
+        return Ok(());
+    }
+    let detail = match run.probe.is_declared() {
+        true => format!("the call {}, and is not declared to change anything", changed.words()),
+        false => format!("the call {}; expected no change", changed.words()),
+    };
+    run.failed("changes", detail)
+}

@@ -1,0 +1,31 @@
+//! `p6-bare-environment`: help and version need neither a home nor a valid configuration.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::verdict::{Assertion, Judgement};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{Stream, Variant, in_words};
+
+/// `p6-bare-environment`
+pub fn bare_environment(context: &CheckContext) -> Judgement {
+    let calls = [Derived::Help, Derived::Version].into_iter().flat_map(|kind| context.derived(kind));
+    let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));
+    let judgement =
+        Judgement::of(runs.map(|run| ends_as_usual(&run)), "`--help` and `--version` were not run");
+    match context.profile.conventions.config_file {
+        Some(_) => judgement,
+        None => judgement.noted("an invalid configuration file was not tried: `config_file` is not declared"),
+    }
+}
+
+fn ends_as_usual(run: &RunView) -> Assertion {
+    let usual = run.plain()?.exited()?;
+    let code = run.exited()?;
+    if code == usual {
+        return Ok(());
+    }
+    let condition = in_words(run.variant(), run.observation.key.nth).unwrap_or_default();
+    let call = &run.probe.name;
+    let detail = format!("`{call}` ends with {code} {condition}, and otherwise with {usual}");
+    run.failed_at_reason("exit", Stream::Stderr, detail)
+}

@@ -1,0 +1,71 @@
+//! `p6-completions`: scripts for shells, which need neither a home nor a valid configuration.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{display_exit, names};
+use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Asking;
+use agentnative_core::model::{Stream, Variant, in_words};
+use agentnative_core::probe::SHELLS;
+
+/// `p6-completions`
+pub fn completions(context: &CheckContext) -> Judgement {
+    let guessed = match context.profile.conventions.completions {
+        Asking::Lacking => {
+            let remedy = "print completion scripts, then declare the call";
+            return Judgement::broken(vec![Finding::lacking("completions", remedy)]);
+        }
+        Asking::Undeclared => true,
+        Asking::With(_) => false,
+    };
+    let calls = || context.derived(Derived::Completions);
+    let runs = calls().flat_map(|probe| {
+        let plain = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
+        plain.chain(context.runs_under(probe, Variant::Bare))
+    });
+    let judgement = Judgement::of(
+        runs.map(|run| prints_script(&run)),
+        "no call that prints completion scripts is known: declare `completions`, or `false` if there is none (this check then fails: the standard requires it)",
+    );
+    match judgement {
+        // A word in the help is not a promise.
+        Judgement::Broken(..) if guessed => {
+            let calls: Vec<String> = calls().map(|call| format!("`{}`", call.name)).collect();
+            Judgement::unverified(format!(
+                "{} print no completion scripts: declare `completions`, or `false` if there are none (this check then fails: the standard requires them)",
+                calls.join(", ")
+            ))
+        }
+        other => other,
+    }
+}
+
+fn prints_script(run: &RunView) -> Assertion {
+    let (context, call) = (run.context, &run.probe.name);
+    run.ended()?;
+    let condition = in_words(run.variant(), run.observation.key.nth);
+    let condition = condition.map(|words| format!(" {words}")).unwrap_or_default();
+    if run.exit() != Some(0) {
+        let detail = format!("`{call}` ends with {}{condition}; expected 0", display_exit(run.exit()));
+        return run.failed_at_reason("exit", Stream::Stderr, detail);
+    }
+    let Some(lines) = run.lines(Stream::Stdout) else { return inconclusive(run.too_long()) };
+    let names = names(context);
+    let names = names.programs();
+    if !lines.iter().any(|line| names.iter().any(|name| line.contains(name))) {
+        let expected: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let detail = format!("`{call}` prints no script with the name {}{condition}", expected.join(" or "));
+        return run.failed_at_start("no-script", Stream::Stdout, detail);
+    }
+    match context.completion_error {
+        Some(error)
+            if run.variant() == Variant::Plain
+                && run.probe.call.args.iter().any(|arg| arg.contains(SHELLS[0])) =>
+        {
+            let detail = format!("bash rejects the script: {error}");
+            run.failed_at_start("syntax", Stream::Stdout, detail)
+        }
+        _ => Ok(()),
+    }
+}

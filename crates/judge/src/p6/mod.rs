@@ -1,0 +1,27 @@
+//! The checks of principle 6: options, signals and terminals behave as everywhere.
+
+mod bare_environment;
+mod completions;
+mod global_flags;
+mod no_color;
+mod no_pager;
+mod sigint;
+mod sigterm;
+mod timeout;
+mod xdg;
+
+use super::row::Row;
+use agentnative_core::model::CheckId;
+
+/// The checks and their logic.
+pub(super) const CHECKS: &[Row] = &[
+    (CheckId::P6NoColor, no_color::no_color),
+    (CheckId::P6NoPager, no_pager::no_pager),
+    (CheckId::P6Completions, completions::completions),
+    (CheckId::P6GlobalFlags, global_flags::global_flags),
+    (CheckId::P6BareEnvironment, bare_environment::bare_environment),
+    (CheckId::P6Sigterm, sigterm::sigterm),
+    (CheckId::P6Timeout, timeout::timeout),
+    (CheckId::P6Sigint, sigint::sigint),
+    (CheckId::P6Xdg, xdg::xdg),
+];

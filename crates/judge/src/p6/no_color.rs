@@ -1,0 +1,99 @@
+//! `p6-no-color`: colours only where they are wanted.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{declare_success, moves_cursor};
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use std::io::Read as _;
+
+/// More of a stream is not searched, in bytes.
+const MOST: u64 = 8 << 20;
+const ESCAPE: u8 = 0x1b;
+
+/// `p6-no-color`
+pub fn no_color(context: &CheckContext) -> Judgement {
+    let under = |variant| {
+        let help = context.derived(Derived::Help).flat_map(move |probe| context.runs_under(probe, variant));
+        context.declared_under(variant).chain(help)
+    };
+    let text = |run: &RunView| run.format() == OutputFormat::Text;
+    let piped = under(Variant::ColourPipe)
+        .filter(text)
+        .map(|run| without(&run, "pipe", "an escape sequence in a pipe", any_escape));
+    let asked = under(Variant::NoColour).filter(text).map(|run| match run.observation.key.nth {
+        0 => without(&run, "no-color", "a colour in spite of NO_COLOR=1", colour),
+        _ => without(&run, "dumb", "an escape sequence in spite of TERM=dumb", any_escape),
+    });
+    let declared = context.data_probes().next().is_none();
+    let open = declared.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
+    Judgement::of(piped.chain(asked).chain(open), declare_success(""))
+}
+
+/// Neither stream holds what `find` finds.
+fn without(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usize>) -> Assertion {
+    for stream in Stream::ALL {
+        let mut bytes = Vec::new();
+        // An unreadable capture holds nothing.
+        let _ = run.bytes(stream).reader().take(MOST).read_to_end(&mut bytes);
+        if let Some(at) = find(&bytes) {
+            if stream == Stream::Stderr && moves_cursor(&bytes[at + 1..]) {
+                let what = format!("stderr of {} is redrawn", run.label());
+                return inconclusive(run.blocked_by(CheckId::P7NoSpinner, what));
+            }
+            return run.failed_at_offset(kind, stream, at as u64, what);
+        }
+        if run.bytes(stream).len() > MOST {
+            return inconclusive(run.too_long());
+        }
+    }
+    // What a call prints that is refused is not what it prints.
+    if !run.probe.is(Derived::Help) {
+        run.plain()?.usable()?;
+    }
+    run.ended()?;
+    Ok(())
+}
+
+fn any_escape(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr(ESCAPE, bytes)
+}
+
+/// Where a sequence begins that sets a colour (ECMA-48, SGR 30 to 38, 40 to 48, 90 to 97, 100 to 107).
+fn colour(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(ESCAPE, bytes).find(|at| {
+        let Some(rest) = bytes[at + 1..].strip_prefix(b"[") else { return false };
+        let end = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
+        let Some(end) = end.filter(|end| rest[*end] == b'm') else { return false };
+        let parameters = String::from_utf8_lossy(&rest[..end]).into_owned();
+        let mut codes = parameters.split([';', ':']).map(|code| code.parse::<u16>().unwrap_or(0));
+        codes.any(|code| matches!(code, 30..=38 | 40..=48 | 90..=97 | 100..=107))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{any_escape, colour};
+
+    #[test]
+    fn colours_are_told_from_other_sequences() {
+        for (text, at) in [
+            ("\x1b[31mred", Some(0)),
+            ("a\x1b[1;97mb", Some(1)),
+            ("\x1b[38;5;9m", Some(0)),
+            ("\x1b[48:2::1:2:3m", Some(0)),
+            ("\x1b[1m\x1b[104m", Some(4)),
+            ("\x1b[1;4m bold \x1b[0m", None),
+            ("\x1b[39m\x1b[49m", None),
+            ("\x1b[31", None),
+            ("\x1b[31A", None),
+            ("\x1b]8;;https://example.com/31m\x07", None),
+            ("[31m", None),
+        ] {
+            assert_eq!(colour(text.as_bytes()), at, "{text:?}");
+        }
+        assert_eq!(any_escape(b"a\x1b[0m"), Some(1));
+        assert_eq!(any_escape(b"a[0m"), None);
+    }
+}

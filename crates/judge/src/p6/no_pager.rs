@@ -1,0 +1,70 @@
+//! `p6-no-pager`: a pager only on a terminal, and only where it is wanted.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{declare_success, shows_pages};
+use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::{Asking, Flag};
+use agentnative_core::model::{OutputFormat, Variant};
+use agentnative_core::probe::Probe;
+use agentnative_core::run::Purpose;
+
+/// `p6-no-pager`
+pub fn no_pager(context: &CheckContext) -> Judgement {
+    let data = || context.data_probes().chain(context.derived(Derived::NoFormat));
+    let help = || context.derived(Derived::Help);
+    let piped = data().chain(help()).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let mut assertions: Vec<Assertion> = piped
+        .map(|run| shows_at_once(&run, "pipe", "the output is a pipe, but the command starts the pager"))
+        .collect();
+    let has_option = matches!(context.profile.conventions.flags.of(Flag::NoPager), Asking::With(_));
+    let empty = |probe| context.runs_under(probe, Variant::NoPager);
+    // What a call that asks a question would show after the answer is not seen; other calls tell.
+    let asks = |run: &RunView| run.waits_for_input() && !shows_pages(run);
+    let (asking, others): (Vec<_>, Vec<_>) = data().flat_map(empty).partition(asks);
+    let seen = if others.is_empty() { asking } else { others };
+    let empty: Vec<RunView> = seen.into_iter().chain(help().flat_map(empty)).collect();
+    if has_option {
+        assertions.extend(context.data_probes().filter_map(|probe| obeys_option(context, probe)));
+    } else {
+        let what = "PAGER is empty, but the command starts the pager";
+        assertions.extend(empty.iter().map(|run| shows_at_once(run, "empty", what)));
+    }
+    let on_terminal = context.data_probes().flat_map(|probe| context.runs_of(probe));
+    let pages = on_terminal
+        .filter(|run| run.variant() == Variant::Tty)
+        .chain(empty)
+        .any(|run| matches!(run.trip(Purpose::Pager), Ok(Some(_))));
+    let pass = assertions.iter().all(Result::is_ok) && !assertions.is_empty();
+    if pass && !pages {
+        return Judgement::NotApplicable("no call starts a pager, not even on a terminal".into());
+    }
+    Judgement::of(assertions, declare_success("text"))
+}
+
+fn shows_at_once(run: &RunView, kind: &str, what: &str) -> Assertion {
+    match run.trip(Purpose::Pager)? {
+        Some(trip) => run.failed(kind, format!("{what} `{trip}`")),
+        None => Ok(run.ended()?),
+    }
+}
+
+/// With its option a probe starts no pager, at one of the places where the option is accepted.
+fn obeys_option(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
+    let calls = context.made_from(Derived::NoPager, probe);
+    let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal)).peekable();
+    runs.peek()?;
+    let spelt = probe.flag(Flag::NoPager, context.profile).args().unwrap_or_default().join(" ");
+    let mut reason: Option<Unmet> = None;
+    for run in runs {
+        if run.exit() == probe.exit {
+            let what = format!("`{spelt}` is given, but the command starts the pager");
+            return Some(shows_at_once(&run, "option", &what));
+        }
+        reason = reason.or_else(|| run.ended().err().map(Into::into));
+    }
+    let rejected =
+        || inconclusive(format!("`{spelt}` is rejected by {}: correct `flags.no_pager`", probe.name));
+    Some(reason.map_or_else(rejected, Err))
+}

@@ -1,0 +1,71 @@
+//! `p6-timeout`: a request that nobody answers ends at the time limit that the caller sets.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{lacking, no_request, scene};
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_contract::counted;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Flag;
+use agentnative_core::model::Stream;
+use agentnative_core::probe::{Probe, TIMEOUT};
+use agentnative_core::run::End;
+
+/// `p6-timeout`
+pub fn timeout(context: &CheckContext) -> Judgement {
+    let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
+    let mut declared = declared.peekable();
+    if declared.peek().is_some() {
+        return Judgement::of(declared.map(|probe| of_probe(context, probe)), "");
+    }
+    no_request(context)
+}
+
+fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
+    let Some(option) = probe.flag(Flag::Timeout, context.profile).args() else {
+        return lacking(probe, "timeout", "an option that limits the time of requests");
+    };
+    let option = Flag::Timeout.with_value(option, "1").join(" ");
+    match scene(context, Derived::Timeout, probe) {
+        Some(run) => of_run(&run, &option),
+        None => inconclusive(format!("{} was not run with `{option}`", probe.name)),
+    }
+}
+
+fn of_run(run: &RunView, option: &str) -> Assertion {
+    let Some(connections) = run.observation.connections else {
+        return inconclusive(format!("the recording does not say what {} connected to", run.label()));
+    };
+    if connections == 0 {
+        run.undisturbed()?;
+        if run.exit() == Some(run.context.profile.conventions.usage) {
+            let detail = format!("`{option}` is rejected");
+            return run.failed_at_reason("refused", Stream::Stderr, detail);
+        }
+        let how = match run.exit() {
+            Some(code) => format!("ended with exit code {code}"),
+            None => "did not end".to_owned(),
+        };
+        return inconclusive(format!(
+            "{} {how} and sent no request to the address for `{{stalled}}`: correct `args` or `env` of the probe",
+            run.label()
+        ));
+    }
+    match run.observation.end {
+        End::TimedOut | End::Waited => {
+            let detail = format!(
+                "with `{option}`, the command still waits for an answer after {}",
+                counted(TIMEOUT.as_secs() as usize, "second")
+            );
+            run.failed("goes-on", detail)
+        }
+        End::Exited(0) => {
+            let detail = format!("with `{option}`, the command exits with 0, but no request was answered");
+            run.failed_at_reason("exit-code", Stream::Stderr, detail)
+        }
+        _ => {
+            run.ended()?;
+            Ok(())
+        }
+    }
+}

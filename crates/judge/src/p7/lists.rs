@@ -1,0 +1,288 @@
+//! Lists: how many items there are with a limit and without, and whether it is told that there are more.
+
+use super::listing::Listing;
+use super::truncation;
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::undeclared::Undeclared;
+use crate::verdict::FAST;
+use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
+use agentnative_contract::counted;
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::{Asking, Feature, Flag, ListConfig};
+use agentnative_core::model::{Case, CheckId, OutputFormat, Stream};
+use agentnative_core::probe::Probe;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Words in the names of commands that print lists.
+const VERBS: [&str; 4] = ["list", "ls", "search", "find"];
+
+/// `p7-clamped`
+pub fn clamped(context: &CheckContext) -> Judgement {
+    of_lists(context, |probe, list| bounded(context, probe, list), decided_by_one)
+}
+
+/// One list that is long enough shows the bound. Shorter ones do not have to, but may show a fault.
+fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
+    let is_shown = |list: &Vec<Assertion>| !list.is_empty() && list.iter().all(Result::is_ok);
+    let one_is_enough = lists.iter().any(is_shown);
+    let mut assertions: Vec<Assertion> = lists.into_iter().flatten().collect();
+    assertions.retain(|assertion| !one_is_enough || !matches!(assertion, Err(Unmet::Inconclusive(_))));
+    assertions
+}
+
+/// `p7-limit`
+pub fn limit(context: &CheckContext) -> Judgement {
+    of_lists(
+        context,
+        |probe, list| obeys(context, probe, list),
+        |lists| lists.into_iter().flatten().collect(),
+    )
+}
+
+/// Judges what `combine` makes of what `each` says of the probes that print lists; says what to declare where there is
+/// none.
+fn of_lists<'a>(
+    context: &'a CheckContext<'a>,
+    each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
+    combine: impl Fn(Vec<Vec<Assertion>>) -> Vec<Assertion>,
+) -> Judgement {
+    let mut lists =
+        context.declared().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
+    if lists.peek().is_some() {
+        return Judgement::of(combine(lists.map(|(probe, list)| each(probe, list)).collect()), "");
+    }
+    let undeclared = Undeclared {
+        feature: Feature::Lists,
+        words: &VERBS,
+        no_probe: "no probe has `list`",
+        declare: "one with `list = { items = \"/data/items\", max = 100 }`",
+        lacking: "the target has no lists",
+        does: "lists",
+    };
+    undeclared.judgement(context)
+}
+
+/// The list of a probe without a limit.
+fn unlimited<'a>(
+    context: &'a CheckContext<'a>,
+    probe: &'a Probe,
+    list: &'a ListConfig,
+) -> Result<Listing<'a>, Reason> {
+    let plain = context.plain(probe, OutputFormat::Json);
+    Listing::of(plain.ok_or_else(|| format!("{} was not run in json", probe.name))?, list)
+}
+
+/// The run with a limit; none where it was not made.
+fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
+    context.plain(context.case(Derived::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
+}
+
+/// How a probe is given a limit, for people.
+fn spelling(context: &CheckContext, probe: &Probe, limit: u64) -> String {
+    let args = probe.flag(Flag::Limit, context.profile).args().unwrap_or_default();
+    format!("`{}`", Flag::Limit.with_value(args, &limit.to_string()).join(" "))
+}
+
+/// Whether the target refuses a limit: the call ends by itself, but not as without one.
+fn refuses(run: &RunView) -> bool {
+    run.exit().is_some() && run.exit() != run.probe.exit
+}
+
+fn bounded<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
+    let Some(max) = list.max else {
+        return vec![inconclusive(format!(
+            "the documented maximum of the list of {} is unknown: declare `list.max`",
+            probe.name
+        ))];
+    };
+    let plain = match unlimited(context, probe, list) {
+        Ok(plain) => plain,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    if plain.count > max {
+        let detail =
+            format!("{} without a limit, but the documented maximum is {max}", counted(plain.count, "item"));
+        return vec![plain.run.failed_at_pointer("too-many", &plain.item(max), detail)];
+    }
+    match left_out(context, probe, list, &plain, max) {
+        Ok(()) => {
+            let text = context.plain(probe, OutputFormat::Text);
+            std::iter::once(told(context, &plain, max))
+                .chain(text.map(|text| told_in_text(&text, &plain)))
+                .collect()
+        }
+        Err(reason) => vec![inconclusive(reason)],
+    }
+}
+
+/// That there are more items than are printed without a limit, or why that is not known.
+fn left_out<'a>(
+    context: &'a CheckContext<'a>,
+    probe: &'a Probe,
+    list: &'a ListConfig,
+    plain: &Listing,
+    max: u64,
+) -> Result<(), Reason> {
+    let more = (|| {
+        let run = limited(context, probe, max + 1).ok_or_else(|| no_limit(context, probe))?;
+        if refuses(&run) {
+            return Err(refused(context, probe, &run, max + 1));
+        }
+        let larger = Listing::of(run, list)?;
+        if larger.count > plain.count {
+            return Ok(());
+        }
+        Err(format!(
+            "{} has {}, and no more with {}: declare a probe whose list has more than {max}",
+            plain.run.label(),
+            counted(plain.count, "item"),
+            spelling(context, probe, max + 1)
+        )
+        .into())
+    })();
+    // Where the limit cannot be raised, the target's own word is enough for a list that is full.
+    if plain.count == max && truncation::in_document(plain) == Some(true) { Ok(()) } else { more }
+}
+
+fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
+    match probe.flag(Flag::Limit, context.profile) {
+        Asking::Lacking => format!(
+            "{} takes no limit according to the configuration, so nothing shows whether items are left out",
+            probe.name
+        ),
+        _ => format!("{} was not run with a limit", probe.name),
+    }
+    .into()
+}
+
+/// That a limit above the maximum is refused, which is allowed as long as lower ones are not.
+fn refused(context: &CheckContext, probe: &Probe, run: &RunView, limit: u64) -> Reason {
+    let what = format!("{} is rejected", spelling(context, probe, limit));
+    if limited(context, probe, 1).is_some_and(|run| refuses(&run)) {
+        return run.blocked_by(CheckId::P7Limit, what);
+    }
+    format!("{what}, so nothing shows whether {} leaves items out", probe.name).into()
+}
+
+fn told(context: &CheckContext, plain: &Listing, max: u64) -> Assertion {
+    match truncation::in_document(plain) {
+        Some(true) => Ok(()),
+        Some(false) => {
+            let detail = format!(
+                "{} of a longer list ({} gives more), but no member such as `truncated` or `next_cursor` says so",
+                counted(plain.count, "item"),
+                spelling(context, plain.run.probe, max + 1)
+            );
+            plain.run.failed_at_pointer("untold", plain.pointer(), detail)
+        }
+        None => inconclusive(format!("{} is too long to be searched", plain.run.label())),
+    }
+}
+
+fn told_in_text(text: &RunView, plain: &Listing) -> Assertion {
+    text.usable()?;
+    match truncation::in_text(text, plain) {
+        Some(true) => Ok(()),
+        Some(false) => {
+            let detail = format!(
+                "the list has more than {}, but no line such as `{} of more, use --limit` says so",
+                counted(plain.count, "item"),
+                plain.count
+            );
+            text.failed_at_start("untold", Stream::Stdout, detail)
+        }
+        None => inconclusive(format!("{} is too long to be searched", text.label())),
+    }
+}
+
+fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
+    let plain = match unlimited(context, probe, list) {
+        Ok(plain) => plain,
+        Err(reason) => return vec![inconclusive(reason)],
+    };
+    if probe.flag(Flag::Limit, context.profile) == &Asking::Lacking {
+        let detail = "the configuration has `flags.limit = false`; expected an option that limits the list";
+        return vec![plain.run.failed("lacking", detail)];
+    }
+    let again: Vec<Listing> = context
+        .runs_of(probe)
+        .filter(|run| run.format() == OutputFormat::Json && run.is_again())
+        .filter_map(|run| Listing::of(run, list).ok())
+        .collect();
+    let available = again.iter().map(|listing| listing.count).fold(plain.count, u64::min);
+    let mut assertions = Vec::new();
+    for limit in [1, 2] {
+        let Some(run) = limited(context, probe, limit) else {
+            assertions.push(inconclusive(no_limit(context, probe)));
+            continue;
+        };
+        let given = spelling(context, probe, limit);
+        if refuses(&run) {
+            let (exit, expected) = (run.exit().unwrap_or_default(), probe.exit.unwrap_or_default());
+            let detail = format!(
+                "{given} is rejected: exited with {exit}, expected {expected}; declare another spelling as `flags.limit`"
+            );
+            assertions.push(run.failed_at_reason("refused", Stream::Stderr, detail));
+            break;
+        }
+        assertions.push(match Listing::of(run, list) {
+            Ok(limited) if limited.count > limit || limited.count < limit.min(available) => {
+                let detail = format!("{} with {given}", counted(limited.count, "item"));
+                run.failed_at_pointer("count", limited.pointer(), detail)
+            }
+            Ok(limited) => same_first(&plain, &again, &limited, &given),
+            Err(_) if run.unusable().is_none() => {
+                let detail =
+                    format!("with {given}, stdout has no list at {:?}, as it has without", list.items);
+                run.failed_at_start("no-list", Stream::Stdout, detail)
+            }
+            Err(reason) => inconclusive(reason),
+        });
+    }
+    let held = assertions.iter().all(Result::is_ok);
+    if held && available < 2 {
+        assertions.push(inconclusive(format!(
+            "{} has {}: declare a probe whose list has at least 2",
+            plain.run.label(),
+            counted(available, "item")
+        )));
+    }
+    assertions
+}
+
+/// A limited list begins as it does without a limit, as far as its order is the same from run to run.
+fn same_first(plain: &Listing, again: &[Listing], limited: &Listing, given: &str) -> Assertion {
+    let (Some(items), Some(cut)) = (plain.items(), limited.items()) else { return Ok(()) };
+    let (Some(first), Some(cut)) = (items.first(), cut.first()) else { return Ok(()) };
+    if first == cut {
+        return Ok(());
+    }
+    let lists: Option<Vec<&[Value]>> = again.iter().map(Listing::items).collect();
+    let Some(lists) = lists.filter(|lists| !lists.is_empty()) else { return inconclusive(FAST) };
+    let differs = match identities(items, &lists) {
+        keys if !keys.is_empty() => keys.into_iter().any(|key| first.get(key) != cut.get(key)),
+        _ => lists.iter().all(|list| *list == items),
+    };
+    if !differs {
+        return Ok(());
+    }
+    let detail = format!("with {given} the list begins with another item than without");
+    limited.run.failed_at_pointer("first", &limited.item(0), detail)
+}
+
+/// The members that tell the items of a list apart and are the same, in the same order, in all of `lists`.
+fn identities<'v>(items: &'v [Value], lists: &[&[Value]]) -> Vec<&'v str> {
+    let keys = items.first().and_then(Value::as_object).into_iter().flat_map(|first| first.keys());
+    let column = |list: &[Value], key: &str| -> Option<Vec<String>> {
+        list.iter().map(|item| Some(item.get(key)?.to_string())).collect()
+    };
+    keys.map(String::as_str)
+        .filter(|key| {
+            let Some(own) = column(items, key) else { return false };
+            let distinct: BTreeSet<&String> = own.iter().collect();
+            distinct.len() == own.len() && lists.iter().all(|list| column(list, key).as_ref() == Some(&own))
+        })
+        .collect()
+}

@@ -1,0 +1,98 @@
+//! `p7-no-spinner`: without a terminal, stderr has lines and nothing that is redrawn.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::moves_cursor;
+use crate::verdict::{Assertion, Judgement, inconclusive};
+use agentnative_core::model::{OutputFormat, Stream, Variant};
+use std::io::Read as _;
+
+/// Longer streams are looked at up to here, in bytes.
+const MOST: u64 = 8 << 20;
+
+/// `p7-no-spinner`
+pub fn no_spinner(context: &CheckContext) -> Judgement {
+    let runs = context.declared().flat_map(|probe| context.runs_of(probe));
+    let plain = runs.filter(|run| run.variant() == Variant::Plain && !is_error_object(run));
+    Judgement::of(plain.map(|run| drawn_once(&run)), "declare a probe")
+}
+
+/// Whether stderr holds an error object and nothing else, which is another check's.
+fn is_error_object(run: &RunView) -> bool {
+    let on_stderr = run.context.profile.conventions.errors == Stream::Stderr;
+    on_stderr && run.format() != OutputFormat::Text && !run.probe.gives_data()
+}
+
+fn drawn_once(run: &RunView) -> Assertion {
+    let bytes = run.bytes(Stream::Stderr);
+    let mut text = Vec::new();
+    if let Err(error) = bytes.reader().take(MOST).read_to_end(&mut text) {
+        return inconclusive(format!("stderr of {} could not be read: {error}", run.label()));
+    }
+    let Some(redraw) = first_redraw(&text) else { return run.exited().map(drop).map_err(Into::into) };
+    let (kind, at, what) = match redraw {
+        Redraw::Return(at) => ("carriage-return", at, "a carriage return that begins a line anew"),
+        Redraw::Cursor(at) => ("cursor", at, "a sequence that moves the cursor or erases"),
+    };
+    let detail = format!("stderr contains {what}, and is not a terminal");
+    match strict_json::locate(bytes.reader(), at as u64) {
+        Ok(at) => run.failed_at(kind, Stream::Stderr, at, detail),
+        Err(_) => run.failed(kind, detail),
+    }
+}
+
+/// What draws over what is there, and where it begins.
+#[derive(Debug, PartialEq, Eq)]
+enum Redraw {
+    Return(usize),
+    Cursor(usize),
+}
+
+/// The first place that draws over what is there. Colours do not; nor does a line that ends in CR LF.
+fn first_redraw(text: &[u8]) -> Option<Redraw> {
+    memchr::memchr2_iter(b'\r', 0x1b, text).find_map(|at| match text[at] {
+        b'\r' => {
+            let next = text[at..].iter().find(|byte| **byte != b'\r');
+            (next != Some(&b'\n')).then_some(Redraw::Return(at))
+        }
+        _ => moves_cursor(&text[at + 1..]).then_some(Redraw::Cursor(at)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Redraw, first_redraw};
+
+    #[test]
+    fn what_is_drawn_over_is_found_where_it_begins() {
+        for (text, expected) in [
+            ("- a\r- b\n", Redraw::Return(3)),
+            ("10%\r", Redraw::Return(3)),
+            ("ok\r\n\rloading\n", Redraw::Return(4)),
+            ("\u{1b}[32mgreen\u{1b}[0m \u{1b}[2Kx", Redraw::Cursor(15)),
+            ("\u{1b}[?25l", Redraw::Cursor(0)),
+            ("\u{1b}[1A", Redraw::Cursor(0)),
+            ("\u{1b}7\u{1b}8", Redraw::Cursor(0)),
+            ("\u{1b}[s", Redraw::Cursor(0)),
+        ] {
+            assert_eq!(first_redraw(text.as_bytes()), Some(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_and_colours_are_no_redraw() {
+        for text in [
+            "",
+            "one\ntwo\n",
+            "one\r\ntwo\r\r\n",
+            "\u{1b}[1;31merror\u{1b}[0m: x\n",
+            "\u{1b}]8;;https://example.org\u{7}link\u{1b}]8;;\u{7}\n",
+            "\u{1b}[?2004h",
+            "\u{1b}",
+            "\u{1b}[",
+            "10%\n20%\n",
+        ] {
+            assert_eq!(first_redraw(text.as_bytes()), None, "{text:?}");
+        }
+    }
+}

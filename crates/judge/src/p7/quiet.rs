@@ -1,0 +1,235 @@
+//! `p7-quiet`: with the quiet option, data and errors are left, and nothing else.
+
+use super::same_data::{self, Compared};
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::{difference, ends_early, taken_elsewhere};
+use crate::lines::has_words;
+use crate::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::{Asking, Flag};
+use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
+use agentnative_core::probe::Probe;
+
+/// `p7-quiet`
+pub fn quiet(context: &CheckContext) -> Judgement {
+    let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
+        context.declared().partition(|probe| probe.gives_data());
+    let mut assertions: Vec<Assertion> = lacking(context);
+    if data.is_empty() {
+        assertions.push(inconclusive("declare a probe that succeeds"));
+    }
+    if failures.is_empty() {
+        // One reason for all checks of failures.
+        assertions.push(inconclusive("no probe fails: declare one with its exit code, such as `exit = 1`"));
+    }
+    assertions.extend(data.into_iter().flat_map(|probe| quiet_runs(context, probe)).map(success));
+    assertions.extend(failures.into_iter().flat_map(|probe| quiet_runs(context, probe)).filter_map(failure));
+    Judgement::of(assertions, "declare `flags.quiet` under [target]")
+}
+
+/// The runs of a probe with the quiet option; the first alone if it shows that the option is not taken.
+fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunView<'a>> {
+    let calls = context.made_from(Derived::Quiet, probe);
+    let mut runs: Vec<RunView> = calls.flat_map(|call| context.runs_of(call)).collect();
+    if runs.first().is_some_and(|run| run.exit() != probe.exit) {
+        runs.truncate(1);
+    }
+    runs
+}
+
+/// What the configuration says that there is not: for the target, or for single probes.
+fn lacking(context: &CheckContext) -> Vec<Assertion> {
+    let finding = |probe: Option<&Probe>| {
+        let (whose, where_) = match probe {
+            Some(probe) => (format!("the probe {}", probe.name), "the command"),
+            None => ("the configuration".to_owned(), "the target"),
+        };
+        let detail =
+            format!("{whose} has `flags.quiet = false`: add a quiet option to {where_}, then remove the key");
+        let probe = probe.map(|probe| probe.name.clone());
+        Err(Finding::new("lacking", Evidence { probe, detail, ..Evidence::default() }).into())
+    };
+    if context.profile.conventions.flags.of(Flag::Quiet) == &Asking::Lacking {
+        return vec![finding(None)];
+    }
+    let own =
+        context.data_probes().filter(|probe| probe.call.flags.get(&Flag::Quiet) == Some(&Asking::Lacking));
+    own.map(|probe| finding(Some(probe))).collect()
+}
+
+/// A run with the quiet option of a probe that gives data.
+fn success(run: RunView) -> Assertion {
+    let context = run.context;
+    let Some(probe) = context.source_of(run.probe) else { return Ok(()) };
+    let Some(plain) = context.plain(probe, run.format()) else {
+        return inconclusive(format!("{} has no plain run to compare with", run.label()));
+    };
+    plain.usable()?;
+    if run.format().is_json() {
+        plain.parsed()?;
+    }
+    let exit = run.exited()?;
+    if Some(exit) == probe.exit {
+        says_nothing_else(&run)?;
+        same_as_plain(&run, &plain)?;
+        return understood(&run, &plain, probe);
+    }
+    refused(&run, probe, exit)
+}
+
+/// That the option is known: the help lists it, it suppresses something, or an unknown flag is refused.
+fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
+    let context = run.context;
+    let is_listed = quiet_option(run).first().is_some_and(|option| context.profile.options.contains(option));
+    let suppresses = !is_blank(plain, Stream::Stderr);
+    let mut unknown = context.made_from(Derived::IgnoredFlag, probe);
+    let accepted = unknown
+        .find_map(|call| context.plain(call, OutputFormat::Text))
+        .filter(|run| run.exit() == probe.exit);
+    match accepted {
+        Some(accepted) if !is_listed && !suppresses => {
+            let what = format!("{} shows nothing: an unknown flag is accepted as well", run.label());
+            inconclusive(accepted.blocked_by(CheckId::P4UnknownFlag, what))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
+    let context = run.context;
+    let asked = asked(run);
+    let elsewhere = taken_elsewhere(context, run.probe, Derived::Quiet, Flag::Quiet);
+    // Where it is accepted, it is judged as well.
+    let in_front = context.made_from(Derived::GlobalFlag, probe).find_map(|call| {
+        let front = call.formats.iter().find_map(|format| context.plain(call, *format))?;
+        (call.call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
+    });
+    if let Some(front) = &in_front
+        && let Some(plain) = context.plain(probe, front.format())
+    {
+        says_nothing_else(front)?;
+        same_as_plain(front, &plain)?;
+    }
+    match elsewhere {
+        Some(place) if !context.profile.commands.is_empty() => {
+            let id = CheckId::P6GlobalFlags;
+            inconclusive(Reason {
+                message: format!("`{asked}` is rejected by {}, but accepted {place}: see {id}", probe.name),
+                blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
+                ..Reason::default()
+            })
+        }
+        Some(_) => {
+            // Without subcommands, the place of options is a matter of the target.
+            match in_front {
+                Some(_) => Ok(()),
+                None => inconclusive(format!(
+                    "`{asked}` is rejected after the arguments of {}: mark the place of options with an element \"{{format}}\" in `args`",
+                    probe.name
+                )),
+            }
+        }
+        None => {
+            let detail = format!(
+                "`{asked}` is rejected: exit code {exit}, but {} without it (`flags.quiet` sets its name)",
+                probe.exit.unwrap_or_default()
+            );
+            run.failed_at_reason("refused", Stream::Stderr, detail)
+        }
+    }
+}
+
+/// The arguments of the quiet option in this call.
+fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
+    run.probe.flag(Flag::Quiet, run.context.profile).args().unwrap_or_default()
+}
+
+/// The same for people.
+fn asked(run: &RunView) -> String {
+    quiet_option(run).join(" ")
+}
+
+fn is_blank(run: &RunView, stream: Stream) -> bool {
+    run.lines(stream).is_some_and(|lines| lines.iter().all(|line| line.trim().is_empty()))
+}
+
+/// A success has no errors, so nothing is left for stderr. An outcome may be told there.
+fn says_nothing_else(run: &RunView) -> Assertion {
+    if is_blank(run, Stream::Stderr) || run.exit() != Some(0) {
+        return Ok(());
+    }
+    let detail = format!("stderr is not empty with `{}`", asked(run));
+    run.failed_at_start("noise", Stream::Stderr, detail)
+}
+
+/// The data are those of the plain run, but for what changes from run to run anyway.
+fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
+    let format = run.format();
+    let is_again =
+        |other: &RunView| other.format() == format && other.is_again() && other.unusable().is_none();
+    let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_again).collect();
+    let shape = &plain.scan().shape;
+    if format.is_json() && again.iter().any(|other| difference(shape, &other.scan().shape).is_some()) {
+        let what = format!("{} changes from run to run", plain.label());
+        return Err(plain.blocked_by(CheckId::P2OutputStable, what).into());
+    }
+    let compared = match format {
+        OutputFormat::Text => same_data::text(run, plain, &again),
+        _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.profile)),
+    };
+    if !matches!(compared, Compared::Same | Compared::TooLarge) {
+        run.context.repeated(plain.probe, format)?;
+    }
+    let asked = asked(run);
+    match compared {
+        Compared::Pointer(_) if is_cut(run, plain) => Err(run.cut().into()),
+        Compared::Same => Ok(()),
+        Compared::TooLarge => {
+            inconclusive(format!("the output of {} is too large to compare", plain.label()))
+        }
+        Compared::Empty => {
+            run.failed("no-data", format!("stdout is empty with `{asked}`, but not without it"))
+        }
+        Compared::Line(line) => {
+            let detail = format!("the data differ from those without `{asked}`, first in this line");
+            run.failed_at_line("other-data", Stream::Stdout, line, detail)
+        }
+        Compared::Pointer(pointer) => {
+            let place = if pointer.is_empty() { "the document" } else { &*pointer };
+            let detail = format!("{place} differs from that without `{asked}`");
+            match format {
+                OutputFormat::Json => run.failed_at_pointer("other-data", &pointer, detail),
+                _ => run.failed_at_start("other-data", Stream::Stdout, detail),
+            }
+        }
+    }
+}
+
+/// Whether JSON ends in the middle, and is shorter than without the option: that is no matter of the option.
+fn is_cut(run: &RunView, plain: &RunView) -> bool {
+    run.scan().structural().is_some_and(|problem| ends_early(problem.kind))
+        && run.bytes(Stream::Stdout).len() < plain.bytes(Stream::Stdout).len()
+}
+
+/// A run with the quiet option of a probe that fails: it still says why. Where it ends otherwise than without, the
+/// option was taken for something else.
+fn failure(run: RunView) -> Option<Assertion> {
+    let context = run.context;
+    let probe = context.source_of(run.probe)?;
+    let plain = context.plain(probe, run.format())?;
+    let tells =
+        |run: &RunView| run.lines(Stream::Stderr).is_none_or(|lines| lines.iter().any(|l| has_words(l)));
+    if run.exit() != probe.exit || plain.exit() != probe.exit {
+        return None;
+    }
+    if !tells(&plain) {
+        let what = format!("{} fails without a message", plain.label());
+        return Some(Err(plain.blocked_by(CheckId::P2StderrDiagnostics, what).into()));
+    }
+    Some(if tells(&run) {
+        Ok(())
+    } else {
+        run.failed("silent-failure", format!("the failure has no message on stderr with `{}`", asked(&run)))
+    })
+}

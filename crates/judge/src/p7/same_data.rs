@@ -1,0 +1,361 @@
+//! Whether a run prints the data of another, but for what changes from run to run.
+
+use crate::context::RunView;
+use agentnative_core::config::Asking;
+use agentnative_core::model::{OutputFormat, Stream};
+use serde_json::Value;
+use strict_json::escape_token;
+
+/// What came of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// The data are the same.
+    Same,
+    /// There are none.
+    Empty,
+    /// They differ, first in this line, counted from 0.
+    Line(usize),
+    /// They differ, first at the value with this pointer.
+    Pointer(String),
+    /// They cannot be held.
+    TooLarge,
+}
+
+/// Text is compared only where two plain runs are alike. Headings and summaries are no data: the lines that are left
+/// have to be a block of those of the plain run. Blank lines do not count, nor what the plain run repeats on stderr.
+pub fn text(run: &RunView, plain: &RunView, again: &[RunView]) -> Compared {
+    let lines = |run: &RunView| run.lines(Stream::Stdout);
+    let (Some(ours), Some(theirs), Some(told)) = (lines(run), lines(plain), plain.lines(Stream::Stderr))
+    else {
+        return Compared::TooLarge;
+    };
+    if again.iter().any(|other| lines(other).is_none_or(|other| other != theirs)) {
+        return Compared::Same;
+    }
+    same_lines(&ours, &theirs, &told)
+}
+
+fn same_lines(ours: &[String], theirs: &[String], told: &[String]) -> Compared {
+    let counts = |line: &&str| !line.is_empty() && !told.iter().any(|told| told.trim() == *line);
+    let data = |lines: &[String]| -> Vec<(usize, String)> {
+        let trimmed = lines.iter().map(|line| line.trim()).enumerate();
+        trimmed.filter(|(_, line)| counts(line)).map(|(at, line)| (at, line.to_owned())).collect()
+    };
+    let (ours, theirs) = (data(ours), data(theirs));
+    let texts = |lines: &[(usize, String)]| lines.iter().map(|(_, line)| line.clone()).collect();
+    if is_permutation(texts(&ours), texts(&theirs)) {
+        return Compared::Same;
+    }
+    let Some((_, first)) = ours.first() else {
+        let has_data = !theirs.iter().all(|(_, line)| is_summary(line)) || theirs.len() > MAX_SUMMARY;
+        return if has_data { Compared::Empty } else { Compared::Same };
+    };
+    // Where they agree longest, for each line that the block might begin with.
+    let starts = theirs.iter().enumerate().filter(|(_, (_, line))| line == first).map(|(at, _)| at);
+    let agree = |start: usize| ours.iter().zip(&theirs[start..]).take_while(|(a, b)| a.1 == b.1).count();
+    let longest = starts.map(agree).max().unwrap_or(0);
+    ours.get(longest).map_or(Compared::Same, |(line, _)| Compared::Line(*line))
+}
+
+/// The maximum number of lines of a summary.
+const MAX_SUMMARY: usize = 3;
+
+/// Whether a line of text sums up a call that had nothing to report, and is no data: `All checks passed!`,
+/// `Success: no issues found in 3 source files`, `12 files left unchanged`.
+fn is_summary(line: &str) -> bool {
+    const AMOUNTS: [&str; 6] = ["all", "no", "none", "nothing", "zero", "success"];
+    const SUBJECTS: [&str; 20] = [
+        "change",
+        "changed",
+        "changes",
+        "check",
+        "checked",
+        "checks",
+        "clean",
+        "error",
+        "errors",
+        "file",
+        "files",
+        "found",
+        "issue",
+        "issues",
+        "passed",
+        "problem",
+        "problems",
+        "unchanged",
+        "warning",
+        "warnings",
+    ];
+    let lower = line.to_lowercase();
+    let words: Vec<&str> = lower
+        .split_whitespace()
+        .map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()))
+        .collect();
+    let is_amount = |word: &&str| AMOUNTS.contains(word) || word.parse::<u64>().is_ok();
+    words.iter().any(is_amount) && words.iter().any(|word| SUBJECTS.contains(word))
+}
+
+/// JSON values are compared where all plain runs have the same value. What tells of the option itself may differ.
+pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &Asking) -> Compared {
+    let Some(theirs) = value(plain) else { return Compared::TooLarge };
+    let Some(ours) = value(run) else {
+        return if run.bytes(Stream::Stdout).is_empty() {
+            Compared::Empty
+        } else {
+            Compared::Pointer(String::new())
+        };
+    };
+    let again: Vec<Value> = again.iter().filter_map(value).collect();
+    let mut pointer = String::new();
+    let option: Vec<&str> = option.args().unwrap_or_default().iter().map(String::as_str).collect();
+    if differs(&ours, &theirs, &again.iter().collect::<Vec<_>>(), &option, &mut pointer) {
+        Compared::Pointer(pointer)
+    } else {
+        Compared::Same
+    }
+}
+
+/// The document; for records, an array of them.
+fn value(run: &RunView) -> Option<Value> {
+    match run.format() {
+        OutputFormat::Jsonl => {
+            let lines = run.lines(Stream::Stdout)?;
+            lines
+                .iter()
+                .map(|line| serde_json::from_str(line).ok())
+                .collect::<Option<Vec<_>>>()
+                .map(Value::Array)
+        }
+        _ => run.value(Stream::Stdout),
+    }
+}
+
+/// Whether a value differs from what it always is without the option; `pointer` then names the place.
+fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], pointer: &mut String) -> bool {
+    let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
+    // Null stands for a value that is not there yet, or not any more.
+    let comes_and_goes = (ours.is_null() || theirs.is_null()) && is_scalar(ours) && is_scalar(theirs);
+    if ours == theirs || again.contains(&ours) || comes_and_goes {
+        return false;
+    }
+    let length = pointer.len();
+    let mut at = |token: &str, ours: Option<&Value>, theirs: Option<&Value>, again: Vec<Option<&Value>>| {
+        pointer.push('/');
+        pointer.push_str(&escape_token(token));
+        let found = match (ours, theirs) {
+            // What is not there in each plain run may come and go.
+            (Some(ours), Some(theirs)) => {
+                let all = again.iter().copied().collect::<Option<Vec<_>>>();
+                let measured = ours.is_number() && theirs.is_number() && is_measure(token);
+                !measured
+                    && !names_option(token, option)
+                    && all.is_some_and(|again| differs(ours, theirs, &again, option, pointer))
+            }
+            (None, Some(_)) => again.iter().all(Option::is_some),
+            _ => false,
+        };
+        if !found {
+            pointer.truncate(length);
+        }
+        found
+    };
+    match (ours, theirs) {
+        (Value::Object(a), Value::Object(b)) if again.iter().all(|again| again.is_object()) => {
+            b.iter().any(|(key, theirs)| {
+                at(key, a.get(key), Some(theirs), again.iter().map(|again| again.get(key)).collect())
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if again.iter().all(|again| is_array_of(again, b.len())) => {
+            if a.len() != b.len() {
+                return !echoes(ours, option);
+            }
+            // The order of a set is another one in each run, and the same in some by chance.
+            let texts = |values: &[Value]| values.iter().map(Value::to_string).collect();
+            if is_permutation(texts(a), texts(b)) {
+                return false;
+            }
+            let has_same =
+                |again: &Value| again.as_array().is_some_and(|again| is_permutation(texts(again), texts(b)));
+            let changes_order = again.iter().any(|again| *again != theirs && has_same(again));
+            if changes_order {
+                return !echoes(ours, option);
+            }
+            (0..b.len()).any(|n| {
+                let again = again.iter().map(|again| again.get(n)).collect();
+                at(&n.to_string(), a.get(n), b.get(n), again)
+            })
+        }
+        _ => {
+            let other_type = !same_type(ours, theirs);
+            let always = |again: &Value| again == theirs || other_type && same_type(again, theirs);
+            again.iter().all(|again| always(again)) && !echoes(ours, option)
+        }
+    }
+}
+
+/// Whether two lists have the same elements, in whatever order.
+fn is_permutation(mut a: Vec<String>, mut b: Vec<String>) -> bool {
+    a.sort_unstable();
+    b.sort_unstable();
+    a == b
+}
+
+fn same_type(a: &Value, b: &Value) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+}
+
+fn is_array_of(value: &Value, length: usize) -> bool {
+    value.as_array().is_some_and(|array| array.len() == length)
+}
+
+/// Words in the keys of numbers that are measured, and may be the same in some runs by chance.
+const MEASURES: [&str; 16] = [
+    "age",
+    "duration",
+    "elapsed",
+    "latency",
+    "ms",
+    "now",
+    "ns",
+    "pid",
+    "sec",
+    "seconds",
+    "time",
+    "timestamp",
+    "took",
+    "ts",
+    "uptime",
+    "us",
+];
+
+/// Whether a key names what is measured: `duration_ms`, `elapsedTime`.
+fn is_measure(key: &str) -> bool {
+    let (mut spaced, mut at_upper) = (String::new(), true);
+    for char in key.chars() {
+        if char.is_uppercase() && !at_upper {
+            spaced.push(' ');
+        }
+        at_upper = char.is_uppercase();
+        spaced.extend(char.to_lowercase());
+    }
+    spaced.split(|char: char| !char.is_alphanumeric()).any(|word| MEASURES.contains(&word))
+}
+
+/// Whether a key is called as the option is.
+fn names_option(key: &str, option: &[&str]) -> bool {
+    option.iter().any(|word| word.trim_start_matches('-') == key)
+}
+
+/// Whether a value repeats the option, as one that tells of the call does.
+fn echoes(value: &Value, option: &[&str]) -> bool {
+    let holds = |text: &str| {
+        option
+            .iter()
+            .any(|word| text.split_whitespace().any(|part| part == *word || names_option(part, &[word])))
+    };
+    match value {
+        Value::String(text) => holds(text),
+        Value::Array(items) => items.iter().any(|item| item.as_str().is_some_and(holds)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compared, differs, same_lines};
+    use serde_json::{Value, json};
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn headings_summaries_and_repeated_lines_are_no_data() {
+        let plain = "ID  NAME\n\n1  a\n2  b\n2 records\n";
+        for quiet in [plain, "1  a\n2  b\n", "ID  NAME\n1  a\n2  b", "1  a\n2  b\n2 records\n", "2  b\n"] {
+            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Compared::Same, "{quiet}");
+        }
+        for (quiet, at) in [("1\n2\n", 0), ("1  a\n2 records\n", 1), ("1  a\n2  b\n3  c\n", 2)] {
+            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Compared::Line(at), "{quiet}");
+        }
+        assert_eq!(same_lines(&[], &lines(plain), &[]), Compared::Empty);
+        for summary in [
+            "All checks passed!\n",
+            "Success: no issues found in 3 source files\n",
+            "2 files checked\n\n0 errors\n",
+        ] {
+            assert_eq!(same_lines(&[], &lines(summary), &[]), Compared::Same, "{summary}");
+        }
+        for data in [
+            "2  milk\n",
+            "error in a.py\n",
+            "bad.py:1: error: Incompatible types\n",
+            "checks\n",
+            "1 file\n2 files\n3 files\n4 files\n",
+        ] {
+            assert_eq!(same_lines(&[], &lines(data), &[]), Compared::Empty, "{data}");
+        }
+        assert_eq!(same_lines(&lines("b\na\n"), &lines("a\nb\n"), &[]), Compared::Same);
+        assert_eq!(same_lines(&lines("\n"), &lines("working\n"), &lines("working\n")), Compared::Same);
+    }
+
+    fn place(quiet: Value, plain: Value, again: &[Value]) -> Option<String> {
+        let mut pointer = String::new();
+        differs(&quiet, &plain, &again.iter().collect::<Vec<_>>(), &["--quiet"], &mut pointer)
+            .then_some(pointer)
+    }
+
+    #[test]
+    fn values_differ_where_plain_runs_agree() {
+        let plain = json!({"data": [{"id": 1, "pid": 7}, {"id": 2, "pid": 8}], "at": 3});
+        let again = [json!({"data": [{"id": 1, "pid": 9}, {"id": 2, "pid": 9}], "at": 4})];
+        let quiet = json!({"data": [{"id": null, "pid": 5}, {"id": 2, "pid": 6}], "at": 5});
+        assert_eq!(place(quiet.clone(), plain.clone(), &again), None);
+        assert_eq!(place(quiet, plain.clone(), std::slice::from_ref(&plain)).as_deref(), Some("/at"));
+        for (quiet, expected) in [
+            (json!({"data": [{"id": 1, "pid": 5}], "at": 5}), "/data"),
+            (json!({"data": [{"id": 1, "pid": 5}, {"id": 3, "pid": 5}], "at": 5}), "/data/1/id"),
+            (json!({"data": [{"id": 1, "pid": 5}, {"pid": 5}], "at": 5}), "/data/1/id"),
+            (json!({"at": 5}), "/data"),
+            (json!({"data": null, "at": 5}), "/data"),
+            (json!([]), ""),
+        ] {
+            assert_eq!(place(quiet, plain.clone(), &again).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_set_may_be_in_another_order_in_each_run() {
+        let sets = |order: &[&str]| json!({"tags": order, "rows": [{"id": 1}, {"id": 2}]});
+        let plain = sets(&["a", "b", "c"]);
+        let same = std::slice::from_ref(&plain);
+        // By chance, the plain runs may agree.
+        assert_eq!(place(sets(&["c", "a", "b"]), plain.clone(), same), None);
+        let again = [sets(&["b", "a", "c"])];
+        assert_eq!(place(sets(&["c", "a", "b"]), plain.clone(), &again), None);
+        assert_eq!(place(sets(&["c", "a", "d"]), plain.clone(), &again).as_deref(), Some("/tags"));
+        assert_eq!(place(sets(&["a", "b"]), plain.clone(), &again).as_deref(), Some("/tags"));
+        assert_eq!(place(sets(&["a", "b", "d"]), plain.clone(), same).as_deref(), Some("/tags/2"));
+    }
+
+    #[test]
+    fn what_is_measured_may_be_the_same_by_chance() {
+        let plain =
+            json!({"duration_ms": 7, "elapsedTime": 1.5, "PID": 3, "ts": 1, "items": 2, "times": [1]});
+        let quiet =
+            json!({"duration_ms": 8, "elapsedTime": 2.5, "PID": 4, "ts": 2, "items": 2, "times": [1]});
+        assert_eq!(place(quiet, plain.clone(), std::slice::from_ref(&plain)), None);
+        for (key, value) in [("items", json!(3)), ("duration_ms", json!("8")), ("times", json!([2]))] {
+            let mut quiet = plain.clone();
+            quiet[key] = value;
+            assert!(place(quiet, plain.clone(), std::slice::from_ref(&plain)).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_tells_of_the_option_may_differ() {
+        let plain = json!({"args": ["list"], "quiet": false, "call": "demo list", "level": "normal"});
+        let quiet = json!({"args": ["list", "--quiet"], "quiet": true, "call": "demo list --quiet", "level": "quiet"});
+        assert_eq!(place(quiet, plain.clone(), std::slice::from_ref(&plain)), None);
+    }
+}

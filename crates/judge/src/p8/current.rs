@@ -1,0 +1,48 @@
+//! `p8-bundle-current`: the calls that the instructions for agents show are calls of this version.
+
+use crate::context::{CheckContext, NO_PROJECT};
+use crate::kit::{Examples, Pages, names};
+use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
+use agentnative_core::facts::Bundle;
+use agentnative_core::model::Evidence;
+use agentnative_core::targets::{Example, Names};
+
+/// `p8-bundle-current`
+pub fn current(context: &CheckContext) -> Judgement {
+    let Ok(project) = context.project else {
+        return Judgement::NotApplicable(NO_PROJECT.to_owned());
+    };
+    if project.bundles.is_empty() {
+        return Judgement::NotApplicable("the project contains no AGENTS.md and no SKILL.md".to_owned());
+    }
+    let pages = match Pages::read(context) {
+        Ok(pages) => pages,
+        Err(reason) => return Judgement::unverified(reason),
+    };
+    let names = names(context);
+    let examples = Examples::of(&pages.root, pages.commands.iter().flatten().collect());
+    let mut calls = project.bundles.iter().flat_map(|bundle| calls(bundle, &names)).peekable();
+    if calls.peek().is_none() {
+        return Judgement::NotApplicable("the instructions for agents show no call of the target".to_owned());
+    }
+    Judgement::of(calls.map(|(bundle, call)| is_current(&examples, bundle, &call)), "")
+}
+
+/// The calls of the target in the code of a file.
+fn calls<'b>(bundle: &'b Bundle, names: &'b Names) -> impl Iterator<Item = (&'b Bundle, Example)> {
+    let lines = bundle.code.iter();
+    lines.filter_map(move |code| Some((bundle, Example::in_code(code.line as usize, &code.text, names)?)))
+}
+
+fn is_current(examples: &Examples, bundle: &Bundle, call: &Example) -> Assertion {
+    let Some(wrong) = examples.wrong(&call.args) else { return Ok(()) };
+    match wrong.told() {
+        Ok((kind, detail)) => {
+            let line = Some(call.line as u64);
+            let detail = format!("{detail}, which {} uses", bundle.file);
+            let evidence = Evidence { file: Some(bundle.file.clone()), line, detail, ..Evidence::default() };
+            Err(Finding::new(kind, evidence).into())
+        }
+        Err(reason) => inconclusive(reason),
+    }
+}

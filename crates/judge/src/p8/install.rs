@@ -1,0 +1,83 @@
+//! `p8-bundle-install`: a command brings the instructions for agents to where these look for them.
+
+use crate::context::CheckContext;
+use crate::context::RunView;
+use crate::kit::listed;
+use crate::verdict::{Assertion, Finding, Judgement};
+use agentnative_core::catalogue::Derived;
+use agentnative_core::config::Asking;
+use agentnative_core::model::{OutputFormat, Stream};
+use agentnative_core::run::{Change, Entry, EntryKind};
+
+/// The file that agents look for.
+const FILE: &str = "SKILL.md";
+/// Commands of these names may install it.
+const COMMANDS: [&str; 2] = ["skill", "skills"];
+
+/// `p8-bundle-install`
+pub fn install(context: &CheckContext) -> Judgement {
+    match &context.profile.conventions.bundle_install {
+        Asking::With(_) => {
+            let call = context.derived(Derived::BundleInstall);
+            let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
+            Judgement::of(runs.map(|run| of_run(&run)), "the command of `bundle_install` was not run")
+        }
+        Asking::Lacking => {
+            let remedy = "add a command that installs the instructions for agents, then declare it";
+            Judgement::broken(vec![Finding::lacking("bundle_install", remedy)])
+        }
+        Asking::Undeclared => undeclared(context),
+    }
+}
+
+fn undeclared(context: &CheckContext) -> Judgement {
+    let command = context.profile.commands.iter().find(|name| COMMANDS.contains(&name.as_str()));
+    let is_skill = |file: &&str| file.rsplit('/').next() == Some(FILE);
+    let bundles = context.project.ok().map_or(&[][..], |project| &project.bundles);
+    let file = bundles.iter().map(|bundle| bundle.file.as_str()).find(is_skill);
+    let what = match (command, file) {
+        (Some(command), _) => format!("the help lists the command `{command}`"),
+        (None, Some(file)) => format!("the project contains {file}"),
+        (None, None) => {
+            return Judgement::NotApplicable(format!(
+                "the project contains no {FILE}, and the help has no command `skill`"
+            ));
+        }
+    };
+    Judgement::unverified(format!(
+        "{what}, but `bundle_install` is not declared: declare the arguments that install the instructions for agents, or `false` if there are none (this check then fails: the standard requires them for a SKILL.md)"
+    ))
+}
+
+fn of_run(run: &RunView) -> Assertion {
+    let changes = listed(run)?;
+    let exit = run.exited()?;
+    if exit != 0 {
+        let detail = format!("`{}` exits with {exit}; expected 0", run.probe.name);
+        return run.failed_at_reason("exit", Stream::Stderr, detail);
+    }
+    let arrived: Vec<&Change> = changes.list.iter().filter(|change| is_file(change)).collect();
+    match arrived.as_slice() {
+        [] => {
+            let detail =
+                format!("`{}` puts no {FILE} into the home or the working directory", run.probe.name);
+            run.failed_at_start("missing", Stream::Stdout, detail)
+        }
+        all if all.iter().all(|change| change.after.as_ref().is_none_or(is_empty)) => {
+            let detail = format!("`{}` writes an empty {FILE}", run.probe.name);
+            run.failed_at_start("empty", Stream::Stdout, detail)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a file of that name arrived, or a link to one.
+fn is_file(change: &Change) -> bool {
+    let named = change.path.rsplit('/').next() == Some(FILE);
+    let kinds = [EntryKind::File, EntryKind::Link];
+    named && change.after.as_ref().is_some_and(|entry| kinds.contains(&entry.kind))
+}
+
+fn is_empty(entry: &Entry) -> bool {
+    entry.kind == EntryKind::File && entry.size == 0
+}

@@ -1,0 +1,36 @@
+//! Whether a program is older than the code that it is built from.
+
+use super::package::PackageCode;
+use super::walk::walk;
+use agentnative_core::facts::{Built, Excluded};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// When `program` was built, and the file of `package` that changed last; none where the program is such a
+/// file itself, and where a time cannot be told.
+pub fn built(package: &Path, program: &Path) -> Option<Built> {
+    let code = PackageCode::all(package);
+    let files = code.iter().filter_map(|package| walk(package, &mut Excluded::default()).ok()).flatten();
+    let mut newest: Option<(SystemTime, String)> = None;
+    let own = program.canonicalize().ok()?;
+    for file in files {
+        if file.path.canonicalize().is_ok_and(|path| path == own) {
+            return None;
+        }
+        let Ok(changed) = file.path.metadata().and_then(|metadata| metadata.modified()) else { continue };
+        if newest.as_ref().is_none_or(|(before, _)| changed > *before) {
+            newest = Some((changed, file.name));
+        }
+    }
+    let (changed, newest) = newest?;
+    let milliseconds = |time: SystemTime| {
+        let since = time.duration_since(UNIX_EPOCH).ok()?;
+        u64::try_from(since.as_millis()).ok()
+    };
+    Some(Built {
+        program: super::name_in(package, program).unwrap_or_else(|| program.display().to_string()),
+        at: milliseconds(program.metadata().ok()?.modified().ok()?)?,
+        newest,
+        changed: milliseconds(changed)?,
+    })
+}

@@ -1,0 +1,159 @@
+//! What is looked at of a folder: not other people's code, not what is beside the program, no large files.
+
+use agentnative_core::files::{MAX_TEXT, read};
+use agentnative_core::manifest::workspace_root;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, Match, WalkBuilder};
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use strict_json::sanitize;
+
+/// Folders that hold no code of the project: never entered.
+pub(super) const VENDORED: &[&str] = &[
+    "node_modules/",
+    "bower_components/",
+    "site-packages/",
+    "__pycache__/",
+    "__pypackages__/",
+    "vendor/",
+    "_vendor/",
+    "vendored/",
+    "third_party/",
+    "third-party/",
+    "/target/",
+    "/dist/",
+    "/build/",
+    "/out/",
+    "/coverage/",
+    "/htmlcov/",
+    "/venv/",
+    "/env/",
+];
+
+/// Folders whose code is not the program's: tests, examples, documentation, helpers of its authors.
+pub(super) const NON_PRODUCT: &[&str] = &[
+    "tests/",
+    "test/",
+    "!cmd/test/",
+    "!cmds/test/",
+    "!commands/test/",
+    "!subcommands/test/",
+    "__tests__/",
+    "__mocks__/",
+    "__fixtures__/",
+    "*_test/",
+    "*_tests/",
+    "testdata/",
+    "testutil/",
+    "testutils/",
+    "mock/",
+    "mocks/",
+    "*mock/",
+    "fixtures/",
+    "benches/",
+    "benchmarks/",
+    "examples/",
+    "/bench/",
+    "/benchmark/",
+    "/example/",
+    "/demo/",
+    "/demos/",
+    "/docs/",
+    "/doc/",
+    "/website/",
+    "/site/",
+    "/scripts/",
+    "/script/",
+    "/tools/",
+    "/dev/",
+    "/devtools/",
+    "/hack/",
+    "/ci/",
+    "/e2e/",
+    "/spec/",
+    "/specs/",
+    "/fuzz/",
+    "/xtask/",
+    "/contrib/",
+    "/integration/",
+];
+
+/// A matcher of patterns as in a `.gitignore` in `root`.
+pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root);
+    for line in lines {
+        // Some come from manifests: a path that is no pattern matches nothing.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// A walk in `root` that follows no links and leaves out hidden files, what version control ignores there, and what
+/// `enter` rejects.
+pub(super) fn walker(root: &Path, enter: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
+    let mut walker = WalkBuilder::new(root);
+    let ignored = Ignored::new(root);
+    walker.follow_links(false).standard_filters(false).hidden(true);
+    walker.filter_entry(move |entry| enter(entry) && (entry.depth() == 0 || !ignored.contains(entry)));
+    walker
+}
+
+/// What the `.gitignore` files in and above a folder exclude. One that is no regular file, or too large, excludes
+/// nothing.
+struct Ignored {
+    /// The folder as the walk names it, and its absolute path.
+    root: (PathBuf, PathBuf),
+    /// The patterns of each folder, and whether it is the root of a repository.
+    folders: Mutex<HashMap<PathBuf, Arc<(Gitignore, bool)>>>,
+}
+
+impl Ignored {
+    fn new(root: &Path) -> Self {
+        let absolute = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        Self { root: (root.to_owned(), absolute), folders: Mutex::default() }
+    }
+
+    fn contains(&self, entry: &DirEntry) -> bool {
+        let (root, absolute) = &self.root;
+        let path = absolute.join(entry.path().strip_prefix(root).unwrap_or(entry.path()));
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        for folder in path.ancestors().skip(1) {
+            let patterns = self.patterns(folder);
+            let (gitignore, is_repository) = &*patterns;
+            match gitignore.matched(&path, is_folder) {
+                Match::None if !is_repository => {}
+                decided => return decided.is_ignore(),
+            }
+        }
+        false
+    }
+
+    fn patterns(&self, folder: &Path) -> Arc<(Gitignore, bool)> {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = folders.get(folder) {
+            return Arc::clone(known);
+        }
+        let bytes = read(&folder.join(".gitignore"), MAX_TEXT).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+        let found = Arc::new((patterns(folder, &lines), folder.join(".git").exists()));
+        folders.insert(folder.to_owned(), Arc::clone(&found));
+        found
+    }
+}
+
+/// The path from one folder to another or a file, for people; none where they have no folder in common.
+pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
+    let up = from.ancestors().position(|above| to.starts_with(above))?;
+    let below = to.strip_prefix(from.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
+    Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
+}
+
+/// A file or folder as [`Span::file`](super::Span::file) names it; none where it is neither in the package
+/// nor in its workspace.
+pub fn name_in(package: &Path, path: &Path) -> Option<String> {
+    let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
+    if known { relative(package, path) } else { None }
+}

@@ -1,0 +1,80 @@
+//! What a file of code imports, as it names it.
+
+use super::walk::SourceFile;
+use agentnative_core::model::Language;
+use std::collections::BTreeSet;
+
+/// Extensions of files that an import of JavaScript may name.
+pub(super) const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
+
+/// The files beside this one that it imports, as relative paths, where its language says so by paths. Of a
+/// module of Python, those that the function is imported from which the program starts in.
+pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
+    match file.language {
+        Language::TypeScript => of_scripts(text),
+        Language::Python if file.package.is_entry(file.language, &file.path) => {
+            let functions = file.package.starts.iter().filter_map(|(start, ..)| start.name.split_once(':'));
+            let functions: BTreeSet<&str> = functions.map(|(_, function)| function.trim()).collect();
+            text.lines().filter_map(|line| of_python(line.trim(), &functions)).collect()
+        }
+        Language::Go => of_go(text),
+        Language::Python | Language::Rust => Vec::new(),
+    }
+}
+
+/// The packages in the import declarations of a file of Go.
+fn of_go(text: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let single = line.strip_prefix("import ");
+        if single.is_some_and(|rest| rest.trim_start().starts_with('(')) {
+            inside = true;
+        } else if inside && line.starts_with(')') {
+            inside = false;
+        }
+        if inside || single.is_some() {
+            let mut parts = line.split(['"', '`']);
+            names.extend(parts.nth(1).map(str::to_owned));
+        } else if ["func ", "type ", "var ", "const "].iter().any(|word| line.starts_with(word)) {
+            break;
+        }
+    }
+    names
+}
+
+fn of_scripts(text: &str) -> Vec<String> {
+    let quoted = ['"', '\''].into_iter().flat_map(|quote| {
+        text.match_indices(quote).filter_map(move |(at, _)| {
+            let rest = &text[at + 1..];
+            if !(rest.starts_with("./") || rest.starts_with("../")) {
+                return None;
+            }
+            let before = text[..at].trim_end();
+            let before = before.strip_suffix('(').map_or(before, str::trim_end);
+            let imports = ["from", "import", "require"].iter().any(|word| before.ends_with(word));
+            imports.then(|| rest.split([quote, '\n']).next()).flatten()
+        })
+    });
+    // Data and styles are no code.
+    let is_code = |name: &&str| {
+        let file = name.rsplit('/').next().unwrap_or_default();
+        file.trim_start_matches('.')
+            .rsplit_once('.')
+            .is_none_or(|(_, extension)| SCRIPTS.contains(&extension))
+    };
+    quoted.filter(is_code).map(str::to_owned).collect()
+}
+
+/// `from .module import function`, as the path of the module.
+fn of_python(line: &str, functions: &BTreeSet<&str>) -> Option<String> {
+    let (module, names) = line.strip_prefix("from ")?.split_once(" import ")?;
+    let named = |word: &str| functions.contains(word.split_whitespace().last().unwrap_or_default());
+    if !names.trim_matches(['(', ')', ' ']).split(',').any(named) {
+        return None;
+    }
+    let below = module.trim().trim_start_matches('.');
+    let dots = module.trim().len() - below.len();
+    (dots > 0 && !below.is_empty())
+        .then(|| format!("./{}{}", "../".repeat(dots - 1), below.replace('.', "/")))
+}

@@ -1,0 +1,147 @@
+//! One row a language: what its files are called, and what in it is no part of the program.
+
+use agentnative_core::model::Language;
+use ast_grep_language::SupportLang;
+
+/// What is known of a language. Paths are patterns as in a `.gitignore` at the package's root, rules
+/// are ast-grep's.
+pub(super) struct Row {
+    pub language: Language,
+    /// File extensions, each with the grammar that reads it: only grammars whose feature is on. The
+    /// last grammar reads files that are known by their `#!` line.
+    pub grammars: &'static [(&'static str, SupportLang)],
+    /// Programs that a `#!` line names.
+    pub interpreters: &'static [&'static str],
+    /// Files of tests and of the build.
+    pub non_product: &'static [&'static str],
+    /// Generated files.
+    pub generated: &'static [&'static str],
+    /// Files in which the program starts and ends.
+    pub entry_files: &'static [&'static str],
+    /// Code in which the program starts and ends.
+    pub entry: &'static str,
+    /// Tests that stand in a file of the program.
+    pub tests: Option<&'static str>,
+    /// What makes a file a program where no manifest says where the program starts: its `#!` line, and code that is
+    /// run only when the file is run by itself. In a program that starts elsewhere such code has no part.
+    pub program: Option<&'static str>,
+}
+
+/// Every language, in the order of [`Language::ALL`].
+pub(super) const ROWS: [Row; 4] = [
+    Row {
+        language: Language::Rust,
+        grammars: &[("rs", SupportLang::Rust)],
+        interpreters: &[],
+        non_product: &["build.rs", "test.rs", "tests.rs", "*_test.rs", "*_tests.rs", "test_*.rs"],
+        generated: &["*.pb.rs"],
+        entry_files: &["/main.rs", "/src/main.rs", "/src/bin/*.rs", "/src/bin/*/main.rs"],
+        entry: "{kind: function_item, has: {field: name, regex: '^main$'}}",
+        tests: Some(
+            r"{any: [{kind: mod_item}, {kind: function_item}, {kind: impl_item}, {kind: macro_definition}],
+               follows: {kind: attribute_item,
+                 regex: '^#\[(cfg\((test\b|(all|any)\([^)]*\btest\b)|([a-z_]+::)*(test|bench|rstest|proptest)\b)',
+                 stopBy: {not: {any: [{kind: attribute_item}, {kind: line_comment}]}}}}",
+        ),
+        program: None,
+    },
+    Row {
+        language: Language::Python,
+        grammars: &[("py", SupportLang::Python)],
+        interpreters: &["python"],
+        non_product: &[
+            "test_*.py",
+            "*_test.py",
+            "tests.py",
+            "conftest.py",
+            "/setup.py",
+            "/noxfile.py",
+            "/fabfile.py",
+            "/tasks.py",
+            "__pyinstaller/",
+        ],
+        generated: &["*_pb2.py", "*_pb2_grpc.py", "_version.py"],
+        entry_files: &["__main__.py"],
+        entry: "{any: [{kind: if_statement, regex: '^if \\(?__name__ *=='},
+                       {kind: function_definition, has: {field: name, regex: '^_?main$'}}]}",
+        tests: Some(
+            "{any: [{kind: function_definition, has: {field: name, regex: '^test_'}},
+                    {kind: class_definition, has: {field: superclasses, regex: 'TestCase'}}]}",
+        ),
+        program: Some(
+            "{any: [{kind: comment, nthChild: 1, regex: '^#!', inside: {kind: module}},
+                    {kind: if_statement, regex: '^if \\(?__name__ *=='}]}",
+        ),
+    },
+    Row {
+        language: Language::Go,
+        grammars: &[("go", SupportLang::Go)],
+        interpreters: &[],
+        non_product: &["*_test.go", "magefile.go", "/helpers/", "/misc/"],
+        generated: &["*.pb.go", "*.gen.go", "*_generated.go", "zz_generated*.go"],
+        entry_files: &["main.go"],
+        entry: "{any: [{kind: source_file, has: {kind: package_clause, regex: '^package +main$'}},
+                       {kind: function_declaration, has: {field: name, regex: '^(main|Main|Execute)$'}}]}",
+        tests: None,
+        program: None,
+    },
+    Row {
+        language: Language::TypeScript,
+        grammars: &[
+            ("ts", SupportLang::TypeScript),
+            ("mts", SupportLang::TypeScript),
+            ("cts", SupportLang::TypeScript),
+            ("tsx", SupportLang::Tsx),
+            ("jsx", SupportLang::Tsx),
+            ("js", SupportLang::Tsx),
+            ("mjs", SupportLang::Tsx),
+            ("cjs", SupportLang::Tsx),
+        ],
+        interpreters: &["node", "bun", "deno"],
+        non_product: &[
+            "*.test.*",
+            "*.spec.*",
+            "*.stories.*",
+            "*.bench.*",
+            "*.config.*",
+            "*.conf.*",
+            "*rc.js",
+            "*rc.cjs",
+            "[Gg]ulpfile.*",
+            "[Gg]runtfile.*",
+            "/test.*",
+            "/benchmark.*",
+        ],
+        generated: &["*.d.ts", "*.d.mts", "*.d.cts", "*.min.js"],
+        entry_files: &["cli.*", "main.*", "bin.*", "bin/"],
+        entry: "{any: [{kind: program, has: {kind: hash_bang_line}},
+                       {kind: function_declaration, has: {field: name, regex: '^main$'}}]}",
+        tests: None,
+        program: None,
+    },
+];
+
+pub(super) fn row(language: Language) -> &'static Row {
+    &ROWS[language as usize]
+}
+
+/// The language and grammar of a file of this name.
+pub(super) fn of_name(name: &str) -> Option<(Language, SupportLang)> {
+    let extension = name.rsplit_once('.')?.1;
+    ROWS.iter().find_map(|row| {
+        let grammar = row.grammars.iter().find(|(known, _)| *known == extension)?.1;
+        Some((row.language, grammar))
+    })
+}
+
+/// The language and grammar of a file that starts with this `#!` line.
+pub(super) fn of_shebang(head: &[u8]) -> Option<(Language, SupportLang)> {
+    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    let version = |c: char| c.is_ascii_digit() || c == '.';
+    let mut words = line.split(['/', ' ', '\t', '\r']).map(|word| word.trim_end_matches(version));
+    words.find_map(|word| {
+        let row = ROWS.iter().find(|row| row.interpreters.contains(&word))?;
+        Some((row.language, row.grammars.last()?.1))
+    })
+}

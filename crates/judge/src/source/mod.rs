@@ -1,0 +1,44 @@
+//! The code behind the target: found, read and held to the rules of the source checks.
+//!
+//! [`scan`] reads [`Facts`](agentnative_core::facts::Facts) where the feature `source` is on; what they mean is judged in `source_checks`. The files
+//! around the code are read where the feature `project` is on.
+
+#[cfg(feature = "source")]
+mod built;
+#[cfg(feature = "project")]
+mod exclusions;
+#[cfg(feature = "source")]
+mod file;
+#[cfg(feature = "source")]
+mod imports;
+#[cfg(feature = "project")]
+mod kept;
+#[cfg(feature = "source")]
+mod language;
+#[cfg(feature = "source")]
+mod package;
+#[cfg(feature = "project")]
+mod project;
+#[cfg(feature = "source")]
+mod rules;
+#[cfg(feature = "source")]
+mod scan;
+#[cfg(feature = "source")]
+mod tree;
+#[cfg(feature = "source")]
+mod unread;
+#[cfg(feature = "source")]
+mod walk;
+
+#[cfg(feature = "source")]
+pub use built::built;
+#[cfg(feature = "project")]
+pub use exclusions::name_in;
+#[cfg(feature = "project")]
+pub use kept::{is_code, kept_files};
+#[cfg(feature = "project")]
+pub use project::read_project;
+#[cfg(feature = "source")]
+pub use rules::Rules;
+#[cfg(feature = "source")]
+pub use scan::{BUDGET, scan, scan_within};

@@ -1,0 +1,158 @@
+//! The files around the code: what tells people of exit codes, and schemas.
+
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns, relative, walker};
+use agentnative_core::facts::{Bundle, CodeLine, Document, Frontmatter, Project};
+use agentnative_core::files::{MAX_TEXT, read};
+use ignore::DirEntry;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use strict_json::sanitize;
+
+/// Reads what is around `package`, a folder in `project`. What cannot be read is not there.
+pub fn read_project(project: &Path, package: &Path) -> Project {
+    let absolute = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let (project, package) = (absolute(project), absolute(package));
+    let mut readmes = Vec::new();
+    for here in package.ancestors() {
+        readmes = readmes_in(here, &project);
+        if !readmes.is_empty() || here.join(".git").exists() || !is_in_repository(&package) {
+            break;
+        }
+    }
+    Project { readmes, schemas: schemas(&project), bundles: bundles(&project, &package) }
+}
+
+fn is_in_repository(folder: &Path) -> bool {
+    folder.ancestors().any(|above| above.join(".git").exists())
+}
+
+fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        (name == "readme" || name.starts_with("readme.")) && path.is_file()
+    });
+    files.sort();
+    files.iter().filter_map(|path| document(project, path)).collect()
+}
+
+fn document(project: &Path, path: &Path) -> Option<Document> {
+    let bytes = read(path, MAX_TEXT).ok()?;
+    Some(Document { file: relative(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
+}
+
+/// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
+fn schemas(root: &Path) -> Vec<Document> {
+    let vendored = patterns(root, &[VENDORED, NON_PRODUCT].concat());
+    let enter = move |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || !vendored.matched(entry.path(), is_folder).is_ignore()
+    };
+    let entries = walker(root, enter).sort_by_file_name(|a, b| a.cmp(b)).build();
+    let files = entries.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let json = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
+    json.filter_map(|entry| {
+        let document = document(root, entry.path())?;
+        let named = document.file.ends_with(".schema.json");
+        let says = document.text.contains("\"$schema\"") && document.text.contains("json-schema.org/");
+        (named || says && is_schema(&document.text)).then_some(document)
+    })
+    .collect()
+}
+
+/// Whether a document calls itself a JSON Schema; not one that only holds or names one.
+fn is_schema(text: &str) -> bool {
+    let document: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let uri = document.as_ref().and_then(|document| document.get("$schema")?.as_str());
+    uri.is_some_and(|uri| uri.contains("json-schema.org/"))
+}
+
+/// The instructions for agents, from the package up to the repository's root.
+fn bundles(project: &Path, package: &Path) -> Vec<Bundle> {
+    let mut found = Vec::new();
+    for here in package.ancestors() {
+        let mut folders = vec![here.to_owned()];
+        for skills in ["skills", ".claude/skills", ".agents/skills"] {
+            let entries = fs::read_dir(here.join(skills)).into_iter().flatten().flatten();
+            folders.extend(entries.map(|entry| entry.path()));
+        }
+        folders.sort();
+        let files = folders.iter().flat_map(|folder| ["AGENTS.md", "SKILL.md"].map(|name| folder.join(name)));
+        found.extend(files.filter(|path| path.is_file()).filter_map(|path| bundle(project, &path)));
+        if here.join(".git").exists() || !is_in_repository(package) {
+            break;
+        }
+    }
+    found
+}
+
+fn bundle(project: &Path, path: &Path) -> Option<Bundle> {
+    let Document { file, text } = document(project, path)?;
+    Some(Bundle { file, frontmatter: frontmatter(&text), code: code(&text) })
+}
+
+/// The code in a text in Markdown.
+fn code(text: &str) -> Vec<CodeLine> {
+    let mut found: Vec<CodeLine> = Vec::new();
+    let mut in_block = false;
+    let mut goes_on = false;
+    let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    let line_of = |at: usize| 1 + starts.partition_point(|start| *start <= at) as u64;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => in_block = true,
+            Event::End(TagEnd::CodeBlock) => (in_block, goes_on) = (false, false),
+            Event::Code(span) => {
+                found.push(CodeLine { line: line_of(range.start), text: span.into_string() })
+            }
+            Event::Text(block) if in_block => {
+                for (nth, line) in block.lines().enumerate() {
+                    let begun = line.trim_end().strip_suffix('\\');
+                    let text = begun.unwrap_or(line).trim();
+                    match found.last_mut().filter(|_| goes_on) {
+                        Some(last) => last.text.push_str(&format!(" {text}")),
+                        None => found.push(CodeLine {
+                            line: line_of(range.start) + nth as u64,
+                            text: text.to_owned(),
+                        }),
+                    }
+                    goes_on = begun.is_some();
+                }
+            }
+            _ => {}
+        }
+    }
+    found.retain(|line| !line.text.trim().is_empty());
+    found
+}
+
+/// What is needed of a frontmatter; it may hold more.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    description: String,
+}
+
+fn frontmatter(text: &str) -> Frontmatter {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let yaml = text.strip_prefix("---\n").and_then(|rest| {
+        let end = rest.find("\n---\n").or_else(|| rest.strip_suffix("\n---").map(str::len))?;
+        rest.get(..end)
+    });
+    match yaml.map(serde_saphyr::from_str::<Head>) {
+        None => Frontmatter::Missing,
+        Some(Ok(head)) => Frontmatter::Read {
+            name: head.name.trim().to_owned(),
+            description: head.description.trim().to_owned(),
+        },
+        Some(Err(error)) => {
+            let words = error.to_string();
+            Frontmatter::Invalid(words.lines().next().unwrap_or_default().to_owned())
+        }
+    }
+}

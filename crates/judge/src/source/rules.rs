@@ -1,0 +1,198 @@
+//! The checks' rules, compiled: one table a grammar, by kind of node.
+
+use super::language::row;
+use agentnative_contract::error::{Error, Result};
+use agentnative_core::catalogue::Check;
+use agentnative_core::catalogue::SourceRule;
+use agentnative_core::model::{CheckId, Language};
+use aho_corasick::{AhoCorasick, MatchKind};
+use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};
+use ast_grep_core::Matcher as _;
+use ast_grep_language::SupportLang;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The word that opens a waiver in a comment.
+pub(super) const WAIVER: &str = "agentnative-ignore";
+
+/// The rules of source checks, ready to be held to code. They are compiled when first needed, once.
+pub struct Rules {
+    /// The checks that they are of, each with the fingerprint of its rules.
+    pub(super) fingerprints: BTreeMap<String, u64>,
+    languages: BTreeMap<Language, Passes>,
+}
+
+/// The rules of one language: those about any code, and those about names that they capture.
+struct Passes {
+    first: Pass,
+    second: Pass,
+}
+
+/// The rules of one pass over the files of one language.
+struct Pass {
+    language: Language,
+    origins: Vec<Origin>,
+    grammars: Vec<(SupportLang, OnceLock<Result<Grammar>>)>,
+}
+
+/// A rule as the check's file has it.
+pub(super) struct Origin {
+    pub check: CheckId,
+    pub rule: SourceRule,
+}
+
+impl Rules {
+    /// The rules of `checks`; checks that are no source checks have none.
+    pub fn of<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Self {
+        let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
+        let mut fingerprints = BTreeMap::new();
+        for check in checks {
+            let source = check.source.as_ref();
+            fingerprints.extend(source.map(|source| (check.id.to_string(), source.fingerprint())));
+            for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
+                let passes = languages
+                    .entry(*language)
+                    .or_insert_with(|| Passes { first: Pass::new(*language), second: Pass::new(*language) });
+                for rule in &rules.rules {
+                    let pass = if rule.of.is_some() { &mut passes.second } else { &mut passes.first };
+                    pass.origins.push(Origin { check: check.id, rule: rule.clone() });
+                }
+            }
+        }
+        Self { fingerprints, languages }
+    }
+
+    /// The rules of `language` for the first pass.
+    pub(super) fn first(&self, language: Language) -> Option<Result<Table<'_>>> {
+        let pass = &self.languages.get(&language)?.first;
+        let words = pass.origins.iter().flat_map(|origin| &origin.rule.words).map(String::as_str);
+        Some(Table::new(pass, &words.chain([WAIVER]).collect::<Vec<_>>()))
+    }
+
+    /// The rules of `language` for the second pass, about these names.
+    pub(super) fn second(&self, language: Language, names: &[&str]) -> Option<Result<Table<'_>>> {
+        let pass = &self.languages.get(&language)?.second;
+        Some(Table::new(pass, names))
+    }
+
+    /// The names that the second pass is about: what a rule has captured that another one is `of`.
+    pub(super) fn is_named(&self, language: Language, check: &str, rule: &str) -> bool {
+        let about =
+            |origin: &Origin| origin.check.as_str() == check && origin.rule.of.as_deref() == Some(rule);
+        self.languages.get(&language).is_some_and(|passes| passes.second.origins.iter().any(about))
+    }
+}
+
+impl Pass {
+    fn new(language: Language) -> Self {
+        let mut langs: Vec<SupportLang> = row(language).grammars.iter().map(|(_, lang)| *lang).collect();
+        langs.dedup();
+        let grammars = langs.into_iter().map(|lang| (lang, OnceLock::new())).collect();
+        Self { language, origins: Vec::new(), grammars }
+    }
+}
+
+/// The rules of a pass and the words that it looks for.
+pub(super) struct Table<'a> {
+    pass: &'a Pass,
+    words: AhoCorasick,
+    /// For each word, whether it must begin and end where a word does.
+    whole: Vec<(bool, bool)>,
+}
+
+/// The rules of a pass, compiled for one grammar.
+pub(super) struct Grammar {
+    /// As [`Pass::origins`].
+    pub rules: Vec<RuleCore>,
+    /// Kind of node → rules that can match it.
+    pub kinds: Vec<Vec<usize>>,
+    /// Where the program starts and ends.
+    pub entry: RuleCore,
+    /// Tests.
+    pub tests: Option<RuleCore>,
+    /// What makes a file a program of its own.
+    pub program: Option<RuleCore>,
+}
+
+impl<'a> Table<'a> {
+    fn new(pass: &'a Pass, words: &[&str]) -> Result<Self> {
+        let whole = words.iter().map(|word| (!word.starts_with('*'), !word.ends_with('*'))).collect();
+        let words = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(words.iter().map(|word| word.trim_matches('*')))
+            .map_err(|error| Error::general(format!("the words of the source rules: {error}")))?;
+        Ok(Self { pass, words, whole })
+    }
+
+    /// The check and rule of this index.
+    pub fn origin(&self, index: usize) -> &Origin {
+        &self.pass.origins[index]
+    }
+
+    /// The rules for this grammar, compiled now if they are not yet.
+    pub fn grammar(&self, lang: SupportLang) -> Result<&Grammar> {
+        let known = self.pass.grammars.iter().find(|(known, _)| *known == lang);
+        let (_, grammar) = known.ok_or_else(|| {
+            Error::general(format!("{lang} is no grammar of {}", self.pass.language.name()))
+        })?;
+        let compiled = grammar.get_or_init(|| Grammar::new(self.pass.language, lang, &self.pass.origins));
+        compiled.as_ref().map_err(Clone::clone)
+    }
+
+    /// Where in `text` the words are, in order. A part of a longer word is none, unless a `*` allows it.
+    pub fn hits(&self, text: &[u8]) -> Vec<usize> {
+        let word = |at: usize| text.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let hits = self.words.find_overlapping_iter(text).filter(|hit| {
+            let (start, end) = self.whole[hit.pattern()];
+            let inner_start = start && hit.start() > 0 && word(hit.start() - 1) && word(hit.start());
+            let inner_end = end && word(hit.end() - 1) && word(hit.end());
+            !inner_start && !inner_end
+        });
+        let mut hits: Vec<usize> = hits.map(|hit| hit.start()).collect();
+        hits.sort_unstable();
+        hits.dedup();
+        hits
+    }
+}
+
+impl Grammar {
+    fn new(language: Language, lang: SupportLang, origins: &[Origin]) -> Result<Self> {
+        let mut rules = Vec::new();
+        let mut kinds: Vec<Vec<usize>> = Vec::new();
+        for (index, Origin { check, rule }) in origins.iter().enumerate() {
+            let wrong = |what: String| {
+                Error::general(format!("{check}, {}, rule {}: {what}", language.name(), rule.name))
+            };
+            let core = compile(lang, &rule.rule).map_err(&wrong)?;
+            let can =
+                core.potential_kinds().ok_or_else(|| wrong("it must name a kind of node".to_owned()))?;
+            for kind in &can {
+                if kinds.len() <= kind {
+                    kinds.resize(kind + 1, Vec::new());
+                }
+                kinds[kind].push(index);
+            }
+            rules.push(core);
+        }
+        let own = |yaml: &str| {
+            compile(lang, &format!("rule: {yaml}"))
+                .map_err(|what| Error::general(format!("the row of {}: {what}", language.name())))
+        };
+        let row = row(language);
+        let (tests, program) = (row.tests.map(own).transpose()?, row.program.map(own).transpose()?);
+        Ok(Self { rules, kinds, entry: own(row.entry)?, tests, program })
+    }
+}
+
+fn compile(lang: SupportLang, yaml: &str) -> Result<RuleCore, String> {
+    let core: SerializableRuleCore = from_str(yaml).map_err(|error| error.to_string())?;
+    core.get_matcher(DeserializeEnv::new(lang)).map_err(|error| {
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(inner) = cause {
+            message.push_str(&format!(": {inner}"));
+            cause = inner.source();
+        }
+        message
+    })
+}

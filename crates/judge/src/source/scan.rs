@@ -1,0 +1,150 @@
+//! Reads the code of a package and holds it to the rules, on all cores.
+
+use super::Rules;
+use super::file::{self, Read};
+use super::package::PackageCode;
+use super::unread::Ways;
+use super::walk::{self, SourceFile};
+use agentnative_contract::budget::{self, Budget};
+use agentnative_contract::error::Result;
+use agentnative_core::facts::Facts;
+use agentnative_core::model::Language;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+
+/// For reading one file. Its size bounds the steps of the rules, so this is only spent where its parser is very slow.
+pub const BUDGET: Budget = Budget { memory: 1 << 30, ..Budget::STEP };
+
+/// Scans within a budget. If it is spent, the facts say so and nothing else.
+///
+/// # Errors
+/// As [`scan`].
+pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<Facts> {
+    let fingerprints = rules.fingerprints.clone();
+    budget::within(budget, move || scan(&folder, &rules)).unwrap_or_else(|spent| {
+        let stopped = Some(format!("reading the code was stopped: it needs {spent}"));
+        Ok(Facts { rules: fingerprints, stopped, ..Facts::default() })
+    })
+}
+
+/// Reads the code of the package in `folder`, and of those in its workspace that it is built with, and holds
+/// it to `rules`.
+///
+/// # Errors
+/// A general error when `folder` is none, or a rule is wrong.
+pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
+    let packages = PackageCode::all(folder);
+    let own = &packages[0];
+    let mut facts = Facts {
+        manifest: own.manifest.map(str::to_owned),
+        rules: rules.fingerprints.clone(),
+        ..Facts::default()
+    };
+    let mut files = Vec::new();
+    for package in &packages {
+        files.extend(walk::walk(package, &mut facts.excluded)?);
+        let new = package.dependencies.iter().filter(|dependency| !facts.dependencies.contains(dependency));
+        facts.dependencies.extend(new.cloned().collect::<Vec<_>>());
+    }
+    // Largest first: so no large one is begun last.
+    files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
+    for file in &files {
+        *facts.files.entry(file.language).or_default() += 1;
+    }
+    let mut tables = BTreeMap::new();
+    for language in facts.files.keys() {
+        if let Some(table) = rules.first(*language) {
+            tables.insert(*language, table?);
+        }
+    }
+    let reads = parallel(&files, |file| {
+        let read = file::read(file, tables.get(&file.language)?);
+        Some(read.map(|read| (file, read)))
+    });
+    let mut ways = Ways::of(&files);
+    for read in reads {
+        let (file, read) = read?;
+        ways.add(file, &read);
+        read.add_to(&mut facts);
+    }
+    facts.unread = ways.unread(own);
+    second_pass(&files, rules, &mut facts)?;
+    facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
+    facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
+    facts.waivers.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    Ok(facts)
+}
+
+/// Holds the files to the rules about names that other rules have captured.
+fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Result<()> {
+    let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
+    for found in &facts.matches {
+        if let Some(name) = &found.name
+            && rules.is_named(found.language, &found.check, &found.rule)
+        {
+            names.entry(found.language).or_default().insert(name);
+        }
+    }
+    let mut tables = BTreeMap::new();
+    for (language, names) in &names {
+        if let Some(table) = rules.second(*language, &names.iter().copied().collect::<Vec<_>>()) {
+            tables.insert(*language, table?);
+        }
+    }
+    let reads = parallel(files, |file| {
+        let read = file::read(file, tables.get(&file.language)?);
+        let known =
+            |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
+        Some(read.map(|mut read| {
+            read.matches.retain(|found| found.name.as_ref().is_some_and(known));
+            Read { matches: read.matches, skipped: read.skipped, ..Read::default() }
+        }))
+    });
+    for read in reads {
+        let mut read = read?;
+        read.skipped = read.skipped.filter(|skipped| !facts.skipped.contains(skipped));
+        read.add_to(facts);
+    }
+    Ok(())
+}
+
+impl Read {
+    fn add_to(self, facts: &mut Facts) {
+        facts.bytes += self.bytes;
+        facts.parsed += usize::from(self.parsed);
+        facts.matches.extend(self.matches);
+        facts.skipped.extend(self.skipped);
+        facts.waivers.extend(self.waivers);
+        if self.generated {
+            facts.excluded.generated += 1;
+        }
+    }
+}
+
+/// `work` on each file, on all cores. The order of what comes back is not that of `files`.
+fn parallel<'f, 'p, T: Send>(
+    files: &'f [SourceFile<'p>],
+    work: impl Fn(&'f SourceFile<'p>) -> Option<T> + Sync,
+) -> Vec<T> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let next = AtomicUsize::new(0);
+    let one = || {
+        let files = std::iter::from_fn(|| {
+            budget::checkpoint();
+            budget::progress();
+            files.get(next.fetch_add(1, Ordering::Relaxed))
+        });
+        files.filter_map(&work).collect::<Vec<T>>()
+    };
+    thread::scope(|scope| {
+        // Fewer where the system has no more. This one does it only where there is no other: its stack may be small.
+        let spawn = |_| Builder::new().stack_size(budget::STACK).spawn_scoped(scope, budget::part(one)).ok();
+        let others: Vec<_> = (0..workers).map_while(spawn).collect();
+        let mut all = if others.is_empty() { one() } else { Vec::new() };
+        let joined = others.into_iter().map(|handle| handle.join());
+        all.extend(joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))));
+        all
+    })
+}

@@ -1,0 +1,162 @@
+//! What of the program was not read: where it starts, and where its code goes on.
+
+use super::exclusions::walker;
+use super::file::{Read, is_generated};
+use super::imports::SCRIPTS;
+use super::name_in;
+use super::package::PackageCode;
+use super::walk::SourceFile;
+use agentnative_core::facts::{Unread, WhyUnread};
+use agentnative_core::manifest::{go_files, go_module, is_built, is_go_program, normal};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The ways through the code: which files there are, which of them a program wrote, what they import.
+pub(super) struct Ways<'f, 'p> {
+    files: &'f [SourceFile<'p>],
+    generated: BTreeSet<&'f Path>,
+    imports: BTreeSet<(&'f str, &'f Path, bool, String)>,
+    /// Folders of the packages of Go that are programs.
+    mains: BTreeSet<&'f Path>,
+}
+
+impl<'f, 'p> Ways<'f, 'p> {
+    /// Those through files of which nothing is known yet.
+    pub fn of(files: &'f [SourceFile<'p>]) -> Self {
+        Self { files, generated: BTreeSet::new(), imports: BTreeSet::new(), mains: BTreeSet::new() }
+    }
+
+    /// Adds what a file gave.
+    pub fn add(&mut self, file: &'f SourceFile<'p>, read: &Read) {
+        if read.generated {
+            self.generated.insert(&file.path);
+        }
+        let entry = file.package.is_entry(file.language, &file.path);
+        let imports = read.imports.iter().map(|name| (&*file.name, &*file.path, entry, name.clone()));
+        self.imports.extend(imports);
+        self.mains.extend(file.path.parent().filter(|_| read.is_main));
+    }
+
+    /// What of the program in `package` was not read.
+    pub fn unread(&self, package: &PackageCode) -> Vec<Unread> {
+        let own: Vec<&Path> = self
+            .files
+            .iter()
+            .filter(|file| std::ptr::eq(file.package, package))
+            .map(|file| &*file.path)
+            .collect();
+        let mut unread = Vec::new();
+        let mut has_source = false;
+        for (start, files, sources) in &package.starts {
+            let is = |path: &&Path| files.matched_path_or_any_parents(path, false).is_ignore();
+            let is_source = |path: &&Path| sources.matched_path_or_any_parents(path, false).is_ignore();
+            let written = || own.iter().copied().filter(|path| !self.generated.contains(path));
+            has_source |= written().any(|path| is_source(&path));
+            if written().any(|path| is(&path) || is_source(&path)) {
+                continue;
+            }
+            let why = match own.iter().copied().any(|path| is(&path)) {
+                true => WhyUnread::Generated,
+                false if start.is_built => WhyUnread::Built,
+                false => WhyUnread::NotFound,
+            };
+            unread.push(Unread { name: start.name.clone(), importer: None, why });
+        }
+        if !has_source {
+            let stems: BTreeSet<PathBuf> = own.iter().flat_map(|path| stems(path)).collect();
+            let by_path = self.imports.iter().filter(|(_, path, ..)| !is_go(path));
+            let imports = by_path.filter_map(|(importer, path, entry, name)| {
+                let why = not_read(&package.folder, &stems, path, *entry, name)?;
+                Some(Unread { name: name.clone(), importer: Some((*importer).to_owned()), why })
+            });
+            unread.extend(imports);
+        }
+        if own.iter().any(|path| is_go(path)) {
+            unread.extend(self.unread_go(package, &own));
+        }
+        unread
+    }
+
+    /// What a program in Go is built from and was not read: the packages of its module that it imports, directly
+    /// or not; or the program itself.
+    fn unread_go(&self, package: &PackageCode, own: &[&Path]) -> Vec<Unread> {
+        let unread = |name: String, importer| Unread { name, importer, why: WhyUnread::NotFound };
+        if !self.mains.iter().any(|main| main.starts_with(&package.folder)) {
+            let start = go_main(&package.folder).and_then(|main| name_in(&package.folder, &main));
+            return start.map(|start| unread(start, None)).into_iter().collect();
+        }
+        let Some(module) = go_module(&package.folder) else { return Vec::new() };
+        let mut imports: BTreeMap<&Path, Vec<(&str, &str)>> = BTreeMap::new();
+        for (importer, path, _, name) in self.imports.iter().filter(|(_, path, ..)| is_go(path)) {
+            imports.entry(path.parent().unwrap_or(path)).or_default().push((importer, name));
+        }
+        let read: BTreeSet<&Path> =
+            own.iter().filter(|path| is_go(path)).filter_map(|path| path.parent()).collect();
+        let mut open: Vec<PathBuf> = self.mains.iter().map(|main| main.to_path_buf()).collect();
+        let mut seen: BTreeSet<PathBuf> = open.iter().cloned().collect();
+        let mut found = Vec::new();
+        while let Some(folder) = open.pop() {
+            for (importer, name) in imports.get(&*folder).into_iter().flatten() {
+                let Some(below) = name.strip_prefix(&module).filter(|rest| rest.starts_with('/')) else {
+                    continue;
+                };
+                let folder = package.folder.join(&below[1..]);
+                if !seen.insert(folder.clone()) {
+                    continue;
+                }
+                if read.contains(&*folder) {
+                    open.push(folder);
+                } else if go_files(&folder).iter().any(|text| !is_generated(text)) {
+                    found.push(unread(below[1..].to_owned(), Some((*importer).to_owned())));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn is_go(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "go")
+}
+
+/// The first folder below this one that holds a program in Go.
+fn go_main(folder: &Path) -> Option<PathBuf> {
+    let foreign = ["vendor", "node_modules", "testdata"];
+    let mut folders = walker(folder, move |entry| {
+        entry.file_type().is_some_and(|kind| kind.is_dir())
+            && !foreign.iter().any(|name| entry.file_name() == *name)
+    });
+    folders.sort_by_file_name(Ord::cmp);
+    let mut folders = folders.build().flatten().map(ignore::DirEntry::into_path);
+    folders.find(|folder| is_go_program(folder))
+}
+
+/// What a file is imported as: its path without extension; its folder where it stands for that.
+fn stems(path: &Path) -> Vec<PathBuf> {
+    let stem = path.with_extension("");
+    let whole = stem.file_name().is_some_and(|name| name == "index" || name == "__init__");
+    let folder = stem.parent().filter(|_| whole).map(Path::to_owned);
+    std::iter::once(stem).chain(folder).collect()
+}
+
+/// Why what a file imports was not read; none where it was, or is other people's.
+fn not_read(
+    folder: &Path,
+    stems: &BTreeSet<PathBuf>,
+    importer: &Path,
+    is_entry: bool,
+    name: &str,
+) -> Option<WhyUnread> {
+    let path = normal(&importer.parent()?.join(name));
+    let is_script =
+        path.extension().and_then(|extension| extension.to_str()).is_some_and(|e| SCRIPTS.contains(&e));
+    if stems.contains(&path) || is_script && stems.contains(&path.with_extension("")) {
+        return None;
+    }
+    let first = path.strip_prefix(folder).ok().and_then(|below| below.components().next());
+    let first = first.and_then(|part| part.as_os_str().to_str()).unwrap_or_default();
+    if first == "node_modules" {
+        return None;
+    }
+    if is_built(first) { Some(WhyUnread::Built) } else { is_entry.then_some(WhyUnread::NotFound) }
+}

@@ -1,0 +1,78 @@
+//! The source checks: what the matches of their rules mean. The rules and the words are data in
+//! `checks/`; the logic is one for all.
+
+mod code;
+mod output_module;
+mod view;
+
+pub use code::Code;
+
+use super::context::{NO_PROJECT, NoCode};
+use super::verdict::Judgement;
+use agentnative_core::catalogue::Check;
+use agentnative_core::facts::{Built, SourceWaiver};
+use std::collections::BTreeMap;
+
+/// The verdict on `check`, which is a source check.
+pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
+    let view = match code {
+        Ok(code) => code.view(check.id),
+        Err(NoCode::NoProject) => {
+            return Judgement::NotApplicable(NO_PROJECT.to_owned());
+        }
+        Err(NoCode::NotRecorded) => {
+            return Judgement::unverified(
+                "the recording contains no code: it was made without source checks",
+            );
+        }
+        Err(NoCode::NoReader) => {
+            return Judgement::unverified(
+                "this build cannot read code: it was made without the feature `source`",
+            );
+        }
+    };
+    view.map_or_else(|| Judgement::unverified("the check has no rules"), |view| view.judgement())
+}
+
+/// That the program is older than its code, if it is.
+pub fn stale(built: &Built) -> Option<String> {
+    let Built { program, newest, .. } = built;
+    (built.changed > built.at).then(|| {
+        format!(
+            "{newest} is newer than the checked program {program}, which may be outdated; \
+             build it, or declare `build` under [target]"
+        )
+    })
+}
+
+/// What else the reader must know of the code: waivers, and what was skipped.
+pub fn notes(code: &Code<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut found: BTreeMap<&str, Option<_>> = BTreeMap::new();
+    for waiver in &code.facts.waivers {
+        let SourceWaiver { file, line, waives, check, reason } = waiver;
+        let lines = found
+            .entry(check)
+            .or_insert_with(|| check.parse().ok().and_then(|id| code.view(id)).map(|view| view.lines()));
+        let what = match (lines, reason) {
+            (None, _) => format!("the waiver does not name a source check: {check}"),
+            (Some(_), None) => {
+                format!(
+                    "the waiver of {check} is ignored because it has no reason (agentnative-ignore {check}: reason)"
+                )
+            }
+            (Some(lines), Some(reason)) if lines.contains(&(Some(code.path(file)), Some(*waives))) => {
+                format!("{check} is waived: {reason}")
+            }
+            (Some(_), Some(_)) => format!("the waiver of {check} is not needed"),
+        };
+        notes.push(format!("{}:{line}: {what}", code.path(file)));
+    }
+    if !code.facts.skipped.is_empty() {
+        notes.push(format!("source files skipped: {}", code.list(&code.facts.skipped)));
+    }
+    if code.facts.excluded.folders > 0 {
+        notes.push(format!("source folders that could not be entered: {}", code.facts.excluded.folders));
+    }
+    notes
+}

@@ -1,0 +1,249 @@
+//! The code in the eyes of one source check.
+
+use super::code::Code;
+use super::output_module::OutputModule;
+use crate::verdict::{Finding, Judgement};
+use agentnative_core::catalogue::Check;
+use agentnative_core::catalogue::{Home, MISSING, Role, SourceCheck, SourceRule};
+use agentnative_core::facts::{Entry, Match, Ranges, SourceWaiver, Span};
+use agentnative_core::manifest::Dependency;
+use agentnative_core::model::{CheckId, Evidence, Language};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// The code in the eyes of one check.
+pub(super) struct View<'a> {
+    pub code: &'a Code<'a>,
+    pub check: &'a Check,
+    pub source: &'a SourceCheck,
+}
+
+struct RuleMatch<'a> {
+    rule: &'a SourceRule,
+    found: &'a Match,
+}
+
+impl<'a> Code<'a> {
+    /// The code in the eyes of the source check of this ID.
+    pub(super) fn view(&'a self, id: CheckId) -> Option<View<'a>> {
+        let check = id.check();
+        Some(View { code: self, check, source: check.source.as_ref()? })
+    }
+}
+
+impl<'a> View<'a> {
+    /// The rule of a match of this check.
+    pub fn rule(&self, found: &Match) -> Option<&'a SourceRule> {
+        let rules = &self.source.languages.get(&found.language)?.rules;
+        rules.iter().find(|rule| rule.name == found.rule)
+    }
+
+    /// The matches of the rules with this role.
+    fn matches(&self, role: Role) -> Vec<RuleMatch<'a>> {
+        let own = self.code.facts.matches.iter().filter(|found| found.check == self.check.id.as_str());
+        let all = own.filter_map(|found| Some(RuleMatch { rule: self.rule(found)?, found }));
+        all.filter(|one| one.rule.role == role).collect()
+    }
+
+    /// Whether a rule of this role is about the languages of the package.
+    fn has(&self, role: Role) -> bool {
+        let languages =
+            self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
+        languages.flat_map(|language| &language.rules).any(|rule| rule.role == role)
+    }
+
+    pub fn judgement(&self) -> Judgement {
+        if !self.code.is_of_these_rules() {
+            return Judgement::unverified(
+                "the code was recorded with the rules of another version: check it again",
+            );
+        }
+        if let Some(why) = &self.code.facts.stopped {
+            return Judgement::unverified(why.clone());
+        }
+        let findings = self.findings();
+        let waived =
+            |(waiver, finding): &(Option<String>, Finding)| Some((waiver.clone()?, finding.evidence.clone()));
+        let waived: Vec<(String, Evidence)> = findings.iter().filter_map(waived).collect();
+        let open: Vec<Finding> =
+            findings.into_iter().filter(|(waiver, _)| waiver.is_none()).map(|(_, finding)| finding).collect();
+        if open.is_empty() && !waived.is_empty() {
+            let (reasons, evidence): (BTreeSet<String>, Vec<Evidence>) = waived.into_iter().unzip();
+            let message = format!("waived in the code: {}", Vec::from_iter(reasons).join("; "));
+            return Judgement::Waived { message, evidence };
+        }
+        if open.is_empty() { self.without_findings() } else { Judgement::broken(open) }
+    }
+
+    /// The verdict when no place in the code is to be named.
+    fn without_findings(&self) -> Judgement {
+        let facts = self.code.facts;
+        let (covered, not): (Vec<Language>, Vec<Language>) =
+            facts.files.keys().copied().partition(|language| self.source.languages.contains_key(language));
+        if covered.is_empty() && not.is_empty() && !facts.unread.is_empty() {
+            return Judgement::unverified(format!("no code was read{}", self.code.unread()));
+        }
+        if covered.is_empty() {
+            return Judgement::NotApplicable(if not.is_empty() {
+                format!(
+                    "the target has no code in {}",
+                    names(&Vec::from_iter(self.source.languages.keys().copied()))
+                )
+            } else {
+                format!("the check does not cover {}", names(&not))
+            });
+        }
+        let mut gaps = String::new();
+        if facts.skipped.iter().any(|skipped| covered.contains(&skipped.language)) {
+            gaps.push_str(&format!("; skipped: {}", self.code.list(&facts.skipped)));
+        }
+        gaps.push_str(&self.code.unread());
+        if facts.excluded.folders > 0 {
+            gaps.push_str(&format!("; folders that could not be entered: {}", facts.excluded.folders));
+        }
+        let open = |what: &str| Judgement::unverified(format!("{what}{gaps}"));
+        let wanted = self.wanted();
+        if self.has(Role::Wanted) && wanted.is_none() {
+            if let Some(open_match) = self.matches(Role::Open).first() {
+                let at = &open_match.found.span;
+                return open(&format!(
+                    "{} ({}:{})",
+                    open_match.rule.message,
+                    self.code.path(&at.file),
+                    at.start.0
+                ));
+            }
+            return match (&self.source.missing, &self.source.unseen, self.own_dependency()) {
+                (Some(what), _, Some(own)) => {
+                    open(&format!("{what}; another package of this repository may contain it: {own}"))
+                }
+                (Some(what), _, None) if gaps.is_empty() => Judgement::broken(vec![self.about_package(what)]),
+                (Some(what), ..) | (None, Some(what), _) => open(what),
+                (None, None, _) => open("nothing in the code decides it"),
+            };
+        }
+        if self.has(Role::Fault) && !gaps.is_empty() {
+            return open("not all files could be read");
+        }
+        let rest = if not.is_empty() { String::new() } else { format!("; not covered: {}", names(&not)) };
+        let files: usize = facts.files.values().sum();
+        Judgement::Pass(match wanted {
+            Some(place) => format!("{place}{rest}"),
+            None => format!(
+                "no problem in {files} {} of {}{rest}",
+                if files == 1 { "file" } else { "files" },
+                names(&covered)
+            ),
+        })
+    }
+
+    /// The faults, or where nothing wanted is there what comes near; each with the reason of its waiver.
+    fn findings(&self) -> Vec<(Option<String>, Finding)> {
+        let mut matches = self.faults();
+        if matches.is_empty() && self.wanted().is_none() && self.matches(Role::Open).is_empty() {
+            matches = self.matches(Role::Nearly);
+        }
+        // Several rules may match at one place.
+        let mut places = BTreeSet::new();
+        matches.retain(|one| places.insert((&one.found.span.file, one.found.span.start)));
+        // The first waiver of a line counts.
+        let own =
+            self.code.facts.waivers.iter().rev().filter(|waiver| waiver.check == self.check.id.as_str());
+        let waivers: BTreeMap<(&str, u64), &SourceWaiver> =
+            own.map(|waiver| ((&*waiver.file, waiver.waives), waiver)).collect();
+        let finding = |RuleMatch { rule, found }: RuleMatch<'_>| {
+            let message = rule.message_of(found.name.as_deref().unwrap_or_default());
+            let waiver = waivers.get(&(&*found.span.file, found.span.start.0));
+            let reason = waiver.and_then(|waiver| waiver.reason.clone());
+            (reason, Finding::new(&rule.name, self.evidence(&found.span, message)))
+        };
+        matches.into_iter().map(finding).collect()
+    }
+
+    /// The faults that are not where they may be and not another check's.
+    fn faults(&self) -> Vec<RuleMatch<'a>> {
+        let mut matches = self.matches(Role::Fault);
+        let output = OutputModule::of(self.code);
+        matches.retain(|fault| match self.source.except {
+            _ if fault.rule.everywhere => true,
+            Some(Home::Output) => !output.contains(&fault.found.span),
+            Some(Home::Entry) => fault.found.entry == Entry::No,
+            None => true,
+        });
+        let first = self.source.yields_to.as_ref().and_then(|id| self.code.view(*id));
+        let mut others: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
+        for other in first.iter().flat_map(|first| first.matches(Role::Fault)) {
+            others.entry(&other.found.span.file).or_default().push(other.found.span.range.clone());
+        }
+        let others: BTreeMap<&str, Ranges> =
+            others.into_iter().map(|(file, ranges)| (file, Ranges::of(ranges))).collect();
+        let is_other =
+            |place: &Span| others.get(place.file.as_str()).is_some_and(|ranges| ranges.overlap(&place.range));
+        matches.retain(|fault| !is_other(&fault.found.span));
+        matches
+    }
+
+    /// Where what is wanted was found, when enough of it was.
+    fn wanted(&self) -> Option<String> {
+        let listed = |dependency: &&Dependency| {
+            let rules = self.source.languages.get(&dependency.language);
+            rules.is_some_and(|rules| rules.dependencies.contains(&dependency.name))
+        };
+        if let Some(dependency) = self.code.facts.dependencies.iter().find(listed) {
+            return Some(format!("the package depends on {}", dependency.name));
+        }
+        let matches = self.matches(Role::Wanted);
+        let place = |one: &RuleMatch<'_>| format!("{}:{}", one.found.span.file, one.found.span.range.start);
+        let kind = |one: &RuleMatch<'a>| (&one.rule.name, one.found.language);
+        let mut different: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+        for one in &matches {
+            let name = one.found.name.clone().unwrap_or_else(|| place(one));
+            different.entry(kind(one)).or_default().insert(name);
+        }
+        let first = matches.iter().find(|first| different[&kind(first)].len() >= first.rule.distinct)?;
+        let span = &first.found.span;
+        Some(format!("{}: {}:{}", first.rule.message, self.code.path(&span.file), span.start.0))
+    }
+
+    /// A package of the same repository that the target is built with, where a dependency may decide.
+    fn own_dependency(&self) -> Option<&'a str> {
+        let decides = |dependency: &&Dependency| {
+            let rules = self.source.languages.get(&dependency.language);
+            dependency.own && rules.is_some_and(|rules| !rules.dependencies.is_empty())
+        };
+        self.code.facts.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
+    }
+
+    /// The files and lines of all findings, waived or not.
+    pub fn lines(&self) -> BTreeSet<(Option<String>, Option<u64>)> {
+        self.findings()
+            .into_iter()
+            .map(|(_, finding)| (finding.evidence.file, finding.evidence.line))
+            .collect()
+    }
+
+    fn evidence(&self, span: &Span, detail: String) -> Evidence {
+        Evidence {
+            file: Some(self.code.path(&span.file)),
+            offset: Some(span.range.start as u64),
+            line: Some(span.start.0),
+            column: Some(span.start.1),
+            end_line: Some(span.end.0),
+            end_column: Some(span.end.1),
+            excerpt: Some(span.excerpt.clone()),
+            caret: Some(span.caret),
+            detail,
+            ..Evidence::default()
+        }
+    }
+
+    /// A finding about the package as a whole.
+    fn about_package(&self, what: &str) -> Finding {
+        let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
+        Finding::new(MISSING, Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
+    }
+}
+
+fn names(languages: &[Language]) -> String {
+    languages.iter().map(|language| language.name()).collect::<Vec<_>>().join(", ")
+}

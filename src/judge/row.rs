@@ -1,8 +1,0 @@
-//! The form of the tables that give each check its logic.
-
-use super::context::CheckContext;
-use super::verdict::Judgement;
-use crate::model::CheckId;
-
-/// A check and what gives its verdict.
-pub type Row = (CheckId, fn(&CheckContext) -> Judgement);
