@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use agentnative_contract::Framing;
-use agentnative_contract::infer::{Inference, Rules};
+use agentnative_diff::infer::{Inference, Rules};
 use std::fs::{self, File};
 use std::io::{BufWriter, Result, Write as _};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use agentnative_contract::outcome::{Collector, OutcomeOptions};
+use agentnative_outcome::{Collector, OutcomeOptions};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::hint::black_box;

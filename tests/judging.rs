@@ -7,7 +7,7 @@ use agentnative::facts::Project;
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative::run::End;
-use agentnative_contract::lock::{Learner, Lock};
+use agentnative_diff::lock::{Learner, Lock};
 use std::collections::BTreeSet;
 
 /// The configuration of a linter: `lint` ends with 1 when it finds something.

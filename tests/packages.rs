@@ -246,7 +246,11 @@ fn each_crate_is_packed_with_its_licenses_and_without_the_repository_around_it()
     for name in [
         "agentnative-check",
         "agentnative-check-contract",
+        "agentnative-check-core",
+        "agentnative-check-diff",
         "agentnative-check-helper",
+        "agentnative-check-judge",
+        "agentnative-check-outcome",
         "agentnative-check-output",
         "reference-agent",
         "strict-json",

@@ -3,15 +3,13 @@
 use super::lock::{learn, promise_checks, unasked};
 use super::progress::Observer;
 use super::session::{ConfigSource, Session, SessionOptions};
-use agentnative_contract::diff::{Change, SampleSide, compare, compare_sample};
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::lock::Lock;
-use agentnative_contract::{
-    CONTRACT_FILE, Contract, OutputSpec, contract_path, is_schema_file, names, split_version,
-};
+use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, names, split_version};
 use agentnative_core::config::Config;
 use agentnative_core::probe::{Probe, Recording};
 use agentnative_core::targets::TargetSelector;
+use agentnative_diff::lock::Lock;
+use agentnative_diff::{Change, SampleSide, compare, compare_sample, infer_spec, is_schema_file};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::File;
@@ -189,7 +187,7 @@ impl DiffInput {
     fn outputs(&self) -> Result<Vec<OutputSpec>> {
         Ok(match &self.source {
             Source::Contract(contract) => vec![OutputSpec::of_contract(contract)],
-            Source::Sample(path) => vec![OutputSpec::of_samples(path)?],
+            Source::Sample(path) => vec![infer_spec(path)?],
             Source::Outputs(outputs) => outputs.promises.clone(),
         })
     }

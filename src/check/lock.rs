@@ -6,12 +6,12 @@ use super::session::SessionOutput;
 use agentnative_core::catalogue::Check;
 use agentnative_core::files::WholeFile;
 
-use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
-use agentnative_contract::lock::{LOCK_FOLDER, Lock, lock_path};
 use agentnative_contract::{OutputSpec, Payload};
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::probe::{Probe, Recording};
+use agentnative_diff::lock::{LOCK_FOLDER, Lock, lock_path};
+use agentnative_diff::{Change, Class, compare};
 use agentnative_output::pretty;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -3,10 +3,10 @@
 use super::complete;
 use super::explain_config;
 use super::selection_args::{self, Ids};
-use agentnative_contract::diff::{Class, Rule, rule, rules};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Example, check, checks};
 use agentnative_core::model::{Status, unknown_id};
+use agentnative_diff::{Class, Rule, rule, rules};
 use agentnative_output::{Cell, Output, Page, Tone};
 use clap::builder::PossibleValue;
 use schemars::JsonSchema;

@@ -2,9 +2,9 @@
 
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use agentnative_contract::error::{Error, Issue, Result};
-use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{DataFile, Framing, Violation};
 use agentnative_core::files::WholeFile;
+use agentnative_diff::infer::{Inference, Rules};
 use agentnative_output::{Output, pretty, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -5,10 +5,10 @@ use super::group;
 use super::progress::drawn;
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{LockMode, Locked, Session, lock, promise_checks};
-use agentnative_contract::diff::Class;
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::lock::{LOCK_FOLDER, Lock};
 use agentnative_core::run::RunnerOptions;
+use agentnative_diff::Class;
+use agentnative_diff::lock::{LOCK_FOLDER, Lock};
 use agentnative_output::{Cell, Output, Page};
 
 #[derive(clap::Args)]

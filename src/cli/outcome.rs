@@ -6,9 +6,7 @@ use super::outcomes;
 use crate::follow::{Follow, stop_signal};
 use agentnative_contract::DataFile;
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::outcome::{
-    CallStatus, Collector, Dialect, Operation, OutcomeOptions, RunOutcome, ToolCall,
-};
+use agentnative_outcome::{CallStatus, Collector, Dialect, Operation, OutcomeOptions, RunOutcome, ToolCall};
 use agentnative_output::{Cell, Output, OutputFormat, Page, Tone, whole_number};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -194,7 +192,7 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     }
     if !outcome.artifacts.is_empty() {
         page.heading(&format!("Files ({})", outcome.artifacts.len()));
-        let row = |artifact: &agentnative_contract::outcome::Artifact| {
+        let row = |artifact: &agentnative_outcome::Artifact| {
             let (word, tone) = match artifact.operation {
                 Operation::Created => ("created", Tone::Good),
                 Operation::Modified => ("modified", Tone::Warn),

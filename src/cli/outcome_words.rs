@@ -1,6 +1,6 @@
 //! An outcome in words.
 
-use agentnative_contract::outcome::{Quantity, RunOutcome};
+use agentnative_outcome::{Quantity, RunOutcome};
 use agentnative_output::Tone;
 
 /// The word for how a run ended, and its tone.

@@ -3,8 +3,8 @@
 use super::data_files_args::{UnreadableFile, read_each};
 use super::outcome_words::{facts, verdict};
 use agentnative_contract::error::Result;
-use agentnative_contract::outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
 use agentnative_contract::{DataFile, Unreadable, counted};
+use agentnative_outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
 use agentnative_output::{Cell, Output, Page, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `contract diff`: sides, formats, exit codes.
 
 use agentnative_contract::Schema;
-use agentnative_contract::diff::rules;
+use agentnative_diff::rules;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,7 +1,7 @@
 //! Recordings of each agent, cut down, with the outcome that was written by hand from reading them.
 
 use super::as_json;
-use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions, RunOutcome, outcome};
+use agentnative_outcome::{Collector, Dialect, OutcomeOptions, RunOutcome, outcome};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io;

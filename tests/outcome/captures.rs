@@ -2,7 +2,7 @@
 //! outcome of each. The captures are in `../shared/captures`, so these tests run when they are asked for.
 
 use super::as_json;
-use agentnative_contract::outcome::{Collector, OutcomeOptions};
+use agentnative_outcome::{Collector, OutcomeOptions};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::Path;

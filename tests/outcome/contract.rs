@@ -3,7 +3,7 @@
 use super::{assistant, event, of, part, session, text, tool, with};
 use crate::mutants::mutants;
 use agentnative_contract::Contract;
-use agentnative_contract::outcome::{Collector, OutcomeOptions, RunOutcome};
+use agentnative_outcome::{Collector, OutcomeOptions, RunOutcome};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Each row of the origin's mapping tables.
 
 use super::{assistant, event, lines, of, part, session, text, tool, with};
-use agentnative_contract::outcome::OutcomeOptions;
+use agentnative_outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
 const START: u64 = 1_736_236_800_000;

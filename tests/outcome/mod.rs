@@ -13,7 +13,7 @@ mod sessions;
 mod success;
 mod tools;
 
-use agentnative_contract::outcome::{Collector, OutcomeOptions, RunOutcome, outcome};
+use agentnative_outcome::{Collector, OutcomeOptions, RunOutcome, outcome};
 use serde_json::{Value, json};
 
 /// The outcome of events, as JSON, with a session and an assistant message before them: a stream in

@@ -2,7 +2,7 @@
 
 use super::{assistant, event, lines, of, part, session, text, tool};
 use crate::pieces::Pieces;
-use agentnative_contract::outcome::{Collector, MAX_LINE, OutcomeOptions};
+use agentnative_outcome::{Collector, MAX_LINE, OutcomeOptions};
 use serde_json::{Value, json};
 use std::io::{self, Read};
 
@@ -180,8 +180,7 @@ fn error_handling_partial_data_never_fails() {
     .join("\n");
     for end in 0..whole.len() {
         // A stream cut anywhere, also inside of a character or an escape.
-        let outcome =
-            agentnative_contract::outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
+        let outcome = agentnative_outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
         assert!(outcome.success || outcome.error.is_some());
     }
 }
@@ -342,7 +341,7 @@ fn sums_beyond_the_greatest_number_are_numbers() {
     let huge = json!({ "cost": 1.6e308, "tokens": { "input": 1.6e308, "output": 1.6e308 } });
     let messages = [session("s"), assistant("m", huge.clone()), assistant("n", huge)];
     for lines in [strings(&[init, result]), strings(&messages)] {
-        let outcome = serde_json::to_value(agentnative_contract::outcome::outcome(&lines)).unwrap();
+        let outcome = serde_json::to_value(agentnative_outcome::outcome(&lines)).unwrap();
         let metrics = outcome["metrics"].as_object().unwrap();
         assert!(metrics["cost"].as_f64().unwrap() >= 1.6e308, "{outcome}");
         assert!(metrics.values().all(|value| !value.is_null()), "{outcome}");

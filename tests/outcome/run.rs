@@ -1,7 +1,7 @@
 //! What `opencode run --format json` prints.
 
 use super::{as_json, lines, with};
-use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions};
+use agentnative_outcome::{Collector, Dialect, OutcomeOptions};
 use serde_json::{Value, json};
 
 fn event(kind: &str, time: u64, part: Value) -> Value {

@@ -1,7 +1,7 @@
 //! Streams with several sessions, and with none.
 
 use super::{event, lines, session, text};
-use agentnative_contract::outcome::{Collector, OutcomeOptions};
+use agentnative_outcome::{Collector, OutcomeOptions};
 use serde_json::{Value, json};
 
 fn of(events: &[Value]) -> Value {

@@ -1,7 +1,7 @@
 //! What is a success, and what is none.
 
 use super::{assistant, event, lines, of, session, text, tool, with};
-use agentnative_contract::outcome::OutcomeOptions;
+use agentnative_outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
 fn status(kind: &str) -> Value {

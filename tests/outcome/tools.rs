@@ -1,7 +1,7 @@
 //! Tool calls: once each, with their end, their time, and on demand what went in and out.
 
 use super::{event, of, session, tool, with};
-use agentnative_contract::outcome::OutcomeOptions;
+use agentnative_outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
 fn state(status: &str, more: Value) -> Value {

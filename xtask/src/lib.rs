@@ -44,7 +44,7 @@ impl Kind {
             Self::Contract => "Fill them in as contracts/README.md says; cargo test says what is missing.",
             Self::Renderer => "Write the renderer, and add it to tests/render.rs with a snapshot.",
             Self::Change => {
-                "Fill it in as the head of changes.toml says, and report the change in src/diff/ beside it."
+                "Fill it in as the head of changes.toml says, and report the change in crates/diff/src/ beside it."
             }
         }
     }
@@ -145,7 +145,7 @@ impl Scaffold<'_> {
         if !id.starts_with("diff-") {
             return Err(format!("`{id}` is no ID of a change: expected diff-…"));
         }
-        let path = "crates/contract/src/diff/changes.toml";
+        let path = "crates/diff/src/changes.toml";
         self.edit(path, |text| insert_rule(text, id, &templates::change(id)))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use xtask::{Kind, new};
 
-const CHANGES: &str = "crates/contract/src/diff/changes.toml";
+const CHANGES: &str = "crates/diff/src/changes.toml";
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

@@ -3,8 +3,8 @@
 
 use agentnative::catalogue::checks;
 use agentnative::model::Topic;
-use agentnative_contract::diff::rules;
 use agentnative_contract::names;
+use agentnative_diff::rules;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

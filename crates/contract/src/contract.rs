@@ -244,6 +244,11 @@ impl Contract {
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
     }
 
+    /// The pointer to the type of an event, if the data is a stream of events.
+    pub fn discriminator(&self) -> Option<&str> {
+        self.spec.events.as_ref().map(|events| events.discriminator.text.as_str())
+    }
+
     /// The schema of an event type, or of the document.
     pub(super) fn schema_of(&self, kind: Option<usize>) -> Option<&Schema> {
         kind.map(|kind| &*self.schemas[kind]).or(self.schema.as_deref())

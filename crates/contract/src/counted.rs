@@ -17,7 +17,7 @@ pub fn named(names: impl ExactSizeIterator<Item = impl Display>, most: usize) ->
 }
 
 /// Names as alternatives: `a, b or c`.
-pub(crate) fn alternatives(mut names: Vec<String>) -> String {
+pub fn alternatives(mut names: Vec<String>) -> String {
     match names.pop() {
         Some(last) if names.is_empty() => last,
         Some(last) => format!("{} or {last}", names.join(", ")),

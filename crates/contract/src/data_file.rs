@@ -124,7 +124,7 @@ pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
 }
 
 /// What a file's name says of how data is put into it, whether it is compressed or not.
-pub(super) fn framing(path: &Path) -> Option<Framing> {
+pub fn framing(path: &Path) -> Option<Framing> {
     match path.extension()?.to_str()? {
         "gz" | "zst" => framing(Path::new(path.file_stem()?)),
         "jsonl" | "ndjson" => Some(Framing::Lines),

@@ -2,7 +2,7 @@
 
 /// A number without its sign: digits times a power of ten.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     /// The digits up to the last that is not 0; empty for 0.
     digits: String,
     exponent: i64,

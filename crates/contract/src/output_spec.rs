@@ -134,7 +134,7 @@ impl OutputSpec {
     }
 
     /// Whether it was learnt from runs alone.
-    pub(crate) fn is_learnt(&self) -> bool {
+    pub fn is_learnt(&self) -> bool {
         self.probe.is_some() && self.documents.is_empty()
     }
 

@@ -1,6 +1,5 @@
 //! JSON lines in chunks of whole lines: read ahead, examined by several threads, judged in order.
 
-use super::line_chunker::{Chunk, LineChunker};
 use super::record_pipeline::RecordSource;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::validation::Validation;
@@ -12,6 +11,7 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use strict_json::{Chunk, LineChunker};
 use strict_json::{Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_at_hand};
 
 /// What was not judged, since it holds lines that cannot be cut: it has to be read as it comes.

@@ -177,7 +177,6 @@ impl PointerTree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jsonschema::json::Node as _;
     use serde_json::{Value, json};
     use strict_json::Tape;
 
@@ -188,14 +187,14 @@ mod tests {
         tape.fill(&value);
         let get = |text: &str| {
             let found = Pointer::parse(text)?.of(tape.root()?)?;
-            Some(found.to_value().into_owned())
+            Some(found.to_value())
         };
         assert_eq!(get(""), Some(value));
         assert_eq!(get("/a/0/b~1~0"), Some(json!(1)));
         assert_eq!(get("/"), Some(json!(2)));
         let all = |text: &str| -> Vec<(String, Value)> {
             let places = Pointer::parse(text).unwrap().places(tape.root().unwrap());
-            places.into_iter().map(|(at, found)| (at, found.to_value().into_owned())).collect()
+            places.into_iter().map(|(at, found)| (at, found.to_value())).collect()
         };
         assert_eq!(all("/a/*/*"), [("/a/0/b~1~0".to_owned(), json!(1))]);
         assert_eq!(all("/*/0"), [("/a/0".to_owned(), json!({"b/~": 1}))]);

@@ -44,7 +44,7 @@ impl Schema {
     }
 
     /// The same, with formats held to be promises in every draft.
-    pub(super) fn compile_with_formats(schema: &Value) -> Result<Self> {
+    pub fn compile_with_formats(schema: &Value) -> Result<Self> {
         let sources = Sources::new(Home::Nowhere);
         let refused = |error: ValidationError<'_>| Error::config(error.to_string());
         let validator = options(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
@@ -59,13 +59,13 @@ impl Schema {
     }
 
     /// Whether a value in the reader's representation validates.
-    pub(super) fn accepts(&self, node: TapeNode<'_>) -> bool {
+    pub fn accepts(&self, node: TapeNode<'_>) -> bool {
         let answer = self.acceptor.as_ref().and_then(|acceptor| acceptor.answer(node));
         answer.unwrap_or_else(|| self.validator.is_valid(node))
     }
 
     /// As [`Schema::violations`], the first `max` of them, and how many more there are.
-    pub(super) fn node_violations(&self, node: TapeNode<'_>, max: usize) -> (Vec<Violation>, u64) {
+    pub fn node_violations(&self, node: TapeNode<'_>, max: usize) -> (Vec<Violation>, u64) {
         let mut errors = self.validator.iter_errors(node);
         let first = errors.by_ref().take(max).map(|error| self.violation(&error, node)).collect();
         (first, errors.count() as u64)

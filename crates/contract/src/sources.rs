@@ -219,8 +219,11 @@ fn read_inside(root: &Path, path: &str) -> Result<File> {
     File::parse(full, text)
 }
 
-/// The bytes of a regular file of reasonable length.
-pub(super) fn read_limited(path: &Path) -> Result<Vec<u8>> {
+/// Reads a regular file of reasonable length.
+///
+/// # Errors
+/// Configuration, when it cannot be read, is no regular file or is too long.
+pub fn read_limited(path: &Path) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| unreadable(path, &error);
     // Before it is opened, since opening a named pipe waits for its other end.
     if !fs::metadata(path).map_err(failed)?.is_file() {

@@ -125,7 +125,7 @@ pub struct ContractProgram {
 }
 
 /// The type of events that have none, in a contract that allows those.
-pub(crate) const UNTYPED: &str = "(none)";
+pub const UNTYPED: &str = "(none)";
 
 /// The types of events in a stream.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use super::decimal::Decimal;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 use std::borrow::Cow;
 use strict_json::{Elements, JsonKind, JsonType, Key, Members, Tape, TapeNode};
 
@@ -112,32 +112,19 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
                 Value::Null => true,
                 Value::Bool(expected) => self.as_bool() == Some(*expected),
                 Value::String(expected) => self.beyond() == 0 && self.text() == expected,
-                expected => jsonschema::json::cmp::equal(&self.to_value(), expected),
+                expected => jsonschema::json::cmp::equal(&TapeNode::to_value(*self), expected),
             }
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        Cow::Owned(match self.kind() {
-            JsonKind::Null => Value::Null,
-            JsonKind::Bool(value) => Value::Bool(value),
-            JsonKind::Number(number) => Value::Number(number),
-            JsonKind::Text(text) => Value::String(text.to_owned()),
-            JsonKind::Array => {
-                Value::Array(self.items().map(|element| element.to_value().into_owned()).collect())
-            }
-            JsonKind::Object => {
-                let member =
-                    |(key, value): (&str, TapeNode<'a>)| (key.to_owned(), value.to_value().into_owned());
-                Value::Object(self.pairs().map(member).collect::<Map<_, _>>())
-            }
-        })
+        Cow::Owned(TapeNode::to_value(*self))
     }
 
     /// Messages take their words from the tape, so an error needs no copy of what may be a whole document.
     fn lazy_value(&self) -> LazyInstance<'a> {
         LazyInstance::Ready(match self.kind() {
             JsonKind::Array | JsonKind::Object => Cow::Owned(Value::Null),
-            _ => self.to_value(),
+            _ => Cow::Owned(TapeNode::to_value(*self)),
         })
     }
 

@@ -1,13 +1,11 @@
 //! Validates inputs against a contract: strictly read, in constant memory, errors with their places.
 
-use super::array_records::ArrayRecords;
 use super::exit_rules::RunExit;
 use super::location_buffer::{LocationBuffer, TeeReader};
 use super::parallel::{self, Rest};
 use super::pointer::Pointer;
 use super::record_pipeline::LastRecord;
 use super::record_validator::RecordValidator;
-use super::rule_index::RecordClass;
 use super::schema::Schema;
 use super::spec::Framing;
 use super::stream_validator::no_array;
@@ -17,6 +15,7 @@ use super::violation::{Against, Room, Violation};
 use crate::budget;
 use std::cell::RefCell;
 use std::io::{self, Read};
+use strict_json::ArrayRecords;
 use strict_json::{
     Event, Position, ProblemKind, ReadOptions, Sink, Summary, Tape, read_document, read_lines,
 };
@@ -30,7 +29,7 @@ impl Validation<'_> {
 
     /// As [`Validation::input`], in this thread: the observer gets each whole record with its errors, which the verdict
     /// then does not have. It keeps `max_errors` of each record.
-    pub(crate) fn observed(
+    pub fn observed(
         &mut self,
         reader: impl Read + Send,
         observer: &mut dyn RecordObserver,
@@ -126,13 +125,16 @@ impl Validation<'_> {
 }
 
 /// A record after it was judged.
-pub(crate) struct JudgedRecord<'r> {
-    pub class: RecordClass,
+pub struct JudgedRecord<'r> {
+    /// Its event type, if the contract knows it; none in documents.
+    pub event_type: Option<&'r str>,
     /// The name of its type, if that is unknown.
     pub unknown: Option<&'r str>,
     /// The line that it begins in.
     pub line: u64,
+    /// The record itself.
     pub value: &'r Tape,
+    /// Its violations.
     pub found: Vec<Violation>,
     read: &'r RefCell<LocationBuffer>,
 }
@@ -145,7 +147,7 @@ impl JudgedRecord<'_> {
 }
 
 /// Gets each whole record after it was judged.
-pub(crate) trait RecordObserver {
+pub trait RecordObserver {
     /// Takes the next record.
     fn record(&mut self, record: JudgedRecord<'_>);
 }
@@ -186,14 +188,17 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         let judged = records.list.last().filter(|_| self.observer.is_some());
         let judged = judged.map(|record| {
             let unknown = record.class.unknown.map(|name| records.extracts.names.shown(name).to_owned());
-            (record.class, unknown, record.line)
+            (record.class.event_type, unknown, record.line)
         });
         let mut source = LastRecord { value, read: Some(self.read) };
         self.validation.judge(records, &mut source, &mut self.room, &mut self.found, self.verdict);
-        if let (Some(observer), Some((class, unknown, line))) = (&mut self.observer, judged) {
+        if let (Some(observer), Some((event_type, unknown, line))) = (&mut self.observer, judged) {
             let found = std::mem::take(&mut self.found);
             let (value, read) = (&self.validator.value, self.read);
-            observer.record(JudgedRecord { class, unknown: unknown.as_deref(), line, value, found, read });
+            let mut types = self.validation.contract().spec.event_types();
+            let event_type = event_type.and_then(|index| types.nth(index)).map(String::as_str);
+            let unknown = unknown.as_deref();
+            observer.record(JudgedRecord { event_type, unknown, line, value, found, read });
             self.room = Room::of_each(self.validation.settings.max_errors);
         }
         self.validator.room = self.room;

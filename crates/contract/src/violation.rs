@@ -163,7 +163,7 @@ impl Violation {
     }
 
     /// A fault of JSON in what begins at `base`.
-    pub(crate) fn of_problem(problem: &Problem, base: Position) -> Self {
+    pub fn of_problem(problem: &Problem, base: Position) -> Self {
         let message = problem.message.clone();
         let violation = Self::of_rule(Against::Json, problem.kind.name(), &problem.pointer, message);
         let (offset, line) = (problem.at.offset + base.offset, problem.at.line + base.line - 1);

@@ -4,7 +4,7 @@ use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Starts `count` threads with a stack of so many bytes, each with a copy of the work.
-pub(super) fn start<'scope, T: Send + 'scope>(
+pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     count: usize,
     stack_size: usize,
@@ -16,6 +16,6 @@ pub(super) fn start<'scope, T: Send + 'scope>(
 }
 
 /// What a thread came to; a panic in it is an error.
-pub(super) fn join<T>(worker: ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
+pub fn join<T>(worker: ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
     worker.join().map_err(|_| io::Error::other("a reader thread failed"))?
 }

@@ -4,12 +4,12 @@ use super::scan::Scans;
 use super::source_checks::Code;
 use super::verdict::Judgement;
 use agentnative_contract::Contract;
-use agentnative_contract::lock::Lock;
 use agentnative_core::catalogue::Derived;
 use agentnative_core::facts::{Built, Document, Project};
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
 use agentnative_core::probe::{Effect, Probe, TargetProfile};
 use agentnative_core::run::{End, Observation, RunKey};
+use agentnative_diff::lock::Lock;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

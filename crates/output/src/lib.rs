@@ -1,4 +1,5 @@
 //! Everything that this program writes to standard output and standard error.
+#![doc = include_str!("../README.md")]
 //!
 //! Whatever is written passes the sanitiser on the way: text in [`Output`] itself, JSON in
 //! [`json::to_string`].

@@ -2,11 +2,13 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod array_records;
 mod expected;
 mod fault;
 mod input;
 mod json_type;
 mod limits;
+mod line_chunker;
 mod lines;
 mod number;
 mod parser;
@@ -24,7 +26,9 @@ mod tape;
 mod utf8;
 mod value;
 
+pub use array_records::ArrayRecords;
 pub use json_type::JsonType;
+pub use line_chunker::{Chunk, LineChunker};
 pub use lines::{read_lines, read_lines_at_hand};
 pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};

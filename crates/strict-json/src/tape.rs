@@ -393,6 +393,20 @@ impl<'a> TapeNode<'a> {
         self.cells_of(JsonType::Object)
     }
 
+    /// The value with all that is in it, as `serde_json` has it.
+    pub fn to_value(self) -> Value {
+        match self.kind() {
+            JsonKind::Null => Value::Null,
+            JsonKind::Bool(value) => Value::Bool(value),
+            JsonKind::Number(number) => Value::Number(number),
+            JsonKind::Text(text) => Value::String(text.to_owned()),
+            JsonKind::Array => Value::Array(self.items().map(Self::to_value).collect()),
+            JsonKind::Object => {
+                Value::Object(self.pairs().map(|(key, value)| (key.to_owned(), value.to_value())).collect())
+            }
+        }
+    }
+
     /// The keys and values of an object; none of anything else.
     pub fn pairs(self) -> Members<'a> {
         Members(self.keys())

@@ -5,8 +5,8 @@
 
 use super::shared::{SCHEMA_WORDS, document, is_cheap, is_exact};
 use crate::{Target, corpus};
-use agentnative_contract::diff::{Change, Class, compare};
 use agentnative_contract::{Framing, OutputSpec, Schema};
+use agentnative_diff::{Change, Class, compare};
 use serde_json::Value;
 
 /// See the file.

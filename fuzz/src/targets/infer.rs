@@ -3,9 +3,9 @@
 
 use super::shared::{contract_of, validate};
 use crate::{Target, corpus};
-use agentnative_contract::diff::compare;
-use agentnative_contract::infer::{Inference, Rules};
 use agentnative_contract::{Framing, OutputSpec, Violation};
+use agentnative_diff::compare;
+use agentnative_diff::infer::{Inference, Rules};
 use std::path::Path;
 use strict_json::ProblemKind;
 

@@ -2,8 +2,8 @@
 
 use super::pieces::Pieces;
 use crate::{Target, corpus};
-use agentnative_contract::outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
 use agentnative_contract::{Contract, Framing};
+use agentnative_outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
 use std::io::Read;
 use std::sync::LazyLock;
 

@@ -2,7 +2,7 @@
 
 use super::markdown::{capital, facts, fence, inline, link, prose, table};
 use agentnative::model::Topic;
-use agentnative_contract::diff::{Class, Rule};
+use agentnative_diff::{Class, Rule};
 use std::fmt::Write as _;
 
 /// JSON of at most this many bytes is shown on one line.

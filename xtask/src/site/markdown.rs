@@ -2,8 +2,8 @@
 
 use agentnative::catalogue::check;
 use agentnative::model::Topic;
-use agentnative_contract::diff::rule;
 use agentnative_contract::names;
+use agentnative_diff::rule;
 use std::fmt::Write as _;
 use strict_json::sanitize;
 

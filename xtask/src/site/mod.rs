@@ -8,8 +8,8 @@ mod markdown;
 
 use agentnative::catalogue::checks;
 use agentnative::model::Topic;
-use agentnative_contract::diff::rules;
 use agentnative_contract::names;
+use agentnative_diff::rules;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

@@ -4,15 +4,11 @@
 mod alone;
 mod bundled;
 mod captures;
-mod diff;
 mod differential;
 #[path = "../../../../tests/support/documents.rs"]
 mod documents;
 mod folder;
-mod infer;
-mod lock;
 mod mutants;
-mod outcome_memory;
 mod schema_corpus;
 mod schema_files;
 mod validate_memory;

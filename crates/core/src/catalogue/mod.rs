@@ -8,7 +8,7 @@ pub use standard::{Requirement, principle_title, requirements};
 
 pub use crate::model::Derived;
 use crate::model::{CheckId, Edition, HelpFor, Layer, Level, OutputFormat, Status, Toolkit, Variant};
-use agentnative_contract::diff::{Class, rules};
+use agentnative_diff::{Class, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use crate::model::{ArgumentParser, HelpLanguage, Toolkit};
 use crate::model::{ConfigInfo, TargetInfo};
 use crate::run::{Confinement, Observation, RunKey};
 use agentnative_contract::ContractFiles;
-use agentnative_contract::lock::Lock;
+use agentnative_diff::lock::Lock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

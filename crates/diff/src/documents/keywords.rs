@@ -1,0 +1,91 @@
+//! Which kind of change a violation of a schema or contract is.
+
+use agentnative_contract::{Against, Violation};
+use strict_json::{JsonType, TapeNode, unescape_token};
+
+/// What a sample has that the schema does not allow, by the keyword of the schema that rejects it. Rules are those of
+/// a change from the schema to the sample; in the other direction, it is the one that `back` of their first example
+/// names.
+const RULES: [(&str, &str); 25] = [
+    ("additionalItems", "diff-length-loosened"),
+    ("additionalProperties", "diff-key-added-to-closed"),
+    ("const", "diff-enum-value-added"),
+    ("enum", "diff-enum-value-added"),
+    ("exclusiveMaximum", "diff-range-loosened"),
+    ("exclusiveMinimum", "diff-range-loosened"),
+    // That of an element: `forbidden_key` finds that of a key.
+    ("falseSchema", "diff-length-loosened"),
+    ("format", "diff-format-loosened"),
+    ("maxItems", "diff-length-loosened"),
+    ("maxLength", "diff-length-loosened"),
+    ("maxProperties", "diff-length-loosened"),
+    ("maximum", "diff-range-loosened"),
+    ("minItems", "diff-length-loosened"),
+    ("minLength", "diff-length-loosened"),
+    ("minProperties", "diff-length-loosened"),
+    ("minimum", "diff-range-loosened"),
+    ("multipleOf", "diff-range-loosened"),
+    ("pattern", "diff-pattern-loosened"),
+    ("required", "diff-key-optional"),
+    ("unevaluatedItems", "diff-length-loosened"),
+    ("unevaluatedProperties", "diff-key-added-to-closed"),
+    ("uniqueItems", "diff-unique-loosened"),
+    // Rules of contracts, by their IDs.
+    ("event-type", "diff-event-added"),
+    ("first-event", "diff-first-event-changed"),
+    ("last-event", "diff-terminal-event-changed"),
+];
+
+/// The rule of a value of a type that is not allowed.
+pub(super) fn rule_of_type(value: TapeNode<'_>, is_fraction: bool) -> &'static str {
+    match value.json_type() {
+        JsonType::Null => "diff-null-added",
+        JsonType::Number if is_fraction => "diff-integer-became-number",
+        _ => "diff-type-widened",
+    }
+}
+
+/// The rule of a key that is missing, by the place in the schema that requires it.
+pub(super) fn rule_of_missing(place: &str) -> &'static str {
+    let depends = |token: &str| ["dependentRequired", "dependencies"].contains(&token);
+    if place.split('/').any(depends) { "diff-dependency-removed" } else { "diff-key-optional" }
+}
+
+/// The rule of any other violation.
+pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'static str {
+    let keyword = violation.keyword.as_deref();
+    let known = |name: &str| RULES.iter().find(|(keyword, _)| *keyword == name).map(|(_, rule)| *rule);
+    match (keyword, value) {
+        (Some("type"), Some(value)) => {
+            rule_of_type(value, violation.message.starts_with("expected an integer"))
+        }
+        (Some("type"), None) if violation.message.ends_with("found null") => "diff-null-added",
+        (Some("type"), None) => "diff-type-widened",
+        (Some(keyword), _) => known(keyword).unwrap_or("diff-condition-loosened"),
+        (None, _) if violation.message.starts_with("expected an event type") => "diff-discriminator-removed",
+        (None, _) => known(&violation.rule).unwrap_or("diff-rule-removed"),
+    }
+}
+
+/// The key whose values the schema forbids, if the place is not that of an element.
+pub(super) fn forbidden_key(violation: &Violation) -> Option<String> {
+    let (_, last) = violation.pointer.rsplit_once('/')?;
+    (!is_index(last)).then(|| unescape_token(last))
+}
+
+/// Whether a token of a pointer has the form of an index of an array.
+pub(super) fn is_index(token: &str) -> bool {
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What a change says of it: a rule of the contract is named.
+pub(super) fn message(violation: &Violation) -> String {
+    let is_rule = violation.keyword.is_none()
+        && violation.against != Against::Json
+        && rule_of(violation, None) == "diff-rule-removed";
+    if is_rule {
+        format!("the rule `{}`: {}", violation.rule, violation.message)
+    } else {
+        violation.message.clone()
+    }
+}

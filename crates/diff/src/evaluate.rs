@@ -1,0 +1,156 @@
+//! Evaluates schemas whose result is certain: the only values that they accept, and whether they hold as a condition.
+
+use super::bundle::parts;
+use super::canonicalize::Canonicalizer;
+use super::predicates::contains;
+use super::typed_schema::{TypedSchema, accepts_nothing, bit};
+use agentnative_contract::budget::checkpoint;
+use serde_json::Value;
+use strict_json::JsonType;
+
+/// Conditions in one another are looked at this deep: one may refer to itself.
+const MAX_DEPTH: usize = 64;
+
+impl<'a> Canonicalizer<'a> {
+    /// The only values that a node takes, where they are plainly listed.
+    pub(super) fn finite_values(&self, node: &[&Value]) -> Option<Vec<Value>> {
+        let listed = node.iter().filter_map(|schema| self.listed_values(schema, 0));
+        listed.reduce(|before, values| before.into_iter().filter(|value| contains(&values, value)).collect())
+    }
+
+    fn listed_values(&self, schema: &Value, depth: usize) -> Option<Vec<Value>> {
+        if schema == &Value::Bool(false) {
+            return Some(Vec::new());
+        }
+        let members = schema.as_object().filter(|_| depth < 8)?;
+        if let Some(value) = members.get("const") {
+            return Some(vec![value.clone()]);
+        }
+        if let Some(Value::Array(values)) = members.get("enum") {
+            return Some(values.clone());
+        }
+        match members.get("type").and_then(Value::as_str) {
+            Some("boolean") => return Some(vec![Value::Bool(false), Value::Bool(true)]),
+            Some("null") => return Some(vec![Value::Null]),
+            _ => {}
+        }
+        let listed = |part: &Value| self.listed_values(part, depth + 1);
+        let mut certain = self.reference(members).into_iter().chain(parts(members, "allOf"));
+        if let Some(values) = certain.find_map(listed) {
+            return Some(values);
+        }
+        let union = members.get("anyOf").or_else(|| members.get("oneOf")).and_then(Value::as_array)?;
+        let each: Option<Vec<Vec<Value>>> = union.iter().map(listed).collect();
+        Some(each?.into_iter().flatten().collect())
+    }
+
+    /// The keys whose values a condition tests.
+    pub(super) fn tested_keys(&self, condition: &Value) -> Vec<String> {
+        self.keys_tested(condition, 0)
+    }
+
+    fn keys_tested(&self, condition: &Value, depth: usize) -> Vec<String> {
+        checkpoint();
+        let Some(members) = condition.as_object().filter(|_| depth < MAX_DEPTH) else { return Vec::new() };
+        let properties = members.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let tested = properties.filter(|(_, schema)| self.listed_values(schema, 0).is_some());
+        let mut keys: Vec<String> = tested.map(|(key, _)| key.clone()).collect();
+        let in_place = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| parts(members, keyword));
+        for part in in_place.chain(members.get("not")).chain(self.reference(members)) {
+            keys.extend(self.keys_tested(part, depth + 1));
+        }
+        keys
+    }
+
+    /// Whether a condition holds for all values of an alternative (or for none of them); none where it
+    /// depends.
+    pub(super) fn evaluate(&self, condition: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
+        self.evaluate_at(condition, alt, 0)
+    }
+
+    fn evaluate_at(&self, condition: &Value, alt: &TypedSchema<'_>, depth: usize) -> Option<bool> {
+        checkpoint();
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let evaluate = |part: &Value| self.evaluate_at(part, alt, depth + 1);
+        let members = match condition {
+            Value::Bool(truth) => return Some(*truth),
+            other => other.as_object()?,
+        };
+        let mut sure = true;
+        for (keyword, value) in members {
+            let part = match keyword.as_str() {
+                // What is no object has nothing wrong with its keys.
+                "required" | "properties" if alt.types & bit(JsonType::Object) == 0 => Some(true),
+                "required" => keys_hold(value, alt),
+                "properties" => self.properties_hold(value, alt),
+                "type" => match value.as_str() {
+                    Some(name) if alt.types == bit(alt.json_type()) => Some(alt.json_type().name() == name),
+                    _ => None,
+                },
+                "const" | "enum" if alt.types == bit(JsonType::Object) => Some(false),
+                "$ref" => self.target(value.as_str()?).and_then(evaluate),
+                "not" => evaluate(value).map(|truth| !truth),
+                "allOf" => all_of(value, evaluate),
+                "anyOf" => all_of(value, |part| evaluate(part).map(|truth| !truth)).map(|none| !none),
+                _ => None,
+            };
+            match part {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => sure = false,
+            }
+        }
+        sure.then_some(true)
+    }
+
+    fn properties_hold(&self, properties: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
+        let mut sure = true;
+        for (key, schema) in properties.as_object()? {
+            let known = alt.tags.get(key).cloned().map(|value| vec![value]);
+            let there = alt.types == bit(JsonType::Object) && alt.required.contains(key.as_str());
+            let known = known.or_else(|| self.finite_values(&alt.property(key)));
+            let wanted = self.listed_values(schema, 0);
+            let (Some(known), Some(wanted)) = (known, wanted) else {
+                sure &= schema == &Value::Bool(true);
+                continue;
+            };
+            let plain = ["const", "enum", "type", "$ref"];
+            sure &= schema.as_object().is_some_and(|all| {
+                all.len() == 1 && plain.contains(&all.keys().next().map_or("", String::as_str))
+            });
+            match known.iter().filter(|value| contains(&wanted, value)).count() {
+                count if count == known.len() => {}
+                // Without the key nothing is wrong with it.
+                0 if there => return Some(false),
+                _ => sure = false,
+            }
+        }
+        sure.then_some(true)
+    }
+}
+
+/// True if all are, false if one is not; none where it depends.
+fn all_of(parts: &Value, of: impl Fn(&Value) -> Option<bool>) -> Option<bool> {
+    let answers: Vec<Option<bool>> = parts.as_array()?.iter().map(of).collect();
+    match (answers.contains(&Some(false)), answers.contains(&None)) {
+        (true, _) => Some(false),
+        (false, true) => None,
+        (false, false) => Some(true),
+    }
+}
+
+fn keys_hold(keys: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
+    let object = alt.types == bit(JsonType::Object);
+    all_of(keys, |key| {
+        let key = key.as_str()?;
+        if object && alt.required.contains(key) {
+            Some(true)
+        } else if object && accepts_nothing(&alt.property(key)) {
+            Some(false)
+        } else {
+            None
+        }
+    })
+}

@@ -1,0 +1,278 @@
+//! What was learnt, as a file: JSON Lines, the first of which is a header. Each other line is a shape, which refers to
+//! shapes on lines above by their number, from 0; the last one is that of all samples.
+
+use super::Inference;
+use super::read::Learnt;
+use super::shape::{Arrays, DEEPEST, Elements, Field, Fields, Group, Objects, PLACES, Shape, Strings, Tag};
+use super::text::Formats;
+use agentnative_contract::DISCRIMINATORS;
+use agentnative_contract::error::{Error, Issue, Place, Result};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+/// The version of this format.
+const VERSION: u32 = 1;
+/// A longer line is none of ours, in bytes: an object has at most 64 × 8 groups of 512 keys.
+const LONGEST: u64 = 64 << 20;
+/// No count is greater.
+const GREATEST: u64 = 1 << 53;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    inference: u32,
+    /// Number of the lines that follow.
+    shapes: usize,
+    inputs: u64,
+    records: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShapeLine {
+    nulls: u64,
+    bools: u64,
+    integers: u64,
+    numbers: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    strings: Option<StringsPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arrays: Option<ArraysPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    objects: Option<ObjectsPart>,
+    deep: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StringsPart {
+    count: u64,
+    formats: Formats,
+    choices: Option<Vec<(Box<str>, u64)>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArraysPart {
+    count: u64,
+    elements: ElementsPart,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ElementsPart {
+    Tuple(Vec<usize>),
+    List(usize),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectsPart {
+    /// The tag keys that have had too many values.
+    loose: Vec<Box<str>>,
+    groups: Vec<GroupPart>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupPart {
+    /// Key and value.
+    tag: Option<(Box<str>, Box<str>)>,
+    count: u64,
+    /// Key, count and shape.
+    fields: Vec<(Box<str>, u64, usize)>,
+    map: Option<usize>,
+}
+
+impl Inference {
+    /// Writes what was learnt, for [`Inference::read_state`].
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_state(&self, mut to: impl Write) -> io::Result<()> {
+        let Learnt { inputs, records, bytes, .. } = self.learnt;
+        let mut shapes = 0;
+        write_shape(&self.learnt.shape, &mut shapes, &mut io::sink())?;
+        line(&mut to, &Header { inference: VERSION, shapes, inputs, records, bytes })?;
+        write_shape(&self.learnt.shape, &mut 0, &mut to)?;
+        to.flush()
+    }
+
+    /// Reads what was learnt and written to the file at `path`.
+    ///
+    /// # Errors
+    /// Configuration, with the line, where it is not what [`Inference::write_state`] writes; as [`Error::data`] has it
+    /// where the file cannot be read.
+    pub fn read_state(path: &Path, from: impl Read) -> Result<Self> {
+        let mut lines = BufReader::new(from);
+        let (mut header, mut shapes) = (None, Shapes::default());
+        let mut text = Vec::new();
+        for nth in 1.. {
+            text.clear();
+            let length = (&mut lines).take(LONGEST).read_until(b'\n', &mut text);
+            if length.map_err(|error| Error::data(path, &error))? == 0 {
+                break;
+            }
+            let added = match header {
+                None => read_header(&text).map(|read| header = Some(read)),
+                Some(_) => serde_json::from_slice(&text)
+                    .map_err(|error| error.to_string())
+                    .and_then(|line| shapes.add(line)),
+            };
+            added.map_err(|why| invalid(path, nth, why))?;
+        }
+        let lines = shapes.0.len() + 1;
+        let complete = header.filter(|header| header.shapes + 1 == lines).zip(shapes.root());
+        let (Header { inputs, records, bytes, .. }, shape) =
+            complete.ok_or_else(|| invalid(path, lines, "the file is not complete".to_owned()))?;
+        Ok(Self { learnt: Learnt { shape, inputs, records, bytes, faults: Vec::new() } })
+    }
+}
+
+fn read_header(text: &[u8]) -> Result<Header, String> {
+    let header: Header = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    if header.inference != VERSION {
+        return Err(format!("version {} is unknown; this program knows version {VERSION}", header.inference));
+    }
+    [header.inputs, header.records, header.bytes]
+        .into_iter()
+        .try_for_each(|count| bounded(count).map(drop))?;
+    Ok(header)
+}
+
+fn invalid(path: &Path, line: usize, message: String) -> Error {
+    let place = Place { file: path.to_owned(), line, column: 1 };
+    let issue = Issue { place: Some(place), message };
+    Error::config(format!("{} is not a valid state of `contract infer`", path.display())).issues(vec![issue])
+}
+
+fn line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *to, value)?;
+    to.write_all(b"\n")
+}
+
+/// Writes a shape behind those that it refers to; gives its number.
+fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::Result<usize> {
+    let strings = shape.strings.as_ref().map(|strings| StringsPart {
+        count: strings.count,
+        formats: strings.formats,
+        choices: strings.choices.clone(),
+    });
+    let mut write = |shape: &Shape| write_shape(shape, written, to);
+    let arrays = shape.arrays.as_ref().map(|arrays| {
+        let elements = match &arrays.elements {
+            Elements::Tuple(places) => {
+                ElementsPart::Tuple(places.iter().map(&mut write).collect::<io::Result<_>>()?)
+            }
+            Elements::List(list) => ElementsPart::List(write(list)?),
+        };
+        Ok::<_, io::Error>(ArraysPart { count: arrays.count, elements })
+    });
+    let arrays = arrays.transpose()?;
+    let objects = shape.objects.as_ref().map(|objects| {
+        let keys = DISCRIMINATORS.iter().enumerate();
+        let loose =
+            keys.filter(|(key, _)| objects.is_loose(*key)).map(|(_, known)| known.key.into()).collect();
+        let group = |group: &Group| {
+            let tag = group.tag.as_ref().map(|tag| (DISCRIMINATORS[tag.key].key.into(), tag.value.clone()));
+            let field = |field: &Field| Ok((field.key.clone(), field.count, write(&field.shape)?));
+            let fields = group.fields.list.iter().map(field).collect::<io::Result<_>>()?;
+            let map = group.fields.map.as_ref().map(|map| write(map)).transpose()?;
+            Ok(GroupPart { tag, count: group.count, fields, map })
+        };
+        Ok::<_, io::Error>(ObjectsPart {
+            loose,
+            groups: objects.groups.iter().map(group).collect::<io::Result<_>>()?,
+        })
+    });
+    let objects = objects.transpose()?;
+    let Shape { nulls, bools, integers, numbers, deep, .. } = *shape;
+    line(to, &ShapeLine { nulls, bools, integers, numbers, strings, arrays, objects, deep })?;
+    *written += 1;
+    Ok(*written - 1)
+}
+
+/// The shapes so far, each with its height; none where another one refers to it.
+#[derive(Default)]
+struct Shapes(Vec<Option<(Shape, usize)>>);
+
+impl Shapes {
+    fn add(&mut self, line: ShapeLine) -> Result<(), String> {
+        if self.0.len() > PLACES {
+            return Err(format!("there are more than {PLACES} shapes"));
+        }
+        let ShapeLine { nulls, bools, integers, numbers, strings, arrays, objects, deep } = line;
+        let mut height = 0;
+        let mut take = |at: usize| {
+            let taken = self.0.get_mut(at).and_then(Option::take);
+            let (shape, below) = taken.ok_or_else(|| format!("shape {at} is not above, or is used twice"))?;
+            height = height.max(below + 1);
+            Ok::<_, String>(shape)
+        };
+        let mut shape = Shape { deep, ..Shape::default() };
+        for (to, count) in [
+            (&mut shape.nulls, nulls),
+            (&mut shape.bools, bools),
+            (&mut shape.integers, integers),
+            (&mut shape.numbers, numbers),
+        ] {
+            *to = bounded(count)?;
+        }
+        if let Some(StringsPart { count, formats, choices }) = strings {
+            let choices = choices.map(|choices| {
+                choices
+                    .into_iter()
+                    .map(|(word, count)| Ok((word, bounded(count)?)))
+                    .collect::<Result<_, String>>()
+            });
+            let strings = Strings { count: bounded(count)?, formats, choices: choices.transpose()? };
+            shape.strings.get_or_insert_default().join(strings);
+        }
+        if let Some(ArraysPart { count, elements }) = arrays {
+            let elements = match elements {
+                ElementsPart::Tuple(places) => {
+                    Elements::Tuple(places.into_iter().map(&mut take).collect::<Result<_, _>>()?)
+                }
+                ElementsPart::List(list) => Elements::List(Box::new(take(list)?)),
+            };
+            shape.arrays = Some(Box::new(Arrays { count: bounded(count)?, elements }));
+        }
+        if let Some(ObjectsPart { loose, groups }) = objects {
+            let mut group = |GroupPart { tag, count, fields, map }| {
+                let tag = tag
+                    .map(|(key, value): (Box<str>, _)| Ok::<_, String>(Tag { key: tag_key(&key)?, value }));
+                let mut field =
+                    |(key, count, at)| Ok(Field { key, count: bounded(count)?, shape: take(at)? });
+                let list = fields.into_iter().map(&mut field).collect::<Result<Vec<_>, String>>()?;
+                let fields = Fields::of(list, map.map(&mut take).transpose()?);
+                Ok(Group { tag: tag.transpose()?, count: bounded(count)?, fields })
+            };
+            let groups = groups.into_iter().map(&mut group).collect::<Result<Vec<_>, String>>()?;
+            let loose = loose.iter().map(|key| tag_key(key)).collect::<Result<Vec<_>, _>>()?;
+            shape.objects = Some(Box::new(Objects::of(&loose, groups)));
+        }
+        // What is deeper was not described.
+        if height > DEEPEST + 1 {
+            return Err(format!("the shapes are deeper than {DEEPEST} levels"));
+        }
+        self.0.push(Some((shape, height)));
+        Ok(())
+    }
+
+    /// The last one, where the others are all parts of it.
+    fn root(mut self) -> Option<Shape> {
+        let (shape, _) = self.0.pop()??;
+        self.0.iter().all(Option::is_none).then_some(shape)
+    }
+}
+
+fn bounded(count: u64) -> Result<u64, String> {
+    if count <= GREATEST { Ok(count) } else { Err(format!("{count} is greater than any count")) }
+}
+
+/// The place of a tag key in [`DISCRIMINATORS`].
+fn tag_key(key: &str) -> Result<usize, String> {
+    DISCRIMINATORS.iter().position(|known| known.key == key).ok_or_else(|| format!("`{key}` is no tag key"))
+}

@@ -1,0 +1,100 @@
+//! What a file holds, a schema or samples, and what samples promise.
+
+use crate::infer::{Inference, Rules};
+use crate::lock::{EventOrder, EventOrders};
+use agentnative_contract::error::{Error, Issue, Result};
+use agentnative_contract::{DataFile, Events, Framing, OutputSpec, Violation, framing, is_schema, type_keys};
+use serde_json::Value;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use strict_json::{ReadOptions, read_lines};
+
+/// A longer file is no schema, in bytes.
+const MAX_SCHEMA: u64 = 16 << 20;
+
+/// Whether a file holds a schema and not samples; an error of usage when it cannot be read.
+pub fn is_schema_file(path: &Path) -> Result<bool> {
+    let text = path.as_os_str().to_string_lossy();
+    if text.ends_with(".schema.json") {
+        return Ok(true);
+    }
+    if framing(path) == Some(Framing::Lines) {
+        return Ok(false);
+    }
+    let unreadable = |error| Error::data(path, &error);
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    if length > MAX_SCHEMA {
+        return Ok(false);
+    }
+    let mut file = DataFile::open(path)?;
+    if file.compressed {
+        return Ok(false);
+    }
+    let mut bytes = Vec::new();
+    file.reader.read_to_end(&mut bytes).map_err(unreadable)?;
+    // What cannot be read is reported with its place by whoever takes it for what its name says.
+    let Ok(value) = serde_json::from_slice::<Value>(&bytes) else {
+        return Ok(framing(path) == Some(Framing::Document));
+    };
+    Ok(is_schema(&value) || value.as_object().is_some_and(serde_json::Map::is_empty))
+}
+
+/// What the samples in a file promise, as far as they show it. An error of usage when it cannot be
+/// opened, and of configuration, with the places, when it holds no strict JSON or no samples.
+pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
+    let file = DataFile::open(path)?;
+    let (name, framing, threads) = (file.name.clone(), file.framing, file.threads(None));
+    let mut inference = Inference::new();
+    let faults = inference
+        .input(file.reader, framing, threads, &mut |_| {})
+        .map_err(|error| Error::data(path, &error))?;
+    if !faults.is_empty() {
+        return Err(bad_json(&name, path, faults));
+    }
+    if inference.records() == 0 {
+        return Err(no_samples(&name));
+    }
+    let rules = Rules::cautious();
+    let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
+    let framing = framing.unwrap_or(single);
+    let mut spec = OutputSpec { framing: Some(framing), ..OutputSpec::default() };
+    spec.kinds = inference.kinds(&rules);
+    let mut keys = type_keys().filter(|_| framing == Framing::Lines);
+    match keys.find_map(|key| Some((key, inference.variants(key, &rules)?))) {
+        Some((key, variants)) => {
+            let types = variants
+                .into_iter()
+                .filter_map(|variant| Some((variant.tag.as_str()?.to_owned(), variant.schema)));
+            let discriminator = format!("/{key}");
+            spec.kinds.remove(&discriminator);
+            let bounds = bounds(path, key)?;
+            spec.events = Some(Events { discriminator, types: types.collect(), ..bounds });
+        }
+        None => spec.schema = Some(inference.schema(&rules)),
+    }
+    Ok(spec)
+}
+
+/// The error of a file that is not strict JSON.
+pub(crate) fn bad_json(name: &str, path: &Path, faults: Vec<Violation>) -> Error {
+    let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
+    let error = Error::config(format!("{name} is not strict JSON"));
+    error.issues(faults.into_iter().map(issue).collect())
+}
+
+/// The error of a file without a document.
+pub(crate) fn no_samples(name: &str) -> Error {
+    Error::config(format!("{name} contains no samples"))
+}
+
+/// The types that the stream in a file begins and ends with.
+fn bounds(path: &Path, key: &str) -> Result<Events> {
+    let unreadable = |error| Error::data(path, &error);
+    let file = DataFile::open(path)?.reader;
+    let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
+    read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;
+    orders.add(order);
+    let found = orders.ordered().filter(|(found, _)| *found == key);
+    Ok(found.map_or_else(Events::default, |(_, events)| Events { order: Vec::new(), ..events }))
+}

@@ -1,0 +1,68 @@
+//! The table of kinds of change: `kinds.jsonl` has a line for each, with the answer.
+
+use crate::support::{changes, hold_witnesses, rules, worst};
+use agentnative_diff::Class;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+pub struct Row {
+    pub kind: String,
+    class: Option<Class>,
+    rules: Vec<String>,
+    pub old: Value,
+    pub new: Value,
+}
+
+pub fn table() -> Vec<Row> {
+    include_str!("kinds.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_kind_of_change_is_told_rightly() {
+    let mut wrong = Vec::new();
+    for row in table() {
+        let found = changes(&row.old, &row.new);
+        if worst(&found) != row.class || rules(&found) != row.rules {
+            let told: Vec<String> = found
+                .iter()
+                .map(|change| {
+                    format!("    {} {:?} {}: {}", change.rule, change.class, change.pointer, change.message)
+                })
+                .collect();
+            wrong.push(format!(
+                "{}: expected {:?} {:?}\n{}",
+                row.kind,
+                row.class,
+                row.rules,
+                told.join("\n")
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} are wrong\n{}", wrong.len(), table().len(), wrong.join("\n"));
+}
+
+#[test]
+fn nothing_differs_from_itself() {
+    for row in table() {
+        for schema in [&row.old, &row.new] {
+            let found = changes(schema, schema);
+            assert!(found.is_empty(), "{}: {found:#?}", row.kind);
+        }
+    }
+}
+
+#[test]
+fn every_breaking_kind_has_a_witness() {
+    let mut missing = Vec::new();
+    for row in table() {
+        let found = changes(&row.old, &row.new);
+        hold_witnesses(&row.old, &row.new, &found);
+        for change in
+            found.iter().filter(|change| change.class == Class::Breaking && change.witness.is_none())
+        {
+            missing.push(format!("{}: {} {}", row.kind, change.rule, change.message));
+        }
+    }
+    assert!(missing.is_empty(), "no witness for {} changes\n{}", missing.len(), missing.join("\n"));
+}

@@ -1,0 +1,16 @@
+//! Comparison, inference and locks, through the public face of their crate.
+
+#[path = "../../../../tests/support/alone.rs"]
+mod alone;
+mod infer;
+mod kinds;
+mod lock;
+mod pairs;
+mod real;
+mod references;
+mod rules;
+mod samples;
+mod sizes;
+mod soundness;
+mod support;
+mod variants;

@@ -1,0 +1,110 @@
+//! Every pair of sides: what is told where something came, went or was never there.
+
+use agentnative_contract::{OutputFormat, OutputSpec};
+use agentnative_diff::lock::{Learner, Lock};
+use agentnative_diff::{Change, Class, compare};
+use std::io::Read;
+
+/// What a run gave, by its name in the tables: code, standard output, standard error.
+const SIDES: [(&str, i32, &str, &str); 16] = [
+    ("events", 0, "{\"type\":\"start\",\"id\":\"x\"}\n{\"type\":\"end\",\"n\":1}\n", ""),
+    ("one", 0, "{\"type\":\"start\",\"id\":\"x\"}\n", ""),
+    ("records", 0, "{\"a\":\"0\"}\n{\"a\":\"1\"}\n", ""),
+    ("document", 0, "{\"a\":\"0\"}\n", ""),
+    ("prose", 0, "nothing to be done\n", ""),
+    ("nothing", 0, "", ""),
+    ("elsewhere", 0, "", "{\"a\":\"0\"}\n"),
+    ("object", 1, "", "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\"}\n"),
+    ("words", 1, "", "error: m\n"),
+    ("silent", 1, "", ""),
+    ("on-stdout", 1, "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\"}\n", ""),
+    ("words-on-stdout", 1, "error: m\n", ""),
+    ("findings", 1, "{\"a\":\"0\"}\n{\"a\":\"1\"}\n", ""),
+    ("findings-warned", 1, "{\"a\":\"0\"}\n{\"a\":\"1\"}\n", "warning: w\n"),
+    ("both", 1, "error: m\n", "warning: w\n"),
+    // It did not end as declared.
+    ("crashed", 127, "", "sh: not found\n"),
+];
+
+fn side(name: &str, format: OutputFormat) -> Lock {
+    let (_, code, stdout, stderr) = SIDES.into_iter().find(|(known, ..)| *known == name).unwrap();
+    let promise = if name == "crashed" {
+        OutputSpec::unknown("list", format, Some(code), format!("it ended with {code}: {}", stderr.trim()))
+    } else {
+        let mut learner = Learner::new("list", format);
+        let open = |text: &'static str| move || Box::new(text.as_bytes()) as Box<dyn Read + Send>;
+        learner.run(code, &open(stdout), &open(stderr)).unwrap();
+        learner.promise()
+    };
+    Lock::new("demo", None, vec![promise])
+}
+
+fn changes(format: OutputFormat, old: &str, new: &str) -> Vec<Change> {
+    let (old, new) = (side(old, format), side(new, format));
+    compare(&old.compared(), &new.compared_with(&old))
+}
+
+/// The changes as a cell of a table has them: class and rule, sorted.
+fn cell(changes: &[Change]) -> String {
+    let mut all: Vec<String> = changes
+        .iter()
+        .map(|change| {
+            let sign = match change.class {
+                Class::Breaking => "!",
+                Class::Undecided => "?",
+                Class::Risky => "~",
+                Class::Compatible => "+",
+            };
+            format!("{sign}{}", change.rule.trim_start_matches("diff-"))
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all.join(" ")
+}
+
+/// A line a pair: format, old, new, and what is told; nothing for no difference.
+const TABLE: &str = include_str!("pairs.txt");
+
+#[test]
+fn every_pair_of_sides_is_told_or_named() {
+    use OutputFormat::{Json, Jsonl, Text};
+    let succeeding = ["events", "one", "records", "document", "prose", "nothing", "elsewhere", "crashed"];
+    let failing = [
+        "object",
+        "words",
+        "silent",
+        "on-stdout",
+        "words-on-stdout",
+        "findings",
+        "findings-warned",
+        "both",
+        "crashed",
+    ];
+    let mut told = String::new();
+    for format in [Json, Jsonl, Text] {
+        for sides in [&succeeding[..], &failing] {
+            for old in sides {
+                for new in sides {
+                    let found = changes(format, old, new);
+                    told.push_str(&format!("{} {old} {new}: {}\n", format.name(), cell(&found)));
+                    if *old == "crashed" || *new == "crashed" {
+                        let why = |change: &Change| format!("{:?}{:?}", change.message, change.note);
+                        assert!(
+                            found.iter().all(|change| why(change).contains("sh: not found")),
+                            "{found:#?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff/pairs.txt");
+        std::fs::write(path, &told).unwrap();
+    }
+    for (told, expected) in told.lines().zip(TABLE.lines()) {
+        assert_eq!(told.trim_end(), expected.trim_end());
+    }
+    assert_eq!(told.lines().count(), TABLE.lines().count());
+}

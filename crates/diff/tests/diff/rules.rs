@@ -1,0 +1,84 @@
+//! The rules as data: each example is told by its rule and by no other, in both directions.
+
+use crate::support::{promise, worst};
+use agentnative_contract::OutputSpec;
+use agentnative_diff::{Change, RuleExample, compare, rule, rules};
+use serde_json::Value;
+use std::path::Path;
+
+fn side(text: &str, promises: bool) -> Vec<OutputSpec> {
+    let value: Value = serde_json::from_str(text).unwrap();
+    match (promises, value) {
+        (true, Value::Array(several)) => {
+            several.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect()
+        }
+        (true, one) => vec![serde_json::from_value(one).unwrap()],
+        (false, schema) => vec![promise(&schema)],
+    }
+}
+
+fn both_directions(example: &RuleExample) -> (Vec<Change>, Vec<Change>) {
+    let (old, new) = (side(&example.old, example.promises), side(&example.new, example.promises));
+    (compare(&old, &new), compare(&new, &old))
+}
+
+#[test]
+fn the_rules_are_sorted_and_have_examples() {
+    assert!(rules().is_sorted_by(|left, right| left.id < right.id));
+    for rule in rules() {
+        assert!(
+            rule.id.starts_with("diff-") && !rule.examples.is_empty() && !rule.classes.is_empty(),
+            "{}",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
+    let mut wrong = Vec::new();
+    for rule in rules() {
+        for example in &rule.examples {
+            let (there, back) = both_directions(example);
+            let ids = |changes: &[Change]| -> Vec<String> {
+                let mut ids: Vec<String> = changes.iter().map(|change| change.rule.clone()).collect();
+                ids.dedup();
+                ids
+            };
+            if ids(&there) != [rule.id.clone()] || worst(&there) != Some(example.class) {
+                wrong.push(format!("{}: told {:?} {:?}", rule.id, ids(&there), worst(&there)));
+            }
+            if ids(&back) != [example.back.clone()] {
+                wrong.push(format!("{}: back told {:?}, expected {}", rule.id, ids(&back), example.back));
+            }
+            if !rule.classes.contains(&example.class) {
+                wrong.push(format!("{}: an example of class {:?}", rule.id, example.class));
+            }
+        }
+        for class in &rule.classes {
+            if !rule.examples.iter().any(|example| example.class == *class)
+                && !rule.examples.iter().any(|example| worst(&both_directions(example).1) == Some(*class))
+            {
+                wrong.push(format!("{}: no example of class {class:?}", rule.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_that_is_told_exists() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut named = 0;
+    let files = walkdir::WalkDir::new(source).into_iter().map(|entry| entry.unwrap().into_path());
+    for path in files.filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for id in text.split('"').filter(|word| word.starts_with("diff-")) {
+            named += 1;
+            // What a test of prefixes looks for is no whole ID.
+            let prefix = rules().iter().any(|rule| rule.id.starts_with(id));
+            assert!(rule(id).is_some() || prefix, "{}: {id}", path.display());
+        }
+    }
+    assert!(named > 50);
+}

@@ -1,0 +1,81 @@
+//! The items of an array, received as records.
+
+use crate::{Event, JsonType, Problem, ProblemKind, Sink};
+
+/// Passes on each item of the array that a document is, as a record of its own.
+pub struct ArrayRecords<'s, S, L> {
+    sink: &'s mut S,
+    /// Gives the line of an offset.
+    line_of: L,
+    depth: usize,
+    inside_string: bool,
+    /// Where the document begins, if it is no array.
+    pub other: Option<u64>,
+    /// Number of items so far.
+    pub count: u64,
+}
+
+impl<'s, S: Sink, L: FnMut(u64) -> u64> ArrayRecords<'s, S, L> {
+    /// Before a document.
+    pub fn new(sink: &'s mut S, line_of: L) -> Self {
+        Self { sink, line_of, depth: 0, inside_string: false, other: None, count: 0 }
+    }
+}
+
+impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
+    const TEXT: bool = S::TEXT;
+    const COMPARES_KEYS: bool = S::COMPARES_KEYS;
+
+    fn wants_key(&mut self, key: &[u8]) -> bool {
+        self.sink.wants_key(key)
+    }
+
+    fn wants_text(&self) -> bool {
+        self.sink.wants_text()
+    }
+
+    fn problem(&mut self, kind: ProblemKind, kept: Option<&Problem>) {
+        self.sink.problem(kind, kept);
+    }
+
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        match (self.depth, event) {
+            _ if self.other.is_some() => {}
+            (0, Event::Begin(JsonType::Array, _)) => self.depth = 1,
+            (0, _) => self.other = start(event),
+            (1, Event::End(_)) => self.depth = 0,
+            (depth, _) => {
+                if let Some(start) = start(event).filter(|_| depth == 1 && !self.inside_string) {
+                    self.sink.begin_record((self.line_of)(start), start);
+                }
+                self.inside_string = matches!(event, Event::StringPart(..));
+                match event {
+                    Event::Begin(..) => self.depth += 1,
+                    Event::End(_) => self.depth -= 1,
+                    _ => {}
+                }
+                self.sink.event(event);
+                if let Some(end) = event.value_end().filter(|_| self.depth == 1) {
+                    self.count += 1;
+                    self.sink.end_record(end, true);
+                }
+            }
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.sink.done()
+    }
+}
+
+/// Where the value begins that an event begins or is.
+fn start(event: Event<'_>) -> Option<u64> {
+    match event {
+        Event::Begin(_, start) | Event::StringPart(start, _) => Some(start),
+        Event::String(span, _) | Event::Number(span, _) | Event::Boolean(span, _) | Event::Null(span) => {
+            Some(span.start)
+        }
+        Event::End(_) | Event::Key(..) => None,
+    }
+}
