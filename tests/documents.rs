@@ -2,13 +2,17 @@
 
 use crate::playground::{Playground, assert_line_holds, command_and_code, run_in};
 use crate::programs::program;
+use flate2::read::GzDecoder;
+use regex::Regex;
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Commands that are not run here, and what covers them.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("cargo test", "`.ci/run` runs it: it is what runs this test"),
+    ("cargo test --no-fail-fast", "`.ci/run` runs it: it is what runs this test"),
     ("cargo install --locked --path .", "it builds the program anew, as `cargo build` does"),
     ("cargo install --locked --path crates/reference-agent", "it builds the agent anew"),
     ("npm install --save-dev agentnative", "`packages/try-npm.sh` installs it from its files"),
@@ -63,12 +67,17 @@ fn commands(text: &str) -> Vec<&str> {
     lines.chain(steps).filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
 
-/// The project without what is built, and without its tests.
-fn project() -> impl Iterator<Item = walkdir::DirEntry> {
+/// The project without these folders and files of its own.
+fn project_without(names: &[&str]) -> impl Iterator<Item = walkdir::DirEntry> {
     let walk = walkdir::WalkDir::new(root()).min_depth(1).into_iter();
-    let wanted = |name: &str| !["target", ".git", "tests"].contains(&name);
+    let wanted = |name: &str| !names.contains(&name);
     walk.filter_entry(move |entry| entry.depth() != 1 || wanted(&entry.file_name().to_string_lossy()))
         .map(|entry| entry.unwrap())
+}
+
+/// The project without what is built, and without its tests.
+fn project() -> impl Iterator<Item = walkdir::DirEntry> {
+    project_without(&["target", ".git", "tests"])
 }
 
 /// A copy of it.
@@ -246,6 +255,34 @@ fn what_the_documents_name_exists() {
             assert!(architecture.contains(&format!("| `{room}` |")), "{room}");
         }
     }
+}
+
+/// Recordings and generated files name places below `/x`, or none at all.
+#[test]
+fn no_file_contains_an_absolute_path_of_a_checkout() {
+    let folders: Vec<String> = fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| regex::escape(entry.file_name().to_str().unwrap()))
+        .collect();
+    let below = folders.join("|");
+    let path =
+        Regex::new(&format!(r"(?:^|[^\w.:/}}$*-])(/(?:[\w.-]+/)+?((?:{below})/[\w./-]*[\w-]))")).unwrap();
+    let mut wrong = BTreeSet::new();
+    for entry in project_without(&["target", ".git"]).filter(|entry| entry.file_type().is_file()) {
+        let mut bytes = fs::read(entry.path()).unwrap();
+        if entry.path().extension().is_some_and(|extension| extension == "gz") {
+            let packed = std::mem::take(&mut bytes);
+            GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        }
+        for found in path.captures_iter(&String::from_utf8_lossy(&bytes)) {
+            if !found[1].starts_with("/x/") && root().join(&found[2]).exists() {
+                wrong.insert(format!("{}: {}", entry.path().display(), &found[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -1,15 +1,19 @@
 //! Runs the checks over every fixture: what conforms is silent, each violation fires exactly the check that
-//! it is named for, and each incident those of its `expect.toml`.
+//! it is named for, and each incident those that
+//! `incidents/expected.toml` lists.
 
+use crate::corpus::{self, Corpus};
 use crate::examples;
 use agentnative::catalogue::{check, checks};
-use agentnative::model::{CheckId, Layer};
+use agentnative::check::Recording;
+use agentnative::model::{CheckId, Layer, Status};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
+use tempfile::NamedTempFile;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures")
@@ -39,16 +43,35 @@ fn report(folder: &Path, args: &[&str]) -> Value {
     document["data"].clone()
 }
 
-/// The fixtures of a kind, each a folder.
-fn fixtures(kind: &str) -> Vec<PathBuf> {
-    entries(&format!("clis/{kind}")).into_iter().filter(|path| path.is_dir()).collect()
+/// The fixtures of a kind: folders with a program, also those in a folder whose configuration they share.
+pub fn fixtures(kind: &str) -> Vec<PathBuf> {
+    let folders = entries(&format!("clis/{kind}")).into_iter().filter(|path| path.is_dir());
+    let is_fixture = |path: &PathBuf| path.join("cli").is_file();
+    let fixtures =
+        folders.flat_map(|path| if is_fixture(&path) { vec![path] } else { entries(path.to_str().unwrap()) });
+    fixtures.filter(is_fixture).collect()
 }
+
+/// What a report says where the machine kept it from a verdict.
+const STARVED: &str = "the machine gave";
+/// The kinds whose fixtures are recorded.
+const RECORDED: [&str; 3] = ["incidents", "traps", "violating"];
 
 /// By its behaviour alone: these have no code and no files around them that are to be looked at. The
 /// configuration is the fixture's own, or the one above it. Confining the runs would take longer, and change nothing
 /// (see below).
 fn checked(folder: &Path) -> Value {
     report(folder, &["--isolation", "none", "--layer", "behavioral", "./cli"])
+}
+
+static CORPUS: LazyLock<Corpus> = LazyLock::new(Corpus::read);
+
+/// As [`checked`], from the recording of the fixture where it has one.
+fn recorded(folder: &Path) -> Value {
+    match CORPUS.recording(folder).unwrap() {
+        Some(recording) => serde_json::to_value(corpus::judged(&recording)).unwrap(),
+        None => checked(folder),
+    }
 }
 
 /// The IDs that failed or warned; each has evidence and says what to do.
@@ -75,9 +98,13 @@ fn kinds(result: &Value) -> impl Iterator<Item = &str> {
     result["evidence"].as_array().unwrap().iter().map(|evidence| evidence["kind"].as_str().unwrap())
 }
 
-fn expected(file: &Path) -> BTreeSet<String> {
-    let table: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap();
-    table["fires"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+fn table(file: &Path) -> toml::Table {
+    fs::read_to_string(file).unwrap().parse().unwrap()
+}
+
+/// The IDs of the checks that fire, by what is expected.
+fn expected(expected: &toml::Table) -> BTreeSet<String> {
+    expected["fires"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
 /// Does `each` for all of `paths`, four at a time, and fails with all that it found.
@@ -99,7 +126,7 @@ fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
     // What the machine kept from a verdict is checked again alone.
     let again = |(path, mut found): (PathBuf, String)| {
         for _ in 0..20 {
-            if !found.contains("the machine gave") {
+            if !found.contains(STARVED) {
                 break;
             }
             found = each(&path)?;
@@ -117,7 +144,7 @@ fn messages(report: &Value, status: &str) -> String {
 }
 
 fn silent(path: &Path) -> Option<String> {
-    let report = checked(path);
+    let report = recorded(path);
     let fired = fired(&report);
     (!fired.is_empty())
         .then(|| format!("{}:{}{}", path.display(), messages(&report, "fail"), messages(&report, "warn")))
@@ -150,6 +177,57 @@ fn long_no_verdict_depends_on_confinement() {
     });
 }
 
+/// Records a fixture.
+///
+/// # Errors
+/// What the machine kept from a verdict.
+fn record(path: &Path) -> Result<NamedTempFile, String> {
+    let file = NamedTempFile::new().unwrap();
+    let args = ["--isolation", "none", "--layer", "behavioral", "--record", file.path().to_str().unwrap()];
+    let report = report(path, &[&args[..], &["./cli"]].concat());
+    let unverified = messages(&report, "unverified");
+    if unverified.contains(STARVED) { Err(unverified) } else { Ok(file) }
+}
+
+#[test]
+fn the_recordings_are_current() {
+    let all: Vec<PathBuf> = RECORDED.into_iter().flat_map(fixtures).collect();
+    let names: BTreeSet<String> = all.iter().map(|path| corpus::name(path)).collect();
+    if std::env::var_os("UPDATE").is_none() {
+        assert_eq!(CORPUS.names(), names, "{}", corpus::COMMAND);
+        return;
+    }
+    let corpus = Mutex::new(Corpus::read());
+    let stale = all.into_iter().filter(|path| CORPUS.recording(path).is_err());
+    walk(stale.collect(), |path| match record(path) {
+        Ok(recording) => {
+            corpus.lock().unwrap().add(path, recording.path());
+            None
+        }
+        Err(starved) => Some(starved),
+    });
+    let mut corpus = corpus.into_inner().unwrap();
+    corpus.retain(&names);
+    corpus.write();
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn long_each_fixture_gives_the_verdicts_of_its_recording() {
+    walk(RECORDED.into_iter().flat_map(fixtures).collect(), |path| {
+        let recorded = corpus::verdicts(&corpus::judged(&CORPUS.recording(path).unwrap()?));
+        let live = match record(path) {
+            Ok(file) => corpus::verdicts(&corpus::judged(&Recording::read(file.path()).unwrap())),
+            Err(starved) => return Some(starved),
+        };
+        let differs = |(id, status): (&String, &Status)| {
+            (recorded[id] != *status).then(|| format!("\n    {id}: {status:?}, recorded {:?}", recorded[id]))
+        };
+        let differences: String = live.iter().filter_map(differs).collect();
+        (!differences.is_empty()).then(|| format!("{}:{differences}", path.display()))
+    });
+}
+
 #[test]
 fn traps_are_silent() {
     walk(fixtures("traps"), silent);
@@ -158,10 +236,14 @@ fn traps_are_silent() {
 #[test]
 fn each_violation_fires_its_check_and_no_other() {
     let shown = Mutex::new(examples::kinds_shown());
-    walk(fixtures("violating"), |path| {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let id = name.split('.').next().unwrap().to_owned();
-        let report = checked(path);
+    let id_of =
+        |path: &Path| path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap().to_owned();
+    let all = fixtures("violating");
+    // The first of each check is run.
+    let live: BTreeMap<String, &PathBuf> = all.iter().rev().map(|path| (id_of(path), path)).collect();
+    walk(all.clone(), |path| {
+        let id = id_of(path);
+        let report = if live[&id] == path { checked(path) } else { recorded(path) };
         for result in
             report["results"].as_array().unwrap().iter().filter(|result| result["id"] == id.as_str())
         {
@@ -184,8 +266,10 @@ fn each_violation_fires_its_check_and_no_other() {
 
 #[test]
 fn each_incident_is_found() {
+    let all = table(&root().join("clis/incidents/expected.toml"));
     walk(fixtures("incidents"), |path| {
-        unless_fired(path, &checked(path), expected(&path.join("expect.toml")))
+        let name = path.file_name().unwrap().to_str().unwrap();
+        unless_fired(path, &recorded(path), expected(all[name].as_table().unwrap()))
     });
 }
 
@@ -195,7 +279,7 @@ fn each_transcript_is_judged_as_it_was() {
         entries("transcripts").into_iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
     walk(recordings.collect(), |path| {
         let report = report(&root(), &["--replay", path.to_str().unwrap()]);
-        let expected = expected(&path.with_extension("toml"));
+        let expected = expected(&table(&path.with_extension("toml")));
         (fired(&report) != expected)
             .then(|| format!("{}: expected {expected:?}, got {report:#}", path.display()))
     });
@@ -238,8 +322,7 @@ fn long_no_verdict_depends_on_how_the_runs_are_made() {
         config.is_ok_and(|config| config.contains("command = "))
     };
     let drawn = fixtures("violating").into_iter().filter(names_command);
-    let drawn =
-        drawn.step_by(DRAWN).map(|path| copy.path().join("clis/violating").join(path.file_name().unwrap()));
+    let drawn = drawn.step_by(DRAWN).map(|path| copy.path().join(path.strip_prefix(root()).unwrap()));
     walk(drawn.collect(), |path| {
         const BEHAVIORAL: [&str; 2] = ["--layer", "behavioral"];
         let verdicts = |args: &[&str]| -> BTreeMap<String, String> {

@@ -33,17 +33,10 @@ fn checks() -> BTreeMap<String, Table> {
         .collect()
 }
 
-/// The folders of one kind of fixture, with their names.
+/// The fixtures of one kind, with their names.
 fn fixtures(kind: &str) -> Vec<(String, PathBuf)> {
-    let folder = root().join("fixtures/clis").join(kind);
-    let mut found: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
-        .collect();
-    found.sort();
-    found
+    let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    crate::fixtures::fixtures(kind).into_iter().map(|path| (name(&path), path)).collect()
 }
 
 #[test]
@@ -123,21 +116,19 @@ fn what_a_fixture_expects_is_in_the_catalogue() {
         let id = name.split('.').next().unwrap();
         assert!(checks.contains_key(id), "{name}: there is no check {id}");
     }
-    for (name, path) in fixtures("incidents") {
-        let expect = table(&path.join("expect.toml"));
-        let fires = strings(&expect, "fires");
+    let incidents = table(&root().join("fixtures/clis/incidents/expected.toml"));
+    let named: BTreeSet<String> = fixtures("incidents").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(incidents.keys().cloned().collect::<BTreeSet<_>>(), named);
+    for (name, expect) in &incidents {
+        let expect = expect.as_table().unwrap();
+        let fires = strings(expect, "fires");
         assert!(!fires.is_empty(), "{name}: it expects nothing");
         for id in &fires {
             assert!(checks.contains_key(id), "{name}: there is no check {id}");
         }
         let number = expect["incident"].as_integer().expect("the incident's number");
         assert!(name.starts_with(&format!("{number:02}-")), "{name}");
-        assert!(!text(&expect, "what").trim().is_empty(), "{name}: what happened?");
-    }
-    for kind in ["conforming", "violating", "traps"] {
-        for (name, path) in fixtures(kind) {
-            assert!(!path.join("expect.toml").exists(), "{name}: its folder says what is expected");
-        }
+        assert!(!text(expect, "what").trim().is_empty(), "{name}: what happened?");
     }
 }
 
@@ -147,7 +138,10 @@ fn each_configuration_declares_probes_and_none_repeats_the_default() {
         let folder = root().join("fixtures/clis").join(kind);
         let mut above = folder.ancestors().map(|above| above.join("agentnative.toml"));
         let default = table(&above.find(|path| path.exists()).expect("a default"));
-        let own = fixtures(kind).into_iter().map(|(_, path)| path.join("agentnative.toml"));
+        let folders = fixtures(kind).into_iter().map(|(_, path)| path);
+        let folders = folders.flat_map(|path| [path.parent().unwrap().to_owned(), path]);
+        let own: BTreeSet<PathBuf> = folders.filter(|path| *path != folder).collect();
+        let own = own.into_iter().map(|path| path.join("agentnative.toml"));
         for path in own.filter(|path| path.exists()) {
             let config = table(&path);
             assert!(config["probe"].as_array().is_some_and(|all| !all.is_empty()), "{}", path.display());

@@ -59,13 +59,28 @@ fn name(operand: &Operand) -> &str {
     &operand.name
 }
 
+/// The pages in `pages.txt`, which are set apart as `head` and `tail` do it for several files.
+fn pages(project: &Path) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(project.join("pages.txt")).unwrap();
+    let mut pages: BTreeMap<String, String> = BTreeMap::new();
+    let mut name = None;
+    for line in text.split_inclusive('\n') {
+        match line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==\n")) {
+            Some(page) => name = Some(page.to_owned()),
+            None => pages.entry(name.clone().unwrap()).or_default().push_str(line),
+        }
+    }
+    pages
+}
+
 #[test]
 fn the_pages_of_each_framework_are_read_as_the_tool_is() {
     let mut wrong = Vec::new();
     for project in projects() {
         let expected: Expected =
             toml::from_str(&fs::read_to_string(project.join("interface.toml")).unwrap()).unwrap();
-        let page = |name: &str| fs::read(project.join(format!("pages/{name}.txt"))).ok();
+        let pages = pages(&project);
+        let page = |name: &str| pages.get(name).map(|page| page.clone().into_bytes());
         let mut check = |what: String, expected: String, found: String| {
             if expected != found {
                 wrong.push(format!(

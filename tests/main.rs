@@ -10,7 +10,12 @@ mod common_options;
 mod conditions;
 mod config;
 mod configuration;
+#[path = "../crates/contract/tests/contract/contract_examples.rs"]
+#[expect(dead_code, reason = "the tests here need a part of it")]
+mod contract_examples;
 mod contract_generated;
+#[path = "support/corpus.rs"]
+mod corpus;
 mod documents;
 mod examples;
 mod excuses;

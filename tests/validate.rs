@@ -165,7 +165,13 @@ fn the_shape_of_the_results_is_the_one_that_schema_prints() {
         .clone();
     let schema = agentnative_contract::Schema::compile(&serde_json::from_slice(&schema).unwrap()).unwrap();
     for args in [
-        vec!["validate", "--json", "--contract", "codex-exec", "contracts/codex-exec/examples/invalid"],
+        vec![
+            "validate",
+            "--json",
+            "--contract",
+            "opencode-events",
+            "contracts/opencode-events/examples/invalid",
+        ],
         vec!["validate", "--json", "--contract", "agent-js", "contracts/agent-js/examples/valid"],
         vec!["contract", "show", "agent-js", "--json"],
         vec!["contract", "list", "--json"],

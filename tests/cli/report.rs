@@ -88,7 +88,10 @@ fn what_is_no_report_is_named_with_its_place() {
 
 #[test]
 fn a_known_fault_is_a_warning_and_the_report_stays_conformant() {
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating/p2-contract-exit.known");
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/clis/violating/answer-contract/p2-contract-exit.known"
+    );
     let check = |flags: &[&str]| {
         let mut command = program();
         command.args(["check", "./cli", "--check", "p2-contract-exit", "--strict"]).args(flags);

@@ -1,6 +1,7 @@
 //! The types, the schema that they generate and the bundled contract agree.
 
 use super::{assistant, event, of, part, session, text, tool, with};
+use crate::contract_examples::Examples;
 use crate::mutants::mutants;
 use agentnative_contract::Contract;
 use agentnative_outcome::{Collector, OutcomeOptions, RunOutcome};
@@ -131,10 +132,11 @@ fn the_generated_schema_and_the_contract_agree_on_all_examples() {
         let read: RunOutcome = serde_json::from_value(example.clone()).unwrap();
         assert!(theirs.is_valid(&super::as_json(&read)), "{}", path.display());
     }
-    let invalid = documents(&contract.join("examples/invalid"));
-    assert!(!invalid.is_empty());
-    for (path, example) in invalid {
-        assert!(!ours.is_valid(&example) && !theirs.is_valid(&example), "{}", path.display());
+    let examples = Examples::of("run-outcome");
+    assert!(!examples.table("invalid").is_empty());
+    for (name, _) in examples.table("invalid") {
+        let example = serde_json::from_str(&examples.data("invalid", name).unwrap().text).unwrap();
+        assert!(!ours.is_valid(&example) && !theirs.is_valid(&example), "{name}");
     }
     for mutant in mutants(&Contract::bundled("run-outcome").unwrap()) {
         assert!(!ours.is_valid(&mutant.record) && !theirs.is_valid(&mutant.record), "{mutant}");

@@ -1,92 +1,60 @@
 //! The bundled contracts: each folder is complete, and its examples are judged as expected.
 
+use crate::contract_examples::{CONTRACTS, ExampleData, Examples};
 use crate::mutants::{Demand, mutants};
 use agentnative_contract::{
     Contract, ContractSummary, Framing, RunExit, StreamOutcome, Violation, names, split_version,
 };
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 use strict_json::{ReadOptions, read_records, read_value};
 use toml::{Table, Value};
 
-/// The examples of a contract.
-struct Examples {
-    folder: PathBuf,
-    expected: Table,
-}
-
-impl Examples {
-    fn of(contract: &str) -> Self {
-        let folder = folder(contract).join("examples");
-        let text = fs::read_to_string(folder.join("expected.toml")).unwrap();
-        Self { folder, expected: text.parse().unwrap() }
-    }
-
-    /// What is expected of the valid or of the invalid ones.
-    fn table(&self, kind: &str) -> &Table {
-        self.expected[kind].as_table().unwrap()
-    }
-
-    /// The file with the data of an example, relative to the folder: its own, or the one that it names, which
-    /// is none for a run without data.
-    fn data(&self, kind: &str, name: &str) -> Option<String> {
-        match self.table(kind)[name].get("data") {
-            Some(data) => Some(data.as_str().unwrap().to_owned()).filter(|data| !data.is_empty()),
-            None => Some(format!("{kind}/{name}")),
+/// The violations and the known findings of an example, by the version that it is of.
+fn judge_example(
+    examples: &Examples,
+    contract: &Contract,
+    kind: &str,
+    name: &str,
+) -> (Vec<Violation>, Vec<Violation>) {
+    let expected = &examples.table(kind)[name];
+    let exit = exit(expected.as_table().unwrap());
+    let version = version(expected).map(|version| format!("{}@{version}", contract.name()));
+    let versioned = version.map(|name| Contract::bundled(&name).unwrap());
+    let contract = versioned.as_ref().unwrap_or(contract);
+    match examples.data(kind, name) {
+        Some(data) => judge(contract, &data, &exit),
+        None => {
+            let outcome = contract.validator().finish(&exit);
+            (outcome.violations, outcome.known)
         }
     }
-
-    /// The violations and the known findings of an example, by the version that it is of.
-    fn judge(&self, contract: &Contract, kind: &str, name: &str) -> (Vec<Violation>, Vec<Violation>) {
-        let exit = exit(self.table(kind)[name].as_table().unwrap());
-        let version =
-            version(&self.table(kind)[name]).map(|version| format!("{}@{version}", contract.name()));
-        let versioned = version.map(|name| Contract::bundled(&name).unwrap());
-        let contract = versioned.as_ref().unwrap_or(contract);
-        match self.data(kind, name) {
-            Some(data) => judge(contract, &self.folder.join(data), &exit),
-            None => {
-                let outcome = contract.validator().finish(&exit);
-                (outcome.violations, outcome.known)
-            }
-        }
-    }
-}
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name)
-}
-
-fn files(path: &Path) -> BTreeSet<String> {
-    fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// The violations and the known findings of the data of a run; JSON lines of a contract of documents are several
 /// runs.
-fn judge(contract: &Contract, path: &Path, exit: &RunExit<'_>) -> (Vec<Violation>, Vec<Violation>) {
-    let bytes = fs::read(path).unwrap();
+fn judge(contract: &Contract, data: &ExampleData, exit: &RunExit<'_>) -> (Vec<Violation>, Vec<Violation>) {
+    let bytes = data.text.as_bytes();
     let mut judge = contract.validator();
     let (mut found, mut known) = (Vec::new(), Vec::new());
     let mut ended = |outcome: StreamOutcome, found: &mut Vec<Violation>| {
         found.extend(outcome.violations);
         known.extend(outcome.known);
     };
-    let lines = path.extension().unwrap() == "jsonl";
-    if lines {
+    if data.is_lines {
         let several = contract.framing() == Framing::Document;
-        let summary = read_records(bytes.as_slice(), &ReadOptions::default(), u64::MAX, |record| {
+        let summary = read_records(bytes, &ReadOptions::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
             if several {
                 ended(judge.finish(&RunExit::default()), &mut found);
             }
         });
-        assert!(!summary.unwrap().rejected(), "{}", path.display());
+        assert!(!summary.unwrap().rejected(), "{}", data.text);
         if several {
             return (found, known);
         }
     } else {
-        let document = read_value(bytes.as_slice(), &ReadOptions::default(), u64::MAX).unwrap();
+        let document = read_value(bytes, &ReadOptions::default(), u64::MAX).unwrap();
         found.extend(judge.push_document(&document.value.unwrap()));
     }
     ended(judge.finish(exit), &mut found);
@@ -136,7 +104,7 @@ fn examples_are_judged_as_expected() {
         let contract = Contract::bundled(name).unwrap();
         let examples = Examples::of(name);
         for (example, expected) in examples.table("valid") {
-            let (found, known) = examples.judge(&contract, "valid", example);
+            let (found, known) = judge_example(&examples, &contract, "valid", example);
             wrong.extend(found.iter().map(|violation| format!("{name}: valid/{example}: {violation}")));
             let shown: Vec<_> = known
                 .iter()
@@ -150,7 +118,7 @@ fn examples_are_judged_as_expected() {
             }
         }
         for (example, expected) in examples.table("invalid") {
-            let (found, _) = examples.judge(&contract, "invalid", example);
+            let (found, _) = judge_example(&examples, &contract, "invalid", example);
             let why = mismatch(expected.as_table().unwrap(), &found);
             wrong.extend(why.map(|why| format!("{name}: invalid/{example}: {why}")));
         }
@@ -194,7 +162,8 @@ fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
         // What a schema no longer demands makes no mutant: their number is held.
         println!("{name}: required = {required}, closed = {closed}");
         let (folder, version) = split_version(&name);
-        let expected = Examples::of(folder).expected;
+        let examples = Examples::of(folder);
+        let expected = examples.expected();
         let of_version = |version| expected.get("versions").and_then(|versions| versions.get(version));
         let number = |key: &str| {
             let number = match version {
@@ -214,7 +183,9 @@ fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
 
 #[test]
 fn every_contract_folder_is_complete() {
-    let mut folders = files(&folder(""));
+    let entries = fs::read_dir(CONTRACTS).unwrap();
+    let mut folders: BTreeSet<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(folders.remove("README.md"));
     assert_eq!(folders, names().map(str::to_owned).collect());
     for name in names() {
@@ -224,12 +195,7 @@ fn every_contract_folder_is_complete() {
         assert!(!about.title.is_empty() && !about.origin.is_empty());
         let examples = Examples::of(name);
         let (valid, invalid) = (examples.table("valid"), examples.table("invalid"));
-        let (mut named, mut found) = (BTreeSet::new(), BTreeSet::new());
-        for kind in ["valid", "invalid"] {
-            named.extend(examples.table(kind).keys().filter_map(|name| examples.data(kind, name)));
-            found.extend(files(&examples.folder.join(kind)).iter().map(|file| format!("{kind}/{file}")));
-        }
-        assert_eq!(named, found, "{name}: examples and expected.toml");
+        assert_eq!(examples.named_files(), examples.files(), "{name}: examples and expected.toml");
         assert!(valid.len() >= 3, "{name}: valid examples");
         for form in forms(name) {
             let version = split_version(&form).1;

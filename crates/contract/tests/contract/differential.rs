@@ -1,6 +1,7 @@
 //! What is read is validated as the jsonschema crate validates values in memory: over the Test-Suite, the contracts' examples
 //! and generated values.
 
+use crate::contract_examples::Examples;
 use crate::documents::{schema, value};
 use crate::mutants::mutants;
 use agentnative_contract::{Contract, Framing, RunExit, Schema, Settings, Validation, Violation, names};
@@ -123,12 +124,13 @@ fn compare(contract: &Contract, text: &str, example: &str) {
 fn over_the_examples_of_the_contracts() {
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples");
+        let examples = Examples::of(name);
         for kind in ["valid", "invalid"] {
-            for path in fs::read_dir(folder.join(kind)).unwrap().map(|entry| entry.unwrap().path()) {
-                let several = contract.framing() == Framing::Document && path.extension().unwrap() == "jsonl";
+            for (example, _) in examples.table(kind) {
+                let Some(data) = examples.data(kind, example) else { continue };
+                let several = contract.framing() == Framing::Document && data.is_lines;
                 if !several {
-                    compare(&contract, &fs::read_to_string(&path).unwrap(), &path.display().to_string());
+                    compare(&contract, &data.text, &format!("{name}: {kind}/{example}"));
                 }
             }
         }

@@ -1,0 +1,291 @@
+//! The recordings of the fixtures in one text, so that most of them are judged without a process.
+//!
+//! `fixtures/clis/recordings.jsonl` has a line per fixture, per different run and per different output, sorted. It has no
+//! absolute paths and no points in time; durations are multiples of 100 ms where that changes no verdict. A fixture is
+//! `live`, and has no recording, if it prints much or if its verdicts need exact times.
+
+use agentnative::check::{Recording, Selection, judge};
+use agentnative::model::{Layer, Status};
+use agentnative::probe;
+use agentnative::report::Report;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use walkdir::WalkDir;
+
+/// The command that records again what is stale; all, which takes minutes, where the file is removed first.
+pub const COMMAND: &str = "UPDATE=1 cargo test --test product fixtures::the_recordings_are_current";
+
+/// Longer recordings are not kept, in bytes.
+const LONGEST: usize = 200 << 10;
+/// Shorter outputs are in the lines of their runs, in bytes.
+const SHORT: usize = 100;
+/// What durations are multiples of, in nanoseconds.
+const TICK: u64 = 100_000_000;
+/// What stands for the folder of a fixture, and for that of all of them.
+const PLACES: [&str; 2] = ["/x/fixture", "/x/clis"];
+
+/// All recordings.
+#[derive(Default)]
+pub struct Corpus {
+    fixtures: BTreeMap<String, Entry>,
+    /// The lines of runs and outputs, by their hash.
+    lines: HashMap<String, Value>,
+}
+
+/// A fixture.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    fixture: String,
+    /// Hash of its files, of what it uses and of the runs that are planned for it.
+    digest: String,
+    /// The head of its recording and the hashes of its runs; none if it is live.
+    #[serde(flatten)]
+    recording: Option<Recorded>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    head: Value,
+    runs: Vec<String>,
+}
+
+/// The folder of all fixtures.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/clis")
+}
+
+fn file() -> PathBuf {
+    folder().join("recordings.jsonl")
+}
+
+/// The name of a fixture: its path below the folder of all of them.
+pub fn name(fixture: &Path) -> String {
+    fixture.strip_prefix(folder()).unwrap().to_str().unwrap().to_owned()
+}
+
+/// The verdicts of a report.
+pub fn verdicts(report: &Report) -> BTreeMap<String, Status> {
+    report.results.iter().map(|result| (result.id.to_string(), result.status)).collect()
+}
+
+fn hash(text: &str) -> String {
+    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
+}
+
+impl Corpus {
+    /// Reads the file.
+    pub fn read() -> Self {
+        let mut corpus = Self::default();
+        for line in fs::read_to_string(file()).unwrap_or_default().lines() {
+            let value: Value = serde_json::from_str(line).unwrap();
+            if value.get("fixture").is_some() {
+                let entry: Entry = serde_json::from_value(value).unwrap();
+                corpus.fixtures.insert(entry.fixture.clone(), entry);
+            } else {
+                corpus.lines.insert(hash(line), value);
+            }
+        }
+        corpus
+    }
+
+    /// Writes the file, without lines that no fixture needs.
+    pub fn write(&self) {
+        let mut lines: BTreeSet<String> = BTreeSet::new();
+        for entry in self.fixtures.values() {
+            lines.insert(serde_json::to_string(entry).unwrap());
+            for run in entry.recording.iter().flat_map(|recorded| &recorded.runs) {
+                let run = &self.lines[run];
+                lines.insert(run.to_string());
+                for output in ["stdout", "stderr"] {
+                    if let Some(stored) = run[output]["bytes"]["stored"].as_str() {
+                        lines.insert(self.lines[stored].to_string());
+                    }
+                }
+            }
+        }
+        let text: String = lines.into_iter().map(|line| line + "\n").collect();
+        fs::write(file(), text).unwrap();
+    }
+
+    /// The names of the fixtures that were recorded, and of those that are live.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.fixtures.keys().cloned().collect()
+    }
+
+    /// Leaves out what is no longer there.
+    pub fn retain(&mut self, names: &BTreeSet<String>) {
+        self.fixtures.retain(|name, _| names.contains(name));
+    }
+
+    /// The recording of a fixture; none if it is live.
+    ///
+    /// # Errors
+    /// If it is not there, or was made before a change.
+    pub fn recording(&self, fixture: &Path) -> Result<Option<Recording>, String> {
+        let entry = self.fixtures.get(&name(fixture));
+        let entry = entry.ok_or_else(|| format!("{} is not recorded: {COMMAND}", fixture.display()))?;
+        let recording = entry.recording.as_ref().map(|recorded| self.unpacked(recorded));
+        match entry.digest == digest(fixture, recording.as_ref()) {
+            true => Ok(recording),
+            false => Err(format!("the recording of {} is stale: {COMMAND}", fixture.display())),
+        }
+    }
+
+    fn unpacked(&self, recorded: &Recorded) -> Recording {
+        let mut text = format!("{}\n", recorded.head);
+        for run in &recorded.runs {
+            let mut run = self.lines[run].clone();
+            for output in ["stdout", "stderr"] {
+                if let Some(stored) = run[output]["bytes"]["stored"].as_str() {
+                    run[output]["bytes"] = self.lines[stored].clone();
+                }
+            }
+            text += &format!("{run}\n");
+        }
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        Recording::read(file.path()).unwrap()
+    }
+
+    /// Takes the recording of a fixture that was made just now, if it gives the same verdicts when it is packed.
+    pub fn add(&mut self, fixture: &Path, recording: &Path) {
+        let text = fs::read_to_string(recording).unwrap();
+        let expected = verdicts(&judged(&Recording::read(recording).unwrap()));
+        let packed = [TICK, 1].into_iter().filter(|_| text.len() <= LONGEST).find_map(|tick| {
+            let packed = self.packed(fixture, &text, tick);
+            let unpacked = self.unpacked(&packed);
+            (verdicts(&judged(&unpacked)) == expected).then_some((packed, unpacked))
+        });
+        let (recording, unpacked) = packed.unzip();
+        let digest = digest(fixture, unpacked.as_ref());
+        let fixture = name(fixture);
+        self.fixtures.insert(fixture.clone(), Entry { fixture, digest, recording });
+    }
+
+    fn packed(&mut self, fixture: &Path, text: &str, tick: u64) -> Recorded {
+        let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut head = lines.next().unwrap();
+        let object = head.as_object_mut().unwrap();
+        object.remove("time");
+        object.remove("ended");
+        replace_paths(&mut head, fixture);
+        let mut streams: HashMap<(u64, String), Value> = HashMap::new();
+        let mut runs = Vec::new();
+        for (number, mut run) in (2..).zip(lines) {
+            for output in ["stdout", "stderr"] {
+                let stream = &mut run[output];
+                if let Some(same) = stream["bytes"].get("same_as") {
+                    let place = (same["line"].as_u64().unwrap(), same["stream"].as_str().unwrap().to_owned());
+                    stream["bytes"] = streams[&place].clone();
+                }
+                streams.insert((number, output.to_owned()), stream["bytes"].clone());
+                shift_chunks(stream, fixture);
+            }
+            run.as_object_mut().unwrap().remove("started");
+            replace_paths(&mut run, fixture);
+            round(&mut run, tick);
+            for output in ["stdout", "stderr"] {
+                let bytes = &mut run[output]["bytes"];
+                if bytes["text"].as_str().is_some_and(|text| text.len() > SHORT) {
+                    let stored = self.keep(bytes.take());
+                    *bytes = json!({ "stored": stored });
+                }
+            }
+            runs.push(self.keep(run));
+        }
+        Recorded { head, runs }
+    }
+
+    fn keep(&mut self, value: Value) -> String {
+        let hash = hash(&value.to_string());
+        self.lines.insert(hash.clone(), value);
+        hash
+    }
+}
+
+/// The verdicts of the behavioral checks that its configuration does not skip.
+pub fn judged(recording: &Recording) -> Report {
+    let skip = recording.check.skip.clone();
+    let selection = Selection { layers: vec![Layer::Behavioral], skip, ..Selection::default() };
+    judge(recording, &selection.resolve().unwrap()).unwrap()
+}
+
+/// The paths of a fixture with what stands for them, the longer one first.
+fn places(fixture: &Path) -> [(String, &'static str); 2] {
+    let paths = [fixture.to_owned(), folder()].map(|path| path.to_str().unwrap().to_owned());
+    let [own, all] = paths;
+    [(own, PLACES[0]), (all, PLACES[1])]
+}
+
+/// Moves the ends of the pieces of an output to where they are when its paths are replaced.
+fn shift_chunks(stream: &mut Value, fixture: &Path) {
+    let Some(text) = stream["bytes"]["text"].as_str().map(str::to_owned) else { return };
+    for chunk in stream["chunks"].as_array_mut().into_iter().flatten() {
+        let end = chunk["end"].as_u64().unwrap() as usize;
+        let shorter = places(fixture).iter().fold(text[..text.floor_char_boundary(end)].to_owned(), replaced);
+        chunk["end"] = shorter.len().into();
+    }
+}
+
+fn replaced(text: String, (path, place): &(String, &'static str)) -> String {
+    text.replace(path, place)
+}
+
+fn replace_paths(value: &mut Value, fixture: &Path) {
+    match value {
+        Value::String(text) => *text = places(fixture).iter().fold(std::mem::take(text), replaced),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace_paths(item, fixture)),
+        Value::Object(object) => {
+            let members = std::mem::take(object).into_iter().map(|(key, mut item)| {
+                replace_paths(&mut item, fixture);
+                (places(fixture).iter().fold(key, replaced), item)
+            });
+            *object = members.collect();
+        }
+        _ => {}
+    }
+}
+
+/// Rounds durations down to a multiple of so many nanoseconds.
+fn round(value: &mut Value, tick: u64) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| round(item, tick)),
+        Value::Object(object) => {
+            let part = |object: &Map<String, Value>, key| object.get(key).and_then(Value::as_u64);
+            match (part(object, "secs"), part(object, "nanos")) {
+                (Some(secs), Some(nanos)) => {
+                    let nanos = (secs * 1_000_000_000 + nanos) / tick * tick;
+                    *value = serde_json::to_value(Duration::from_nanos(nanos)).unwrap();
+                }
+                _ => object.values_mut().for_each(|item| round(item, tick)),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Hash of the files of a fixture and of the library, and of the runs that are planned.
+fn digest(fixture: &Path, recording: Option<&Recording>) -> String {
+    let configurations = fixture.ancestors().map(|folder| folder.join("agentnative.toml"));
+    let configuration = configurations.into_iter().find(|path| path.exists()).unwrap();
+    let folders = [fixture.to_owned(), folder().join("lib"), configuration];
+    let entries = folders.iter().flat_map(|folder| WalkDir::new(folder).sort_by_file_name());
+    let mut text = String::new();
+    for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().is_file()) {
+        text += &format!("{}\0", name(entry.path()));
+        text += &String::from_utf8_lossy(&fs::read(entry.path()).unwrap());
+    }
+    if let Some(recording) = recording {
+        let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
+        let selection = Selection { layers: vec![Layer::Behavioral], ..Selection::default() };
+        let checks = selection.resolve().unwrap();
+        let (_, runs) = probe::plan(&checks, declared, &recording.profile, Duration::ZERO);
+        text += &format!("{runs:?}");
+    }
+    hash(&text)
+}
