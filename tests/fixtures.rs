@@ -134,7 +134,14 @@ fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
         Some(found)
     };
     let wrong: Vec<String> = wrong.into_inner().unwrap().into_iter().filter_map(again).collect();
-    assert!(wrong.is_empty(), "{} fixtures are not as they should be:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} fixtures are not as they should be; if their runs have changed, remove their recordings and record again: \
+         {}\n{}",
+        wrong.len(),
+        corpus::COMMAND,
+        wrong.join("\n")
+    );
 }
 
 /// What fired and what did not decide, for people.
