@@ -53,7 +53,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// The runs that make a call again, where a verdict depends on what changes from run to run; or that it takes
-    /// them to decide. For the [`REPEATING`] checks only: others are not asked what they want.
+    /// them to decide. For the `REPEATING` checks only: others are not asked what they want.
     pub fn repeated(&'a self, probe: &'a Probe, format: OutputFormat) -> Result<Vec<RunView<'a>>, Reason> {
         let again = self.runs_under(probe, Variant::Repeat).filter(|run| run.format() == format);
         let again: Vec<RunView> = again.collect();
@@ -70,7 +70,7 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// The run of one of these keys, or the request for all of them. For the [`REPEATING`] checks only, as
+    /// The run of one of these keys, or the request for all of them. For the `REPEATING` checks only, as
     /// [`repeated`](Self::repeated).
     pub fn wanted(&'a self, key: &RunKey, keys: &[RunKey]) -> Result<RunView<'a>, Reason> {
         self.run_of(key).ok_or_else(|| {

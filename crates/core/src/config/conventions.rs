@@ -125,7 +125,7 @@ impl Feature {
 pub struct SecretConfig {
     /// By this variable.
     pub env: String,
-    /// By a file: the arguments with [`FILE_PLACE`].
+    /// By a file: the arguments with `{file}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Vec<String>>,
     /// By standard input: the arguments.

@@ -33,7 +33,7 @@ impl Finder<'_> {
     /// project here.
     ///
     /// # Errors
-    /// Those of [`Project::nearest`]; of kind `Config`: a choice to make between several targets or programs; `Usage`: there
+    /// Those of `Project::nearest`; of kind `Config`: a choice to make between several targets or programs; `Usage`: there
     /// is none of that name.
     pub fn code(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Option<CodeBase>> {
         let TargetSelector::Path(path) = selector else { return Ok(None) };

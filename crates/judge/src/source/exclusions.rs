@@ -151,7 +151,7 @@ pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
     Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
 }
 
-/// A file or folder as [`Span::file`](super::Span::file) names it; none where it is neither in the package
+/// A file or folder as [`Span::file`](agentnative_core::facts::Span::file) names it; none where it is neither in the package
 /// nor in its workspace.
 pub fn name_in(package: &Path, path: &Path) -> Option<String> {
     let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
