@@ -67,9 +67,11 @@ def _issue(issue: dict[str, Any]) -> str:
 def find_program() -> Path:
     """Give the path of the program: the one of this package, else the one on PATH."""
     folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
-    # `pip install --target` and `--prefix` have their own folders.
-    package = Path(__file__).resolve().parent
-    folders += [str(package.parent / "bin"), *(str(above / "bin") for above in list(package.parents)[3:4])]
+    # `pip install --target` has the folder `bin` beside the package, `--prefix` beside `lib/python3.x/site-packages`.
+    packages = Path(__file__).resolve().parent.parent
+    folders.append(str(packages / "bin"))
+    if packages.name in ("site-packages", "dist-packages"):
+        folders += [str(above / "bin") for above in list(packages.parents)[2:3]]
     found = shutil.which(NAME, path=os.pathsep.join(folders)) or shutil.which(NAME)
     if found is None:
         raise Error(

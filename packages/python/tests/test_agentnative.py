@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,6 +105,27 @@ class Checks(unittest.TestCase):
             agentnative.check([GOOD])
         self.assertEqual(raised.exception.kind, "not-installed")
         self.assertIn("pip install", str(raised.exception))
+
+    def test_the_program_of_the_prefix_is_found_where_pip_installs_packages(self) -> None:
+        with tempfile.TemporaryDirectory() as prefix:
+            program = Path(prefix, "bin/agentnative")
+            program.parent.mkdir()
+            program.write_text("#!/bin/sh\n", encoding="utf-8")
+            program.chmod(0o755)
+            for package, found in [("lib/python3/site-packages", True), ("checkout/packages/python", False)]:
+                folder = Path(prefix, package)
+                shutil.copytree(PACKAGE / "agentnative", folder / "agentnative")
+                script = "import agentnative._program as program; print(program.find_program())"
+                environment = {"PATH": "/nonexistent", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+                ended = subprocess.run(
+                    [sys.executable, "-c", script],
+                    cwd=prefix,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual(ended.stdout.strip() == str(program.resolve()), found, ended.stderr)
 
     def test_a_check_that_is_given_up_leaves_nothing_behind(self) -> None:
         marker = f"agentnative-test-{os.getpid()}"
