@@ -1,8 +1,10 @@
 //! Writing: who gets what on which stream, colour, JSON that is safe to look at, broken sinks.
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
-use agentnative_output::{Cell, ColorChoice, ColorEnv, Output, OutputConfig, OutputFormat, Page, Tone};
-use agentnative_output::{time_left, to_string, use_color};
+use agentnative_output::{
+    Cell, ColorChoice, ColorEnv, Output, OutputConfig, OutputFormat, Page, Tone, time_left, to_string,
+    use_color,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ffi::OsStr;

@@ -1,8 +1,9 @@
 //! The renderers, compared exactly with `tests/snapshots/`. `UPDATE=1` writes these files anew.
 
 use agentnative::check::Judged;
-use agentnative::model::{CheckId, CheckResult, Evidence, Layer, Level, Status, Stream, Variant};
-use agentnative::model::{ConfigInfo, TargetInfo};
+use agentnative::model::{
+    CheckId, CheckResult, ConfigInfo, Evidence, Layer, Level, Status, Stream, TargetInfo, Variant,
+};
 use agentnative::output::{RENDERERS, View};
 use agentnative::report::{Event, Report};
 use agentnative_output::{OutputConfig, OutputFormat};

@@ -1,7 +1,6 @@
 //! The source checks: their snippets one by one, walking, projects, waivers.
 
-use agentnative::catalogue::Snippet;
-use agentnative::catalogue::{Check, checks};
+use agentnative::catalogue::{Check, Snippet, checks};
 use agentnative::facts::{Facts, Skipped, Why};
 use agentnative::judge::source_checks::{Code, judge, notes};
 use agentnative::model::{CheckResult, Language, Status};

@@ -3,8 +3,7 @@
 use super::contracts::LoadedContracts;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
-use agentnative_core::model::Edition;
-use agentnative_core::model::TargetInfo;
+use agentnative_core::model::{Edition, TargetInfo};
 use agentnative_core::probe::{Probe, Recording, TargetProfile};
 use agentnative_core::run::RunnerOptions;
 use agentnative_core::targets::{Target, TargetSelector};

@@ -1,8 +1,7 @@
 //! The lines of `check --output jsonl`, written as things happen.
 
 use super::{Report, Summary};
-use agentnative_core::model::{CheckResult, Edition, Level, OutputFormat, Variant};
-use agentnative_core::model::{ConfigInfo, TargetInfo};
+use agentnative_core::model::{CheckResult, ConfigInfo, Edition, Level, OutputFormat, TargetInfo, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,7 @@
 
 use super::{MergedReport, Report, VERSION};
 use agentnative_contract::error::Error;
-use agentnative_core::model::TargetInfo;
-use agentnative_core::model::{CheckId, CheckResult, Edition, Level, Status};
+use agentnative_core::model::{CheckId, CheckResult, Edition, Level, Status, TargetInfo};
 use agentnative_output::ErrorObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,7 @@
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, Scans, judge, wanted};
 use agentnative::config::{Config, Date, Known};
-use agentnative::model::TargetInfo;
-use agentnative::model::{CheckId, CheckResult, OutputFormat, Variant};
+use agentnative::model::{CheckId, CheckResult, OutputFormat, TargetInfo, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::run::{Bytes, Captured, End, Observation, Outcome, RunKey, Waiting};
 use agentnative::targets::Interface;

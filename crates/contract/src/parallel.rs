@@ -11,8 +11,9 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::{Chunk, LineChunker};
-use strict_json::{Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_at_hand};
+use strict_json::{
+    Chunk, LineChunker, Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_at_hand,
+};
 
 /// What was not judged, since it holds lines that cannot be cut: it has to be read as it comes.
 pub(super) struct Rest<'r> {

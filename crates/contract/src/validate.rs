@@ -15,9 +15,8 @@ use super::violation::{Against, Room, Violation};
 use crate::budget;
 use std::cell::RefCell;
 use std::io::{self, Read};
-use strict_json::ArrayRecords;
 use strict_json::{
-    Event, Position, ProblemKind, ReadOptions, Sink, Summary, Tape, read_document, read_lines,
+    ArrayRecords, Event, Position, ProblemKind, ReadOptions, Sink, Summary, Tape, read_document, read_lines,
 };
 
 impl Validation<'_> {

@@ -1,7 +1,6 @@
 //! Runs under several conditions at once: what they show of each condition, and when it takes runs under each alone.
 
-use super::context::CheckContext;
-use super::context::RunView;
+use super::context::{CheckContext, RunView};
 use super::verdict::{FAST, Reason};
 use crate::kit::{difference, size};
 use agentnative_core::model::{CheckId, OutputFormat, Variant};

@@ -1,8 +1,7 @@
 //! Runs that ended otherwise than expected, and seem to have done so because they were confined: what is found in them is
 //! no fault of the target.
 
-use super::context::CheckContext;
-use super::context::RunView;
+use super::context::{CheckContext, RunView};
 use super::verdict::{Finding, Judgement};
 use agentnative_core::model::{Confinement, Evidence, Stream};
 use agentnative_core::probe::Probe;

@@ -11,8 +11,7 @@ use super::{OutcomeOptions, RunOutcome, Trajectory, atif};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use strict_json::ArrayRecords;
-use strict_json::{self, Class, Event, Problem, ProblemKind, ReadOptions, Sink};
+use strict_json::{self, ArrayRecords, Class, Event, Problem, ProblemKind, ReadOptions, Sink};
 
 /// So many lines of a stream that are skipped are named; the others are counted.
 const MAX_NAMED: usize = 10;

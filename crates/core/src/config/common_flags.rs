@@ -1,8 +1,7 @@
 //! The options that many tools share, such as `--quiet`: how a target, or one probe of it, spells them.
 
 use super::formats::Asking;
-use super::section::Section;
-use super::section::argv;
+use super::section::{Section, argv};
 use agentnative_contract::spanned_toml::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,8 +1,7 @@
 //! `[[probe]]`.
 
 use super::path::workspace;
-use super::section::Section;
-use super::section::argv;
+use super::section::{Section, argv};
 use super::{
     Asking, CallConfig, EffectConfig, FORMAT_PLACE, Known, ListConfig, ProbeConfig, common_flags, contract,
     formats,

@@ -1,7 +1,6 @@
 //! `[[service]]`.
 
-use super::section::Section;
-use super::section::argv;
+use super::section::{Section, argv};
 use super::{PORT_PLACE, Ready, ServiceConfig};
 use agentnative_contract::spanned_toml::{Span, Value};
 use toml::de::DeValue;

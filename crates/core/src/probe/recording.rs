@@ -7,8 +7,7 @@
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
 use crate::facts::{Built, Document, Facts, Project};
-use crate::model::{ArgumentParser, HelpLanguage, Toolkit};
-use crate::model::{ConfigInfo, TargetInfo};
+use crate::model::{ArgumentParser, ConfigInfo, HelpLanguage, TargetInfo, Toolkit};
 use crate::run::{Confinement, Observation, RunKey};
 use agentnative_contract::ContractFiles;
 use agentnative_diff::lock::Lock;

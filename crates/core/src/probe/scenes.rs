@@ -1,8 +1,7 @@
 //! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
 
 use super::args::behind;
-use super::derived_call::made;
-use super::derived_call::{UNKNOWN_FLAG, placed};
+use super::derived_call::{UNKNOWN_FLAG, made, placed};
 use super::{Effect, Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::Flag;

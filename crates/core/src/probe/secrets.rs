@@ -1,7 +1,6 @@
 //! Calls that need a secret, given in each way that the target has for it.
 
-use super::derived_call::made;
-use super::derived_call::placed;
+use super::derived_call::{made, placed};
 use super::{Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::Flag;

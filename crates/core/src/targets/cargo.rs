@@ -1,7 +1,6 @@
 //! The programs of a workspace of Cargo, and where they are built.
 
-use super::binary::Binary;
-use super::binary::newest;
+use super::binary::{Binary, newest};
 use super::env::Env;
 use crate::manifest::{Bin, CargoMember, CargoWorkspace};
 use agentnative_contract::error::Result;

@@ -1,7 +1,6 @@
 //! Scripts: which interpreter runs one that cannot run by itself.
 
-use super::binary::is_executable;
-use super::binary::start_of;
+use super::binary::{is_executable, start_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 

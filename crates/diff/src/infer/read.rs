@@ -2,16 +2,15 @@
 
 use super::builder::ShapeBuilder;
 use super::shape::{PLACES, Shape};
-use agentnative_contract::workers;
-use agentnative_contract::{Framing, Violation};
+use agentnative_contract::{Framing, Violation, workers};
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use strict_json::ArrayRecords;
-use strict_json::{Chunk, LineChunker};
-use strict_json::{Position, ProblemKind, ReadOptions, Summary, read_document, read_lines};
+use strict_json::{
+    ArrayRecords, Chunk, LineChunker, Position, ProblemKind, ReadOptions, Summary, read_document, read_lines,
+};
 
 /// So many bytes are looked at to tell lines from a document.
 const GLANCE: usize = 1 << 16;

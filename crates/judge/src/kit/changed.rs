@@ -1,7 +1,6 @@
 //! What a run changed in its workspace and its home, as far as that matters.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::Reason;
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat};

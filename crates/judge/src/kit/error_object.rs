@@ -1,8 +1,7 @@
 //! How a failing run says why: the error object of a JSON mode, and what stands beside it.
 
 use super::exits::{declare_success, exit_check};
-use crate::context::Accepted;
-use crate::context::RunView;
+use crate::context::{Accepted, RunView};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Reason, inconclusive};
 use agentnative_core::model::{CheckId, OutputFormat, Stream};

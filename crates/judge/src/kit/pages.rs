@@ -1,7 +1,6 @@
 //! The help pages of a target, read: its own and those of the commands that its probes call.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};

@@ -1,7 +1,6 @@
 //! Calls that are made once from a declared probe, such as a confirmed one.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Finding};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::Evidence;

@@ -1,7 +1,6 @@
 //! `p1-no-browser`: where nobody sees it, no browser is opened.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::undeclared::Undeclared;
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::config::Feature;

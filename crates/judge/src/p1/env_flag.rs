@@ -1,7 +1,6 @@
 //! `p1-env-flag`: a variable does what its option does, and nothing where it is switched off.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{Case, OutputFormat, Stream};

@@ -1,7 +1,6 @@
 //! `p1-no-prompt`: without a terminal to answer on, nothing is asked, and no editor is opened.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, waiting};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::model::{CheckId, Variant};

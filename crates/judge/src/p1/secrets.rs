@@ -1,7 +1,6 @@
 //! Secrets: more ways to give them than a variable, and nothing that shows them.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::display_exit;
 use crate::undeclared::Undeclared;
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};

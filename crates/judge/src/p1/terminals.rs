@@ -1,7 +1,6 @@
 //! Questions on a terminal: where only stdin is one, and in spite of the option that disables them.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages, waiting};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};

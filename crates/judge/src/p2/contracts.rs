@@ -1,7 +1,6 @@
 //! What is printed, held to the contract that is declared for it.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_contract::{Against, Contract, RunExit, Violation, counted};

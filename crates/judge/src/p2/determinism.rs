@@ -1,7 +1,6 @@
 //! That the same call gives the same thing: whole, each time, and in one shape for each command.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Difference, declare_success, differences, ends_early, size, some_of};
 use crate::scan::Scan;
 use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};

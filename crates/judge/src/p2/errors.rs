@@ -1,7 +1,6 @@
 //! How a failing run says why.
 
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::kit::{
     Misplaced, NO_FAILURE, SILENT, declare_failure, difference, display_exit, error_object, is_repeated,
     misplaced, repeats, unusable,

@@ -1,7 +1,6 @@
 //! What a target offers beside the three formats: `--raw`, CSV, TSV, YAML.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::Judgement;
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{OutputFormat, Stream};

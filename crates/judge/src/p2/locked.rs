@@ -1,7 +1,6 @@
 //! What is printed, held to what was accepted last: the lock.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::misplaced;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_contract::{Contract, OutputSpec};
@@ -12,8 +11,7 @@ use agentnative_core::run::Bytes;
 use agentnative_diff::lock::{Learner, Lock};
 use agentnative_diff::{Change, Class, compare};
 use std::io::Read;
-use strict_json::Position;
-use strict_json::sanitize;
+use strict_json::{Position, sanitize};
 
 /// The longest version that is kept, in characters.
 const VERSION: usize = 120;

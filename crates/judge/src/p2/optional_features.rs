@@ -1,8 +1,7 @@
 //! What a target offers beside its data: short flags for the formats, and its schema.
 
 use super::schemas::{self, Refused};
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, difference, display_exit, ends_early, some_of};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_contract::is_schema;

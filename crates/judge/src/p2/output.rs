@@ -1,8 +1,7 @@
 //! What comes on standard output: the formats, and that it is data and nothing else.
 
 use super::parity;
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::kit::{declare_success, display_exit};
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::Derived;

@@ -1,7 +1,6 @@
 //! That json and jsonl carry the same records.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, differences, size, some_of};
 use crate::shape::{Kind, Node};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};

@@ -1,7 +1,6 @@
 //! How runs end: by themselves, asking nothing, leaving nothing, also when their reader goes away.
 
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::kit::{declare_success, waiting};
 use crate::traceback;
 use crate::verdict::{Assertion, Judgement, inconclusive};

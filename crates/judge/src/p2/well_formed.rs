@@ -1,7 +1,6 @@
 //! The data itself: strict JSON, interoperable numbers, the last newline, when records arrive.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream, Variant};

@@ -1,7 +1,6 @@
 //! `p3-examples-parse`: the examples in help pages are accepted by the parser.
 
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::kit::{Examples, Pages, Wrong};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

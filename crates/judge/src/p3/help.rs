@@ -1,7 +1,6 @@
 //! Whether a target gives help where it is asked for.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Pages, of_commands, of_kind, own_page, printed, root};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement};

@@ -1,7 +1,6 @@
 //! Whether a target says which version it is.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::of_kind;
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet};

@@ -1,8 +1,7 @@
 //! `p4-before-network`: what is wrong with a call is told before anything is sent.
 
 use super::config_named::refuses_invalid_file;
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{no_request, scene};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;

@@ -1,7 +1,6 @@
 //! `p4-config-named`: an invalid configuration is refused with the code for it, and with the path of the file.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::{Stream, Variant};
 

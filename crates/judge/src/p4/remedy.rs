@@ -1,8 +1,7 @@
 //! Whether an error says what to do.
 
 use super::message::no_message;
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::NO_FAILURE;
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::{OutputFormat, Stream};

@@ -1,7 +1,6 @@
 //! What a runtime prints when nobody caught an error.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::NO_FAILURE;
 use crate::traceback::{self, Traceback};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};

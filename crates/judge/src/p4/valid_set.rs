@@ -1,7 +1,6 @@
 //! Whether an error about a closed set of values lists them.
 
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};

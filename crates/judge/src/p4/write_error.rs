@@ -1,7 +1,6 @@
 //! `p4-write-error`: output that cannot be written is a failure.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{Stream, Variant};

@@ -1,8 +1,7 @@
 //! How wrong calls are refused: at all, and by naming what is wrong.
 
 use super::message::no_message;
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{exit_check, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

@@ -1,8 +1,7 @@
 //! `p5-confirm`: what destroys something does so only when that is confirmed.
 
 use super::changing::{nothing_destroyed, wrong_code};
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Changed, lacking, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

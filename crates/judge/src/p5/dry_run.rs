@@ -2,8 +2,7 @@
 
 use super::announced;
 use super::changing::{in_full, of_changing, wrong_code};
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::kit::{Changed, lacking};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

@@ -1,11 +1,9 @@
 //! `p5-idempotent`: twice is once.
 
 use super::changing::{in_full, of_changing};
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Changed, display_exit, is_unsteady, scene};
-use crate::verdict::FAST;
-use crate::verdict::{Assertion, Judgement, inconclusive};
+use crate::verdict::{Assertion, FAST, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{Stream, Variant};
 use agentnative_core::probe::{Effect, Probe};

@@ -1,7 +1,6 @@
 //! `p5-read-only`: what is not said to change something changes nothing.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Changed, reading};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::Variant;

@@ -1,8 +1,7 @@
 //! `p5-refusal`: what is not confirmed is refused, or only shown, and says how it is confirmed.
 
 use super::changing::nothing_destroyed;
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Changed, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

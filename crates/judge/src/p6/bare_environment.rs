@@ -1,7 +1,6 @@
 //! `p6-bare-environment`: help and version need neither a home nor a valid configuration.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{Stream, Variant, in_words};

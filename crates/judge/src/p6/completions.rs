@@ -1,7 +1,6 @@
 //! `p6-completions`: scripts for shells, which need neither a home nor a valid configuration.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{display_exit, names};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

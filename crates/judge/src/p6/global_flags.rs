@@ -1,7 +1,6 @@
 //! `p6-global-flags`: the common options are taken after each subcommand.
 
-use crate::context::RunView;
-use crate::context::{Accepted, CheckContext};
+use crate::context::{Accepted, CheckContext, RunView};
 use crate::kit::taken_elsewhere;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;

@@ -1,7 +1,6 @@
 //! `p6-no-color`: colours only where they are wanted.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, moves_cursor};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;

@@ -1,7 +1,6 @@
 //! `p6-no-pager`: a pager only on a terminal, and only where it is wanted.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::Derived;

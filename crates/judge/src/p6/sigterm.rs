@@ -1,11 +1,9 @@
 //! `p6-sigterm`: a call that is interrupted ends, leaves nothing half done, and can be made again.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Changed, display_exit, is_unsteady, scene};
 use crate::undeclared::without_feature;
-use crate::verdict::FAST;
-use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use crate::verdict::{Assertion, FAST, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Feature;
 use agentnative_core::model::{Stream, Variant};

@@ -1,7 +1,6 @@
 //! `p6-timeout`: a request that nobody answers ends at the time limit that the caller sets.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{lacking, no_request, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_contract::counted;

@@ -1,7 +1,6 @@
 //! `p6-xdg`: what a call stores goes where the XDG variables say.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{Changed, listed};
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::Variant;

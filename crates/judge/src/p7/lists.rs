@@ -2,11 +2,9 @@
 
 use super::listing::Listing;
 use super::truncation;
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::undeclared::Undeclared;
-use crate::verdict::FAST;
-use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
+use crate::verdict::{Assertion, FAST, Judgement, Reason, Unmet, inconclusive};
 use agentnative_contract::counted;
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::{Asking, Feature, Flag, ListConfig};

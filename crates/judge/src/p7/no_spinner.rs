@@ -1,7 +1,6 @@
 //! `p7-no-spinner`: without a terminal, stderr has lines and nothing that is redrawn.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::moves_cursor;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream, Variant};

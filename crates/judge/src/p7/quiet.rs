@@ -1,8 +1,7 @@
 //! `p7-quiet`: with the quiet option, data and errors are left, and nothing else.
 
 use super::same_data::{self, Compared};
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::{difference, ends_early, taken_elsewhere};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};

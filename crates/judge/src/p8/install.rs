@@ -1,7 +1,6 @@
 //! `p8-bundle-install`: a command brings the instructions for agents to where these look for them.
 
-use crate::context::CheckContext;
-use crate::context::RunView;
+use crate::context::{CheckContext, RunView};
 use crate::kit::listed;
 use crate::verdict::{Assertion, Finding, Judgement};
 use agentnative_core::catalogue::Derived;

@@ -2,8 +2,7 @@
 
 use super::language::row;
 use agentnative_contract::error::{Error, Result};
-use agentnative_core::catalogue::Check;
-use agentnative_core::catalogue::SourceRule;
+use agentnative_core::catalogue::{Check, SourceRule};
 use agentnative_core::model::{CheckId, Language};
 use aho_corasick::{AhoCorasick, MatchKind};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore, from_str};

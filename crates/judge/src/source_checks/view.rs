@@ -3,8 +3,7 @@
 use super::code::Code;
 use super::output_module::OutputModule;
 use crate::verdict::{Finding, Judgement};
-use agentnative_core::catalogue::Check;
-use agentnative_core::catalogue::{Home, MISSING, Role, SourceCheck, SourceRule};
+use agentnative_core::catalogue::{Check, Home, MISSING, Role, SourceCheck, SourceRule};
 use agentnative_core::facts::{Entry, Match, Ranges, SourceWaiver, Span};
 use agentnative_core::manifest::Dependency;
 use agentnative_core::model::{CheckId, Evidence, Language};
