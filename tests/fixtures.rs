@@ -1,6 +1,5 @@
 //! Runs the checks over every fixture: what conforms is silent, each violation fires exactly the check that
-//! it is named for, and each incident those that
-//! `incidents/expected.toml` lists.
+//! it is named for, and each incident those that `incidents/expected.toml` lists.
 
 use crate::corpus::{self, Corpus};
 use crate::examples;
@@ -57,11 +56,13 @@ const STARVED: &str = "the machine gave";
 /// The kinds whose fixtures are recorded.
 const RECORDED: [&str; 3] = ["incidents", "traps", "violating"];
 
-/// By its behaviour alone: these have no code and no files around them that are to be looked at. The
-/// configuration is the fixture's own, or the one above it. Confining the runs would take longer, and change nothing
-/// (see below).
+/// The arguments that check a fixture by its behaviour alone: it has no code and no files around it that are to be
+/// looked at. Confining the runs would take longer, and change nothing (see below).
+const BEHAVIOUR: [&str; 5] = ["--isolation", "none", "--layer", "behavioral", "./cli"];
+
+/// The report of a live check. The configuration is the fixture's own, or the one above it.
 fn checked(folder: &Path) -> Value {
-    report(folder, &["--isolation", "none", "--layer", "behavioral", "./cli"])
+    report(folder, &BEHAVIOUR)
 }
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(Corpus::read);
@@ -190,8 +191,7 @@ fn long_no_verdict_depends_on_confinement() {
 /// What the machine kept from a verdict.
 fn record(path: &Path) -> Result<NamedTempFile, String> {
     let file = NamedTempFile::new().unwrap();
-    let args = ["--isolation", "none", "--layer", "behavioral", "--record", file.path().to_str().unwrap()];
-    let report = report(path, &[&args[..], &["./cli"]].concat());
+    let report = report(path, &[&["--record", file.path().to_str().unwrap()], &BEHAVIOUR[..]].concat());
     let unverified = messages(&report, "unverified");
     if unverified.contains(STARVED) { Err(unverified) } else { Ok(file) }
 }

@@ -33,7 +33,8 @@ impl Session {
     /// `on_page` is told how many pages were asked for.
     ///
     /// # Errors
-    /// Those of [`Finder::find`](agentnative_core::targets::Finder::find) and [`Config::load`](agentnative_core::config::Config::load);
+    /// Those of [`Finder::find`](agentnative_core::targets::Finder::find) and
+    /// [`Config::load`](agentnative_core::config::Config::load);
     /// configuration when there are several targets and none was chosen, or it cannot be started; general when it
     /// does not end by itself.
     pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<Inspected> {

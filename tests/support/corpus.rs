@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// The command that records again what is stale; all, which takes minutes, where the file is removed first.
 pub const COMMAND: &str = "UPDATE=1 cargo test --test product fixtures::the_recordings_are_current";
@@ -251,7 +252,7 @@ fn replace_paths(value: &mut Value, fixture: &Path) {
     }
 }
 
-/// Rounds durations down to a multiple of so many nanoseconds.
+/// Rounds durations down to a multiple of `tick` nanoseconds.
 fn round(value: &mut Value, tick: u64) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| round(item, tick)),
@@ -269,17 +270,22 @@ fn round(value: &mut Value, tick: u64) {
     }
 }
 
+/// The names and the texts of the files in a folder, sorted; of a file itself.
+fn files_in(folder: &Path) -> String {
+    let entries = WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
+    let text = |entry: DirEntry| {
+        let bytes = fs::read(entry.path()).unwrap();
+        format!("{}\0{}", name(entry.path()), String::from_utf8_lossy(&bytes))
+    };
+    entries.filter(|entry| entry.file_type().is_file()).map(text).collect()
+}
+
 /// Hash of the files of a fixture and of the library, and of the runs that are planned.
 fn digest(fixture: &Path, recording: Option<&Recording>) -> String {
-    let configurations = fixture.ancestors().map(|folder| folder.join("agentnative.toml"));
-    let configuration = configurations.into_iter().find(|path| path.exists()).unwrap();
-    let folders = [fixture.to_owned(), folder().join("lib"), configuration];
-    let entries = folders.iter().flat_map(|folder| WalkDir::new(folder).sort_by_file_name());
-    let mut text = String::new();
-    for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().is_file()) {
-        text += &format!("{}\0", name(entry.path()));
-        text += &String::from_utf8_lossy(&fs::read(entry.path()).unwrap());
-    }
+    static LIBRARY: LazyLock<String> = LazyLock::new(|| files_in(&folder().join("lib")));
+    let mut configurations = fixture.ancestors().map(|folder| folder.join("agentnative.toml"));
+    let configuration = configurations.find(|path| path.exists()).unwrap();
+    let mut text = files_in(fixture) + &LIBRARY + &files_in(&configuration);
     if let Some(recording) = recording {
         let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
         let selection = Selection { layers: vec![Layer::Behavioral], ..Selection::default() };

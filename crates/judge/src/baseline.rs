@@ -108,7 +108,7 @@ impl Baseline {
         self.faults.len()
     }
 
-    /// Whether there are none.
+    /// Whether the baseline has no faults.
     pub fn is_empty(&self) -> bool {
         self.faults.is_empty()
     }

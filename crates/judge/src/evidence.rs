@@ -39,7 +39,7 @@ impl RunView<'_> {
         }
     }
 
-    /// Where a line starts, counted from 0; the end of the stream where it has not so many.
+    /// Where a line starts, counted from 0; the end of the stream if it has fewer lines.
     pub fn line_start(&self, stream: Stream, line: u64) -> u64 {
         let mut reader = BufReader::new(self.bytes(stream).reader());
         // An unreadable capture is an empty one; what needs it says so.
@@ -88,8 +88,8 @@ impl RunView<'_> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// A failed assertion at the line of a stream that says what went wrong, as far as that can be told; where that
-    /// stream is empty, of the other.
+    /// A failed assertion at the line of a stream that gives the reason of a failure, or at the start if no line does;
+    /// of the other stream if this one is empty.
     pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let other = match stream {
             Stream::Stdout => Stream::Stderr,

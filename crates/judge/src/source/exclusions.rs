@@ -151,8 +151,8 @@ pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
     Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
 }
 
-/// A file or folder as [`Span::file`](agentnative_core::facts::Span::file) names it; none where it is neither in the package
-/// nor in its workspace.
+/// A file or folder as [`Span::file`](agentnative_core::facts::Span::file) names it; none where it is neither in
+/// the package nor in its workspace.
 pub fn name_in(package: &Path, path: &Path) -> Option<String> {
     let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
     if known { relative(package, path) } else { None }

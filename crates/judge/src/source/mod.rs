@@ -1,7 +1,7 @@
 //! The code behind the target: found, read and held to the rules of the source checks.
 //!
-//! [`scan`] reads [`Facts`](agentnative_core::facts::Facts) where the feature `source` is on; what they mean is judged in `source_checks`. The files
-//! around the code are read where the feature `project` is on.
+//! With the feature `source`, `scan` reads [`Facts`](agentnative_core::facts::Facts) of the code, which `source_checks`
+//! judges. With the feature `project`, the files around the code are read.
 
 #[cfg(feature = "source")]
 mod built;
