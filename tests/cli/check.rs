@@ -376,5 +376,5 @@ fn the_edition_of_the_standard_is_that_of_the_option_or_the_configuration() {
     assert_eq!((edition(&["."]), edition(&["--edition", "0.6", "."])), (json!("0.5"), json!("0.6")));
     folder.write("agentnative.toml", format!("[check]\nedition = '0.4'\n{toml}"));
     let told = folder.run(&["check", "."]);
-    assert!(told.code == Some(78) && told.err.contains("\"0.5\" or \"0.6\""), "{}", told.err);
+    assert!(told.code == Some(78) && told.err.contains("expected `\"0.5\"` or `\"0.6\"`"), "{}", told.err);
 }

@@ -213,8 +213,8 @@ fn the_configuration_names_the_output_modules() {
         ("[\"src/none\"]", "cannot read `src/none`"),
         ("[\"../elsewhere\"]", "is not below this file"),
         ("[\"\"]", "is not below this file"),
-        ("\"src\"", "expected an array of source files and folders"),
-        ("[1]", "expected a source file or folder"),
+        ("\"src\"", "expected an array of paths below the configuration file"),
+        ("[1]", "expected a path below the configuration file"),
     ] {
         write(&folder, &[("agentnative.toml", &format!("[target]\noutput_modules = {value}\n"))]);
         let said = folder.run(&STRAY);

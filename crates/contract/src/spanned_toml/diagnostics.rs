@@ -26,6 +26,16 @@ impl<'a> Diagnostics<'a> {
         self.list.borrow_mut().push((span.start, message.into()));
     }
 
+    /// Returns how many faults were noted.
+    pub fn count(&self) -> usize {
+        self.list.borrow().len()
+    }
+
+    /// Returns what the file has at `span`.
+    pub fn text(&self, span: &Span) -> &'a str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
     /// The line, from 1, of a byte offset.
     pub fn line(&self, offset: usize) -> usize {
         place(self.path, self.text, offset).line

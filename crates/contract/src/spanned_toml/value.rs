@@ -2,6 +2,7 @@
 
 use super::diagnostics::{Diagnostics, Span};
 use super::nearest;
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use toml::de::{DeTable, DeValue};
@@ -41,8 +42,8 @@ pub struct Text {
 /// Time limits are below this, so that they can be added to any instant.
 pub const LONGEST: Duration = Duration::from_secs(86_400);
 
-/// No count is above this.
-const MOST: u64 = 1_000_000;
+/// A message has the text of a value that is at most so many bytes long.
+const LONGEST_TEXT: usize = 60;
 
 impl<'a> Table<'a> {
     /// The table with these entries at `span`, which messages call `title`.
@@ -100,12 +101,46 @@ impl<'a> Value<'a> {
 
     /// Notes that this should be something else.
     pub fn wrong<T>(&self, expected: &str) -> Option<T> {
-        let kind = match self.inner {
+        self.fault(&format!("{} is {}; expected {expected}", self.title, self.kind()))
+    }
+
+    /// Notes that this should be something else, with its text where that is short.
+    pub fn unexpected<T>(&self, expected: &str) -> Option<T> {
+        let text = self.faults.text(&self.span);
+        let is_written = !matches!(self.inner, DeValue::Table(_) | DeValue::Datetime(_));
+        let is_short = is_written && text.len() <= LONGEST_TEXT && !text.contains('\n');
+        let found = if is_short { text.to_owned() } else { self.kind() };
+        self.fault(&format!("{} is {found}; expected {expected}", self.title))
+    }
+
+    /// Its type, with an article.
+    fn kind(&self) -> String {
+        match self.inner {
             DeValue::Array(_) | DeValue::Integer(_) => format!("an {}", self.inner.type_str()),
             DeValue::Datetime(_) => "a date or time".to_owned(),
             _ => format!("a {}", self.inner.type_str()),
+        }
+    }
+
+    /// Returns the element at an index or the member of a name, as JSON pointers have them; itself where there is none.
+    pub fn child(&self, part: &str) -> Self {
+        let (title, found) = match self.inner {
+            DeValue::Array(elements) => {
+                let index = part.parse::<usize>().ok();
+                let title = format!("element {} of {}", index.map_or(0, |index| index + 1), self.title);
+                (title, index.and_then(|index| elements.get(index)))
+            }
+            inner => (format!("`{part}`"), inner.as_table().and_then(|table| table.get(part))),
         };
-        self.fault(&format!("{} is {kind}; expected {expected}", self.title))
+        found.map_or_else(
+            || self.clone(),
+            |found| Self::new(self.faults, title, found.span(), found.get_ref()),
+        )
+    }
+
+    /// Returns the value as JSON, with null for what JSON does not have: dates, infinity.
+    pub fn to_json(&self) -> Json {
+        in_json(self.inner)
     }
 
     /// Notes a fault of this value, in these words.
@@ -170,16 +205,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A number of such things, from 1 on.
-    pub fn count(&self, things: &str) -> Option<u64> {
-        let expected = format!("a number of {things} from 1 to {MOST}");
-        let DeValue::Integer(integer) = self.inner else { return self.wrong(&expected) };
-        match u64::from_str_radix(integer.as_str(), integer.radix()) {
-            Ok(count) if (1..=MOST).contains(&count) => Some(count),
-            _ => self.fault(&format!("{} is {integer}; expected {expected}", self.title)),
-        }
-    }
-
     /// A number of seconds above 0.
     pub fn seconds(&self) -> Option<Duration> {
         const EXPECTED: &str = "a number of seconds above 0 and at most 86400";
@@ -227,6 +252,27 @@ impl<'a> Value<'a> {
             }
         }
         Some(variables)
+    }
+}
+
+/// Returns a TOML value as JSON. A whole number is an integer, also where it is written as `2.0`.
+fn in_json(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Integer(integer) => {
+            i64::from_str_radix(integer.as_str(), integer.radix()).map_or(Json::Null, Json::from)
+        }
+        DeValue::Float(float) => match float.as_str().parse::<f64>() {
+            Ok(float) if float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).into(),
+            Ok(float) => float.into(),
+            Err(_) => Json::Null,
+        },
+        DeValue::Boolean(truth) => (*truth).into(),
+        DeValue::Datetime(_) => Json::Null,
+        DeValue::Array(elements) => elements.iter().map(|element| in_json(element.get_ref())).collect(),
+        DeValue::Table(table) => {
+            table.iter().map(|(key, value)| (key.get_ref().to_string(), in_json(value.get_ref()))).collect()
+        }
     }
 }
 

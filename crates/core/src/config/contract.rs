@@ -6,15 +6,12 @@ use agentnative_contract::spanned_toml::{Value, suggestion};
 use agentnative_contract::{Contract, split_version};
 use std::path::Path;
 
-const EXPECTED: &str = "a bundled contract's name, the path of a contract folder or schema file, or \
-                        { json = \"…\", jsonl = \"…\" }";
-
-pub(super) fn read(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Contracts {
-    if !value.inner.is_table() {
-        return of_name(value, root, known).unwrap_or_default();
-    }
-    let Some(table) = value.table("`contract`", EXPECTED) else { return Contracts::default() };
-    let table = Section::new(table, "probe.contract");
+/// Returns the contracts of a probe.
+pub(super) fn read(probe: &Section<'_>, root: &Path, known: &Known<'_>) -> Contracts {
+    let Some(value) = probe.get("contract") else { return Contracts::default() };
+    let Some(table) = probe.section("contract") else {
+        return of_name(&value, root, known).unwrap_or_default();
+    };
     if table.entries.is_empty() {
         value.fault::<()>("`contract` is empty; expected `json`, `jsonl` or both");
     }
@@ -43,7 +40,7 @@ fn of_name(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contract
 
 /// The name, if there is such a contract, and whether it is a schema file.
 fn existing(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, bool)> {
-    let name = value.string(EXPECTED)?.text;
+    let name = value.inner.as_str()?.to_owned();
     if let Some(path) = contract_path(root, &name) {
         let versioned = || root.join(split_version(&name).0).metadata();
         return match path.metadata().or_else(|error| versioned().map_err(|_| error)) {

@@ -2,14 +2,12 @@
 
 use super::section::Section;
 use crate::model::OutputFormat;
-use agentnative_contract::spanned_toml::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use toml::de::DeValue;
 
 /// How a format is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", try_from = "Written")]
 pub enum Asking {
     /// Nobody says how, and it cannot be told from the other formats.
     #[default]
@@ -19,6 +17,29 @@ pub enum Asking {
     /// With these arguments.
     #[serde(untagged)]
     With(Vec<String>),
+}
+
+/// An [`Asking`] as the configuration has it, or a recording.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Exists(bool),
+    Name(String),
+    With(Vec<String>),
+}
+
+impl TryFrom<Written> for Asking {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, &'static str> {
+        match written {
+            Written::With(args) => Ok(Self::With(args)),
+            Written::Exists(false) => Ok(Self::Lacking),
+            Written::Name(name) if name == "lacking" => Ok(Self::Lacking),
+            Written::Name(name) if name == "undeclared" => Ok(Self::Undeclared),
+            Written::Exists(true) | Written::Name(_) => Err("expected arguments, or `false`"),
+        }
+    }
 }
 
 impl Asking {
@@ -123,32 +144,14 @@ fn renamed(args: &[String], from: &str, to: &str) -> Option<Vec<String>> {
     Some(args)
 }
 
-/// A table of formats, each with its arguments or `false`, at this place of the reference.
-pub(super) fn read(
-    value: &Value<'_>,
-    path: &'static str,
-    expected: &str,
-) -> Option<BTreeMap<OutputFormat, Asking>> {
-    let table = Section::new(value.table("`formats`", expected)?, path);
-    let asking = |format: OutputFormat| Some((format, asking(&table.get(format.name())?)?));
-    let read: BTreeMap<_, _> = OutputFormat::ALL.into_iter().filter_map(asking).collect();
-    if OutputFormat::ALL.iter().all(|format| read.get(format) == Some(&Asking::Lacking)) {
+/// Takes the table of formats of a section, each with its arguments or `false`.
+pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, Asking>> {
+    let value = section.get("formats")?;
+    let formats: BTreeMap<OutputFormat, Asking> = serde_json::from_value(section.take("formats")?).ok()?;
+    if OutputFormat::ALL.iter().all(|format| formats.get(format) == Some(&Asking::Lacking)) {
         return value.fault("every format is `false`; expected at least one that exists");
     }
-    Some(read)
-}
-
-fn asking(value: &Value<'_>) -> Option<Asking> {
-    match value.inner {
-        DeValue::Boolean(false) => Some(Asking::Lacking),
-        DeValue::Boolean(true) => {
-            value.wrong("the arguments that select the format, or `false` if it does not exist")
-        }
-        _ => {
-            let arguments = value.arguments()?;
-            Some(Asking::With(arguments.into_iter().map(|argument| argument.text).collect()))
-        }
-    }
+    Some(formats)
 }
 
 /// The element of a probe's arguments that stands for the arguments that ask for a format.

@@ -1,12 +1,11 @@
 //! `agentnative.toml`, or the same in a manifest: where it is found, what it says, and everything that is wrong
 //! with it at once.
 //!
-//! `keys.toml` is the reference of its keys. A `Section` of the file accepts the keys that it has, and `schema`
-//! makes a JSON Schema of it.
-//!
-//! Reading has two stages. The elements (`target`, `probe`, `waiver`: a file each) turn TOML values
-//! into settings and note every fault on its span; then `parse` holds the settings against
-//! each other. A file with any fault gives one error that lists them all.
+//! `keys.toml` is the reference of its keys: each value is validated by the schema of its type there, and the messages
+//! say what the type expects (`section`). The valid values are deserialized into the settings. By hand is only what
+//! concerns several keys, the rest of the file or the file system: first in each element (`target`, `probe`, `waiver`: a
+//! file each), then of the elements against each other (`parse`). A file with any fault gives one error that lists them
+//! all. So a new key of a simple type is an entry in `keys.toml`, a field in `types`, and its use.
 
 mod check;
 mod common_flags;
@@ -16,7 +15,6 @@ mod date;
 mod discover;
 mod flag;
 mod formats;
-mod limits;
 mod parse;
 mod path;
 mod probe;

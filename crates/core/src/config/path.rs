@@ -1,7 +1,8 @@
 //! Paths that the file names and that may not lead out of its folder: files of the home, workspaces.
 
 use super::Workspace;
-use agentnative_contract::spanned_toml::Value;
+use super::section::Section;
+use agentnative_contract::spanned_toml::{Table, Value};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -33,11 +34,8 @@ fn below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<P
 /// `workspace` of a probe.
 pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     const EXPECTED: &str = "the path of a folder below this file, or `true` for an empty one";
-    if value.inner.as_bool() == Some(true) {
-        return Some(Workspace::Empty);
-    }
-    let name = value.string(EXPECTED)?.text;
-    let folder = below(value, &name, root, EXPECTED)?;
+    let Some(name) = value.inner.as_str() else { return Some(Workspace::Empty) };
+    let folder = below(value, name, root, EXPECTED)?;
     if !folder.is_dir() {
         return value.fault(&format!("`{name}` is not a folder; expected {EXPECTED}"));
     }
@@ -100,14 +98,14 @@ fn stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
     found.starts_with(real)
 }
 
-/// `home`: what each path in the home is a copy of.
-pub(super) fn home(value: &Value<'_>, root: &Path) -> Option<BTreeMap<String, PathBuf>> {
-    const EXPECTED: &str = "a table of files, such as { \".config/mycli.toml\" = \"fixture.toml\" }";
+/// Returns `home` of a target: what each path in the home is a copy of.
+pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String, PathBuf>> {
     const FILE: &str = "the path of a file below this one";
-    let table = value.table("`home`", EXPECTED)?;
+    let value = Table::get(target, "home")?;
+    let entries = value.inner.as_table()?;
     let mut home = BTreeMap::new();
     let mut bytes = 0;
-    for key in table.entries.keys() {
+    for key in entries.keys() {
         let name: &str = key.get_ref();
         let place: PathBuf = Path::new(name).components().filter(|part| *part != Component::CurDir).collect();
         let nested = |other: &String| {
@@ -118,15 +116,15 @@ pub(super) fn home(value: &Value<'_>, root: &Path) -> Option<BTreeMap<String, Pa
             let message = format!(
                 "{name:?} is not a file path in the home folder; expected a relative path without `..`"
             );
-            table.faults.add(&key.span(), message);
+            value.faults.add(&key.span(), message);
             continue;
         }
         if let Some(other) = home.keys().find(|other| nested(other)) {
             let message = format!("{name:?} and {other:?} cannot both be files; expected one of them");
-            table.faults.add(&key.span(), message);
+            value.faults.add(&key.span(), message);
         }
-        let Some(file) = table.get(name) else { continue };
-        let Some(path) = file.string(FILE).and_then(|text| below(&file, &text.text, root, FILE)) else {
+        let file = value.child(name);
+        let Some(path) = file.inner.as_str().and_then(|text| below(&file, text, root, FILE)) else {
             continue;
         };
         match path.metadata() {

@@ -1,6 +1,6 @@
 //! The JSON Schema of the configuration, made from the reference.
 
-use super::reference::{Form, Key, children, keys_of};
+use super::reference::{Form, Key, REFERENCE, Type, children, keys_of};
 use crate::model::CheckId;
 use serde_json::{Map, Value, json};
 
@@ -8,18 +8,17 @@ use serde_json::{Map, Value, json};
 pub fn schema() -> Value {
     let checks: Vec<&str> = CheckId::ALL.iter().map(|id| id.as_str()).collect();
     let contracts: Vec<&str> = agentnative_contract::names().collect();
+    let mut defs = REFERENCE.defs.clone();
+    defs.extend([
+        ("target".to_owned(), table("target", &Map::new()).into()),
+        ("check".to_owned(), json!({ "enum": checks })),
+        ("contract".to_owned(), json!({ "enum": contracts })),
+    ]);
     let mut schema = table("", &Map::new());
     schema.extend([
         ("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into()),
         ("title".to_owned(), "Configuration of agentnative (agentnative.toml)".into()),
-        (
-            "$defs".to_owned(),
-            json!({
-                "target": table("target", &Map::new()),
-                "check": { "enum": checks },
-                "contract": { "enum": contracts }
-            }),
-        ),
+        ("$defs".to_owned(), defs.into()),
     ]);
     Value::Object(schema)
 }
@@ -47,10 +46,10 @@ fn of_key(key: &Key) -> Value {
         Form::Table if key.path == "target" => targets(),
         Form::Table => of_table(),
         Form::Tables => json!({ "type": "array", "items": of_table() }),
-        Form::Value(schema) if children(&key.path).next().is_some() => {
-            json!({ "anyOf": [schema, of_table()] })
+        Form::Value(name) if children(&key.path).next().is_some() => {
+            json!({ "anyOf": [Type::named(name).schema, of_table()] })
         }
-        Form::Value(schema) => schema.clone(),
+        Form::Value(name) => Value::Object(Type::named(name).schema.clone()),
     };
     let mut schema = match schema {
         Value::Object(words) => words,

@@ -150,6 +150,7 @@ pub enum Isolation {
     /// They are not.
     None,
     /// With Landlock, as far as the kernel can.
+    #[serde(alias = "sandbox")]
     Landlock,
     /// With the best that the system has.
     #[default]

@@ -3,81 +3,45 @@
 use super::check::unknown_check;
 use super::section::Section;
 use super::{Date, Known, ProbeConfig, Waiver};
-use crate::model::OutputFormat;
-use agentnative_contract::spanned_toml::{Value, suggestion};
-use toml::de::DeValue;
+use agentnative_contract::spanned_toml::suggestion;
 use toml::value::Datetime;
 
-/// All waivers of the file that are good, held against its probes.
-pub(super) fn read_all(file: &Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
-    let expected = "tables: [[waiver]] for each";
-    let elements = file.get("waiver").and_then(|value| value.elements(expected)).unwrap_or_default();
-    elements
-        .iter()
-        .filter_map(|element| {
-            read(&Section::new(element.table("[[waiver]]", expected)?, "waiver"), probes, known)
-        })
-        .collect()
+/// Returns the waivers of the file, which has these probes.
+pub(super) fn read_all(file: &mut Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
+    file.take_sections("waiver").into_iter().map(|section| read(section, probes, known)).collect()
 }
 
-fn read(table: &Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Option<Waiver> {
-    let check = table.require("check", "a check ID").and_then(|value| {
-        let id = value.string("a check ID (a string)")?.text;
-        if known.checks.contains(&id.as_str()) {
-            return Some(id);
-        }
-        unknown_check(&value, &id, known)
-    });
-    let reason = table.require("reason", "why the problem is accepted").and_then(|value| {
-        let reason = value.string("why the problem is accepted (a string)")?.text;
-        if reason.trim().is_empty() {
-            return value.fault("`reason` is empty; expected why the problem is accepted");
-        }
-        Some(reason)
-    });
-    let probe = table.get("probe").map(|value| probe(&value, probes));
-    let formats = OutputFormat::ALL.map(|format| (format.name(), format));
-    let format = table.get("format").map(|value| value.choice(&formats));
-    let expires = table.get("expires").and_then(|value| expires(&value));
-    Some(Waiver {
-        check: check?,
-        // One that should be narrow and is not said to what is none.
-        probe: probe.map_or(Some(None), |probe| probe.map(Some))?,
-        format: format.map_or(Some(None), |format| format.map(Some))?,
-        reason: reason?,
-        expires,
-        expired: expires.is_some_and(|last| last < known.today),
-    })
-}
-
-/// The name of a probe: a declared one, or one that is made, such as `--help`.
-fn probe(value: &Value<'_>, probes: &[ProbeConfig]) -> Option<String> {
-    let name = value.string("the name of a probe (a string)")?.text;
-    let mut names = probes.iter().map(|probe| probe.name.as_str());
-    let is_made = name.starts_with('-') || name.starts_with("agentnative-");
-    if is_made || names.clone().any(|declared| declared == name) {
-        return Some(name);
+fn read(mut section: Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Waiver {
+    if let (Some(value), Some(id)) = (section.get("check"), section.value::<String>("check"))
+        && !known.checks.contains(&id.as_str())
+    {
+        unknown_check(&value, &id, known);
     }
-    let near = if names.next().is_none() {
-        "the file declares no probes".into()
-    } else {
-        suggestion(&name, probes.iter().map(|probe| probe.name.as_str()))
-    };
+    probe(&section, probes);
+    let expires = expires(&section);
+    section.take("expires");
+    let waiver = section.applied_to(Waiver::default());
+    Waiver { expires, expired: expires.is_some_and(|last| last < known.today), ..waiver }
+}
+
+/// Notes a probe that is neither declared nor derived, such as `--help`.
+fn probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
+    let (value, name) = (section.get("probe")?, section.value::<String>("probe")?);
+    let names = probes.iter().map(|probe| probe.name.as_str());
+    let is_derived = name.starts_with('-') || name.starts_with("agentnative-");
+    if is_derived || names.clone().any(|declared| declared == name) {
+        return None;
+    }
+    let near =
+        if probes.is_empty() { "the file declares no probes".into() } else { suggestion(&name, names) };
     value.fault(&format!("unknown probe `{name}`; {near}"))
 }
 
-/// A date; JSON can only hold it as a string.
-fn expires(value: &Value<'_>) -> Option<Date> {
-    const EXPECTED: &str = "a date without a time, such as 2027-03-01";
-    let read = match value.inner {
-        DeValue::Datetime(read) => Some(*read),
-        DeValue::String(text) => text.parse().ok(),
-        _ => return value.wrong(EXPECTED),
-    };
-    match read {
-        Some(Datetime { date: Some(date), time: None, offset: None }) => {
-            Some(Date { year: date.year.into(), month: date.month, day: date.day })
-        }
-        _ => value.fault(&format!("`expires` is no date; expected {EXPECTED}")),
+/// Returns the day; notes one that no calendar has, which only a string can hold.
+fn expires(section: &Section<'_>) -> Option<Date> {
+    let (value, text) = (section.get("expires")?, section.value::<String>("expires")?);
+    match text.parse::<Datetime>().ok().and_then(|read| read.date) {
+        Some(date) => Some(Date { year: date.year.into(), month: date.month, day: date.day }),
+        None => value.unexpected("a day of the calendar: YYYY-MM-DD"),
     }
 }
