@@ -30,16 +30,24 @@ pub struct Summary {
 impl Summary {
     /// Counts the verdicts of `results`.
     pub fn of<'a>(results: impl IntoIterator<Item = &'a CheckResult>) -> Self {
-        let mut counts = BTreeMap::new();
-        results.into_iter().for_each(|result| *counts.entry(result.status).or_default() += 1);
-        let count = |status| counts.get(&status).copied().unwrap_or(0);
-        Self {
-            pass: count(Status::Pass),
-            fail: count(Status::Fail),
-            warn: count(Status::Warn),
-            unverified: count(Status::Unverified),
-            not_applicable: count(Status::NotApplicable),
-            waived: count(Status::Waived),
+        let mut summary = Self::default();
+        results.into_iter().for_each(|result| *summary.number_mut(result.status) += 1);
+        summary
+    }
+
+    /// Returns the number of verdicts of one kind.
+    pub const fn number(mut self, status: Status) -> usize {
+        *self.number_mut(status)
+    }
+
+    const fn number_mut(&mut self, status: Status) -> &mut usize {
+        match status {
+            Status::Pass => &mut self.pass,
+            Status::Fail => &mut self.fail,
+            Status::Warn => &mut self.warn,
+            Status::Unverified => &mut self.unverified,
+            Status::NotApplicable => &mut self.not_applicable,
+            Status::Waived => &mut self.waived,
         }
     }
 

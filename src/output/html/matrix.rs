@@ -16,15 +16,13 @@ pub(super) struct Matrix {
 #[derive(Debug, Serialize)]
 struct Column {
     probe: String,
-    formats: Vec<&'static str>,
+    formats: Vec<OutputFormat>,
 }
 
 #[derive(Debug, Serialize)]
 struct Row {
     /// Place of the result in the report.
     result: usize,
-    id: String,
-    status: &'static str,
     cells: Vec<Cell>,
 }
 
@@ -53,35 +51,24 @@ impl Matrix {
                 keys.push(key);
             }
         }
-        let mut probes: Vec<(&str, Vec<OutputFormat>)> = Vec::new();
+        let mut probes: Vec<Column> = Vec::new();
         for (probe, format) in keys {
-            match probes.iter_mut().find(|(name, _)| name == probe) {
-                Some((_, formats)) => formats.push(*format),
-                None => probes.push((probe, vec![*format])),
+            match probes.iter_mut().find(|column| column.probe == *probe) {
+                Some(column) => column.formats.push(*format),
+                None => probes.push(Column { probe: probe.clone(), formats: vec![*format] }),
             }
         }
-        probes.iter_mut().for_each(|(_, formats)| formats.sort());
-        let rows = results.iter().zip(&seen).enumerate().filter(|(_, (_, cells))| !cells.is_empty());
+        probes.iter_mut().for_each(|column| column.formats.sort());
+        let rows = seen.iter().enumerate().filter(|(_, cells)| !cells.is_empty());
         let rows: Vec<Row> = rows
-            .map(|(result, (verdict, cells))| {
-                let cell =
-                    |probe: &str, format| cells.get(&(probe.to_owned(), format)).copied().unwrap_or_default();
-                let cells = probes
+            .map(|(result, cells)| {
+                let cell = |key| cells.get(&key).copied().unwrap_or_default();
+                let keys = probes
                     .iter()
-                    .flat_map(|(probe, formats)| formats.iter().map(|format| cell(probe, *format)));
-                Row {
-                    result,
-                    id: verdict.id.to_string(),
-                    status: verdict.status.name(),
-                    cells: cells.collect(),
-                }
+                    .flat_map(|column| column.formats.iter().map(|format| (column.probe.clone(), *format)));
+                Row { result, cells: keys.map(cell).collect() }
             })
             .collect();
-        let column = |(probe, formats): (&str, Vec<OutputFormat>)| Column {
-            probe: probe.to_owned(),
-            formats: formats.into_iter().map(OutputFormat::name).collect(),
-        };
-        let probes: Vec<Column> = probes.into_iter().map(column).collect();
         (!rows.is_empty()).then_some(Self { probes, rows })
     }
 }

@@ -70,12 +70,6 @@ struct Group<'a> {
 struct Verdict<'a> {
     /// Its place in the report.
     nth: usize,
-    id: &'static str,
-    level: &'static str,
-    layer: &'static str,
-    principle: u8,
-    title: &'a str,
-    message: &'a str,
     help: &'a str,
     what: &'a str,
     why: &'a str,
@@ -85,7 +79,6 @@ struct Verdict<'a> {
     /// IDs of the checks that it waits for, each with its place in the report if it is there.
     blocked: Vec<(&'static str, Option<usize>)>,
     faults: Vec<Fault<'a>>,
-    left_out: usize,
     probes: BTreeSet<&'a str>,
     formats: BTreeSet<&'static str>,
 }
@@ -112,7 +105,6 @@ struct Run {
     #[serde(flatten)]
     event: RunEvent,
     condition: String,
-    format_name: &'static str,
     /// How it ended, in words.
     end: String,
     /// `zero` for exit code 0, `other` for another, `force` where it did not end by itself.
@@ -139,12 +131,13 @@ impl<'a> Page<'a> {
         let stream = (OUTPUT / (2 * runs.sum::<usize>() as u64).max(1)).clamp(least, most);
         let targets: Vec<Target<'a>> =
             view.judged.iter().map(|judged| Target::of(view, judged, stream)).collect();
+        let verdicts = view.judged.iter().flat_map(|judged| &judged.report.results);
         let results = || targets.iter().flat_map(|target| &target.groups).flat_map(|group| &group.results);
         let summary: Summary = view.judged.iter().map(|judged| judged.report.summary).sum();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             counts: counts(&summary),
-            levels: results().map(|result| result.level).collect(),
+            levels: verdicts.map(|result| result.level.name()).collect(),
             probes: results().flat_map(|result| result.probes.iter().copied()).collect(),
             formats: results().flat_map(|result| result.formats.iter().copied()).collect(),
             targets,
@@ -219,12 +212,6 @@ impl<'a> Verdict<'a> {
         let is_address = |docs: &&str| docs.starts_with("https://") || docs.starts_with("http://");
         Self {
             nth,
-            id: result.id.as_str(),
-            level: result.level.name(),
-            layer: result.layer.name(),
-            principle: result.principle,
-            title: &result.title,
-            message: &result.message,
             help: check.help.of(toolkit),
             what: &check.what,
             why: &check.why,
@@ -239,7 +226,6 @@ impl<'a> Verdict<'a> {
                     Fault::of(observations, result, evidence, command)
                 })
                 .collect(),
-            left_out: result.evidence_left_out,
             probes: probes.into_iter().filter_map(Option::as_deref).collect(),
             formats: formats.into_iter().flatten().map(OutputFormat::name).collect(),
         }
@@ -353,7 +339,6 @@ impl Run {
         };
         Self {
             condition: condition(event.variant, event.nth),
-            format_name: event.format.name(),
             end,
             state,
             started_ms: seen.started.map(|started| started.as_millis()),
@@ -365,17 +350,6 @@ impl Run {
 
 /// The numbers of verdicts that there are.
 fn counts(summary: &Summary) -> Counts {
-    let number = |status| match status {
-        Status::Pass => summary.pass,
-        Status::Fail => summary.fail,
-        Status::Warn => summary.warn,
-        Status::Unverified => summary.unverified,
-        Status::NotApplicable => summary.not_applicable,
-        Status::Waived => summary.waived,
-    };
-    ORDER
-        .into_iter()
-        .map(|status| (status.name(), number(status)))
-        .filter(|(_, number)| *number > 0)
-        .collect()
+    let counts = ORDER.into_iter().map(|status| (status.name(), summary.number(status)));
+    counts.filter(|(_, number)| *number > 0).collect()
 }

@@ -1,7 +1,6 @@
 //! The runs in time: which ran when, beside which others.
 
-use crate::report::{Ended, RunEvent};
-use agentnative_core::model::condition;
+use crate::report::RunEvent;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -25,8 +24,6 @@ struct Bar {
     row: usize,
     x: f64,
     width: f64,
-    state: &'static str,
-    title: String,
 }
 
 impl Timeline {
@@ -51,24 +48,11 @@ impl Timeline {
                 ends.len() - 1
             });
             ends[row] = end((start, run));
-            let state = match (run.ended, run.exit) {
-                (Ended::Exited, Some(0)) => "zero",
-                (Ended::Exited, _) => "other",
-                _ => "force",
-            };
             bars.push(Bar {
                 run: nth,
                 row,
                 x: round((start - first).as_secs_f64() * scale),
                 width: round(((ends[row] - start).as_secs_f64() * scale).max(THIN)),
-                state,
-                title: format!(
-                    "{} {} {}: {} ms",
-                    run.probe,
-                    run.format.name(),
-                    condition(run.variant, run.nth),
-                    run.duration_ms
-                ),
             });
         }
         Some(Self { rows: ends.len(), bars, total_ms: total.as_millis() })
