@@ -6,7 +6,7 @@ use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_core::model::{CheckId, CheckResult, Level, Status};
 use agentnative_output::to_string;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -46,16 +46,13 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
         .notes
         .iter()
         .map(|note| json!({ "message": { "text": message(&short(note)) }, "level": "warning" }));
-    let mut invocation = json!({
+    let ended = judged.recording.as_ref().and_then(|recording| recording.ended.as_ref());
+    let invocation = known(json!({
         "executionSuccessful": !report.interrupted,
         "toolExecutionNotifications": open.chain(notes).collect::<Vec<_>>(),
-    });
-    let ended = judged.recording.as_ref().and_then(|recording| recording.ended.as_ref());
-    for (name, time) in [("startTimeUtc", report.time.as_ref()), ("endTimeUtc", ended)] {
-        if let Some(time) = time {
-            invocation[name] = json!(time);
-        }
-    }
+        "startTimeUtc": report.time,
+        "endTimeUtc": ended,
+    }));
     let name = short(&report.target.name);
     json!({
         "tool": { "driver": {
@@ -90,7 +87,7 @@ fn rule(result: &CheckResult) -> Value {
     };
     let help = format!("{}\n\n{}\n\n{}", check.what, check.why, check.fix);
     let markdown = format!("{}\n\n**Why:** {}\n\n**Fix:** {}", check.what, check.why, check.fix);
-    let mut rule = json!({
+    known(json!({
         "id": check.id,
         "shortDescription": { "text": check.title },
         "fullDescription": { "text": check.what },
@@ -100,11 +97,8 @@ fn rule(result: &CheckResult) -> Value {
             "tags": [format!("principle-{}", check.principle), check.layer],
             "level": check.level,
         },
-    });
-    if let Some(page) = page(result) {
-        rule["helpUri"] = json!(page);
-    }
-    rule
+        "helpUri": page(result),
+    }))
 }
 
 /// A fault as a result.
@@ -114,27 +108,20 @@ fn result(view: &View<'_>, rules: &[CheckId], finding: &Finding<'_>) -> Value {
         Weight::Warning | Weight::Waived => "warning",
     };
     let mut fingerprints = json!({ "agentnative/v1": finding.key });
-    let mut properties = Map::new();
-    let mut location = Map::new();
-    if let Some(file) = finding.file(view) {
-        location.insert(
-            "physicalLocation".into(),
-            json!({
-                "artifactLocation": artifact(&file),
-                "region": region(finding),
-            }),
-        );
+    let (location, properties) = if let Some(file) = finding.file(view) {
+        let place = json!({ "artifactLocation": artifact(&file), "region": region(finding) });
+        (json!({ "physicalLocation": place }), json!({}))
     } else {
         // Code scanning tells results by this one, and makes it of the line in the file; here is none.
         fingerprints["primaryLocationLineHash"] = format!("{}:1", finding.key).into();
         // Code scanning shows no result without a file.
-        if let Some(program) = finding.program(view) {
-            location.insert("physicalLocation".into(), json!({ "artifactLocation": artifact(&program) }));
-        }
-        location.insert("logicalLocations".into(), json!([logical(finding)]));
-        properties = of_run(finding);
-    }
-    let mut result = json!({
+        let program = finding.program(view).map(|program| json!({ "artifactLocation": artifact(&program) }));
+        let location = json!({ "physicalLocation": program, "logicalLocations": [logical(finding)] });
+        (known(location), of_run(finding))
+    };
+    let why = short(&finding.result.message);
+    let suppression = json!([{ "kind": "external", "status": "accepted", "justification": why }]);
+    known(json!({
         "ruleId": finding.result.id,
         "ruleIndex": index(rules, finding.result.id),
         "kind": "fail",
@@ -144,12 +131,8 @@ fn result(view: &View<'_>, rules: &[CheckId], finding: &Finding<'_>) -> Value {
         "partialFingerprints": fingerprints,
         "occurrenceCount": finding.more + 1,
         "properties": properties,
-    });
-    if finding.weight == Weight::Waived {
-        let why = short(&finding.result.message);
-        result["suppressions"] = json!([{ "kind": "external", "status": "accepted", "justification": why }]);
-    }
-    result
+        "suppressions": (finding.weight == Weight::Waived).then_some(suppression),
+    }))
 }
 
 /// The probe, in the words of logical locations.
@@ -163,42 +146,38 @@ fn logical(finding: &Finding<'_>) -> Value {
 }
 
 /// What else is known of the run: its command line, and the place in its output.
-fn of_run(finding: &Finding<'_>) -> Map<String, Value> {
-    let mut properties = Map::new();
-    let Some(evidence) = finding.evidence else { return properties };
-    let mut add = |name: &str, value: Value| {
-        if !value.is_null() {
-            properties.insert(name.to_owned(), value);
-        }
-    };
-    add("kind", json!(short(&evidence.kind)));
-    add("command", json!(finding.command));
-    add("format", json!(evidence.format));
-    add("variant", json!(evidence.variant));
-    add("stream", json!(evidence.stream));
-    add("offset", json!(evidence.offset));
-    add("line", json!(evidence.line));
-    add("column", json!(evidence.column));
-    add("excerpt", json!(evidence.excerpt.as_deref().map(short)));
-    properties
+fn of_run(finding: &Finding<'_>) -> Value {
+    let Some(evidence) = finding.evidence else { return json!({}) };
+    known(json!({
+        "kind": short(&evidence.kind),
+        "command": finding.command,
+        "format": evidence.format,
+        "variant": evidence.variant,
+        "stream": evidence.stream,
+        "offset": evidence.offset,
+        "line": evidence.line,
+        "column": evidence.column,
+        "excerpt": evidence.excerpt.as_deref().map(short),
+    }))
 }
 
 /// The span in a file.
 fn region(finding: &Finding<'_>) -> Value {
-    let mut region = Map::new();
-    if let Some(evidence) = finding.evidence {
-        let line = evidence.line.unwrap_or(1);
-        region.insert("startLine".into(), line.into());
-        let rest = [
-            ("startColumn", evidence.column),
-            ("endLine", evidence.end_line),
-            ("endColumn", evidence.end_column),
-        ];
-        for (name, value) in rest {
-            region.extend(value.map(|value| (name.to_owned(), value.into())));
-        }
+    let Some(evidence) = finding.evidence else { return json!({}) };
+    known(json!({
+        "startLine": evidence.line.unwrap_or(1),
+        "startColumn": evidence.column,
+        "endLine": evidence.end_line,
+        "endColumn": evidence.end_column,
+    }))
+}
+
+/// Returns an object without its members that are null.
+fn known(mut object: Value) -> Value {
+    if let Some(members) = object.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
     }
-    region.into()
+    object
 }
 
 /// A file: relative to the root of the repository, or anywhere.
