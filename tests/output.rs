@@ -325,13 +325,13 @@ fn tables_align_and_wrap_their_last_column() {
     page.heading("Checks");
     page.table(
         2,
-        &[
-            vec!["p2-a".into(), Cell::new(Tone::Good, "must"), "a short one".into()],
-            vec!["中文".into(), "may".into(), "words that go on until they no longer fit in a line".into()],
+        [
+            [Cell::plain("p2-a"), Cell::new(Tone::Good, "must"), Cell::plain("a short one")].into(),
+            ["中文", "may", "words that go on until they no longer fit in a line"].map(Cell::plain).into(),
         ],
     );
     page.paragraph(4, "One paragraph that is rather longer than the page is wide.\n  kept   as it is");
-    page.labelled(0, &"help: ".into(), "wraps under the first word, and not under the label");
+    page.labelled(0, &Cell::plain("help: "), "wraps under the first word, and not under the label");
     assert_eq!(
         page.finish(),
         "\
@@ -351,7 +351,7 @@ help: wraps under the first word, and not under
 #[test]
 fn a_page_is_safe_by_construction() {
     let mut page = Page::new(&TEXT);
-    page.line(0, &["a\x1b[2J\n".into()]);
+    page.line(0, &[Cell::plain("a\x1b[2J\n")]);
     page.block(2, "{\n\t\"a\": \"\u{202e}\"\n}");
     assert_eq!(page.finish(), "a\\x1b[2J\\x0a\n  {\n      \"a\": \"\\u{202e}\"\n  }\n");
 }

@@ -48,7 +48,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
 
     let all = CheckAll { targets, selection: &selection, options, deny: &args.deny };
     let (judged, signal) = all.run(output)?;
-    let code = files.finish(&judged, Some(&info), (args.verbose, args.strict), output)?;
+    let code = files.finish(&judged, Some(&info), &args.shown, output)?;
     Ok(signal.map_or(code, exit_of_signal))
 }
 

@@ -1,7 +1,7 @@
 //! The options of `agentnative check`.
 
 use super::fleet_args::FleetArgs;
-use super::report_files::{ReportFile, report_file};
+use super::report_files::{ReportFile, ShownArgs, report_file};
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::{complete, group};
@@ -55,12 +55,8 @@ pub(super) struct CheckArgs {
     /// those that are not checked this time stay.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
     pub(super) write_baseline: Option<PathBuf>,
-    /// List all verdicts, and every place of each problem.
-    #[arg(long, help_heading = group::REPORT)]
-    pub(super) verbose: bool,
-    /// Fail if a MUST is unverified.
-    #[arg(long, help_heading = group::REPORT)]
-    pub(super) strict: bool,
+    #[command(flatten, next_help_heading = group::REPORT)]
+    pub(super) shown: ShownArgs,
     /// Fail on warnings as well: with `should`, a SHOULD that is unmet makes the exit code 1.
     #[arg(
         long,

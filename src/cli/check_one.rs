@@ -73,7 +73,7 @@ pub(super) fn check(
         baseline.finish(&Seen::default(), &mut report, output)?;
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
-        let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
+        let code = files.finish(&[judged], None, &args.shown, output)?;
         return Ok(Done { code, signal: None, command: target.command.clone(), wrote: false });
     }
     let record =
@@ -114,7 +114,7 @@ pub(super) fn check(
     let command = recording.target.command.clone();
     let wrote = recording.could_write();
     let judged = Judged { report, recording: Some(recording), elapsed };
-    let code = files.finish(&[judged], None, (args.verbose, args.strict), output)?;
+    let code = files.finish(&[judged], None, &args.shown, output)?;
     Ok(Done { code, signal, command, wrote })
 }
 

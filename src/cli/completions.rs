@@ -47,7 +47,7 @@ _whole_words_agentnative() {
 }
 "#;
 
-pub(super) fn run(args: &CompletionsArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: &CompletionsArgs, output: &mut Output) -> Result<()> {
     let mut script = Vec::new();
     let (shell, name) = (args.shell.to_string(), "agentnative");
     let unwritten = |words: &str| Error::general(format!("cannot write the script for {shell}: {words}"));
@@ -60,6 +60,5 @@ pub(super) fn run(args: &CompletionsArgs, output: &mut Output) -> Result<u8> {
         script = format!("{}{WHOLE_WORDS}", script.replace("-F _clap_complete_", "-F _whole_words_"));
     }
     let data = Completions { shell, script };
-    output.emit("completions", true, &data, |page| page.verbatim(&data.script))?;
-    Ok(0)
+    output.emit("completions", true, &data, |page| page.verbatim(&data.script))
 }

@@ -6,7 +6,7 @@ use super::lock::{self, LockArgs};
 use agentnative_contract::error::Result;
 use agentnative_contract::{Contract, ContractSummary, Framing, names, outline};
 use agentnative_core::run::RunnerOptions;
-use agentnative_output::{Cell, Output, Page, Tone};
+use agentnative_output::{Cell, Output, Page, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -74,107 +74,80 @@ pub(super) struct Shown {
 
 pub(super) fn run(args: &ContractArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     match &args.command {
-        ContractCommand::List => list(output),
-        ContractCommand::Show(args) => show(args, output),
+        ContractCommand::List => list(output).map(|()| 0),
+        ContractCommand::Show(args) => show(args, output).map(|()| 0),
         ContractCommand::Diff(args) => super::diff::run(args, output, runner),
-        ContractCommand::Infer(args) => infer::run(args, output),
+        ContractCommand::Infer(args) => infer::run(args, output).map(|()| 0),
         ContractCommand::Lock(args) => lock::run(args, output, runner),
     }
 }
 
-fn list(output: &mut Output) -> Result<u8> {
-    let mut entries = Vec::new();
-    for name in names() {
+fn list(output: &mut Output) -> Result<()> {
+    let entry = |name: &str| {
         let contract = Contract::bundled(name)?;
         let title = contract.title().to_owned();
-        entries.push(ContractEntry { name: name.to_owned(), framing: contract.framing(), title });
-    }
-    let row = |entry: &ContractEntry| {
-        vec![
-            Cell::new(Tone::Strong, &entry.name),
-            Cell::new(Tone::Dim, entry.framing.name()),
-            Cell::new(Tone::Plain, &entry.title),
-        ]
+        Ok(ContractEntry { name: name.to_owned(), framing: contract.framing(), title })
     };
-    output.emit_records("contract list", true, &entries, &entries, |page| {
-        page.table(0, &entries.iter().map(row).collect::<Vec<_>>());
-    })?;
-    Ok(0)
+    output.rows("contract list", &names().map(entry).collect::<Result<Vec<_>>>()?)
 }
 
-fn show(args: &ShowArgs, output: &mut Output) -> Result<u8> {
+impl Row for ContractEntry {
+    fn cells(&self) -> Vec<Cell> {
+        vec![Cell::strong(&self.name), Cell::dim(self.framing.name()), Cell::plain(&self.title)]
+    }
+}
+
+fn show(args: &ShowArgs, output: &mut Output) -> Result<()> {
     let contract = Contract::named(Path::new(""), &args.name)?;
     let shown =
         Shown { contract: contract.summary(), schemas: contract.schema_files().into_iter().collect() };
-    if args.schema {
-        output.emit("contract show", true, &shown.schemas, |page| {
-            // One schema is printed as it is; of several each is under its name.
-            page.text(&match shown.schemas.values().collect::<Vec<_>>()[..] {
-                [only] => format!("{only:#}\n"),
-                _ => format!("{:#}\n", Value::Object(shown.schemas.clone())),
-            });
-        })?;
-    } else {
-        output.emit("contract show", true, &shown, |page| show_page(&shown, page))?;
+    if !args.schema {
+        return output.emit("contract show", true, &shown, |page| show_page(&shown, page));
     }
-    Ok(0)
+    output.emit("contract show", true, &shown.schemas, |page| {
+        // One schema is printed as it is; of several each is under its name.
+        page.text(&match shown.schemas.values().collect::<Vec<_>>()[..] {
+            [only] => format!("{only:#}\n"),
+            _ => format!("{:#}\n", Value::Object(shown.schemas.clone())),
+        });
+    })
 }
 
 fn show_page(shown: &Shown, page: &mut Page) {
     let about = &shown.contract;
-    let plain = |text: &str| Cell::new(Tone::Plain, text);
-    page.line(0, &[Cell::new(Tone::Strong, &about.name), plain(": "), plain(&about.title)]);
-    let row = |(name, text): (&str, String)| vec![Cell::new(Tone::Dim, name), plain(&text)];
-    page.table(2, &about.facts().into_iter().map(row).collect::<Vec<_>>());
+    page.line(0, &[Cell::strong(&about.name), Cell::plain(format!(": {}", about.title))]);
+    page.table(2, about.facts().into_iter().map(|(name, text)| vec![Cell::dim(name), Cell::plain(text)]));
     for (file, schema) in &shown.schemas {
-        heading(page, &format!("Shape ({file})"));
+        page.heading(&format!("Shape ({file})"));
         for line in outline(schema) {
-            page.line(
-                2 + 2 * line.depth,
-                &[Cell::new(Tone::Strong, line.name), plain(" "), plain(&line.what)],
-            );
+            let what = Cell::plain(format!(" {}", line.what));
+            page.line(2 + 2 * line.depth, &[Cell::strong(line.name), what]);
         }
     }
-    if !about.rules.is_empty() {
-        heading(page, "Rules");
-    }
-    for rule in &about.rules {
-        page.line(2, &[Cell::new(Tone::Strong, &rule.id), plain(": "), plain(&rule.what)]);
-        for detail in &rule.detail {
-            page.line(6, &[Cell::new(Tone::Dim, detail)]);
-        }
-    }
-    if !about.conditions.is_empty() {
-        heading(page, "Exit codes");
-    }
-    for condition in &about.conditions {
-        let meaning = format!(" {}", condition.meaning());
-        page.line(2, &[Cell::new(Tone::Strong, condition.codes()), plain(&meaning)]);
-        page.line(6, &[Cell::new(Tone::Dim, condition.data())]);
-    }
-    if !about.versions.is_empty() {
-        heading(page, "Versions");
-    }
-    for version in &about.versions {
-        let is_shown = version.version == about.version;
-        let shown = if is_shown { " (shown here)" } else { "" };
-        page.line(
-            2,
-            &[Cell::new(Tone::Strong, &version.version), plain(&format!(": {}{shown}", version.range))],
-        );
-        if let Some(drift) = &version.drift {
-            page.paragraph(6, drift);
-        }
-    }
-    if !about.findings.is_empty() {
-        heading(page, "Findings");
-    }
-    for finding in &about.findings {
-        page.line(2, &[plain("- "), plain(finding)]);
-    }
+    section(page, "Rules", &about.rules, |page, rule| {
+        page.line(2, &[Cell::strong(&rule.id), Cell::plain(format!(": {}", rule.what))]);
+        rule.detail.iter().for_each(|detail| page.line(6, &[Cell::dim(detail)]));
+    });
+    section(page, "Exit codes", &about.conditions, |page, condition| {
+        let meaning = Cell::plain(format!(" {}", condition.meaning()));
+        page.line(2, &[Cell::strong(condition.codes()), meaning]);
+        page.line(6, &[Cell::dim(condition.data())]);
+    });
+    section(page, "Versions", &about.versions, |page, version| {
+        let shown = if version.version == about.version { " (shown here)" } else { "" };
+        let range = Cell::plain(format!(": {}{shown}", version.range));
+        page.line(2, &[Cell::strong(&version.version), range]);
+        version.drift.iter().for_each(|drift| page.paragraph(6, drift));
+    });
+    section(page, "Findings", &about.findings, |page, finding| {
+        page.line(2, &[Cell::plain(format!("- {finding}"))]);
+    });
 }
 
-fn heading(page: &mut Page, title: &str) {
-    page.blank();
-    page.line(0, &[Cell::new(Tone::Strong, title)]);
+/// Shows items under a heading, if there are any.
+fn section<T>(page: &mut Page, title: &str, items: &[T], show: impl Fn(&mut Page, &T)) {
+    if !items.is_empty() {
+        page.heading(title);
+    }
+    items.iter().for_each(|item| show(page, item));
 }

@@ -112,9 +112,7 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     if ok {
         return Ok(0);
     }
-    let unmet =
-        [(counts.breaking, "breaking"), (undecided, "undecided")].into_iter().filter(|(count, _)| *count > 0);
-    let unmet: Vec<String> = unmet.map(|(count, class)| format!("{count} {class}")).collect();
+    let unmet = numbered(&[(counts.breaking, Class::Breaking), (undecided, Class::Undecided)]);
     let many = if counts.breaking + undecided == 1 { "change" } else { "changes" };
     output.error(&Error::findings(format!("{} {many}", unmet.join(" and "))));
     Ok(1)
@@ -170,22 +168,23 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
         };
         return page.line(0, &[Cell::new(Tone::Good, format!("no difference{what}"))]);
     }
-    let counts = [
+    let counts = numbered(&[
         (diff.counts.breaking, Class::Breaking),
         (diff.counts.undecided, Class::Undecided),
         (diff.counts.risky, Class::Risky),
         (diff.counts.compatible, Class::Compatible),
-    ];
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, class)| format!("{count} {}", class.name()))
-        .collect();
-    page.line(0, &[Cell::new(Tone::Strong, counts.join(", "))]);
+    ]);
+    page.line(0, &[Cell::strong(counts.join(", "))]);
     if let Some((sample, (_, schema))) = diff.sample.zip(names).filter(|(sample, _)| sample.records > 0) {
         let line = format!("{schema} rejects {} of {}", sample.rejected, records(sample));
-        page.line(0, &[Cell::from(&*line)]);
+        page.line(0, &[Cell::plain(&line)]);
     }
+}
+
+/// The classes of which there are changes, each with their number.
+fn numbered(counts: &[(usize, Class)]) -> Vec<String> {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    counts.map(|(count, class)| format!("{count} {}", class.name())).collect()
 }
 
 fn records(sample: ComparedSample) -> String {
@@ -213,7 +212,7 @@ pub(super) fn show_changes<'c>(
         let indent = if name.is_some() { 2 } else { 0 };
         if let Some(name) = name {
             page.blank();
-            page.line(0, &[Cell::new(Tone::Strong, format!("in the variant with {name}:"))]);
+            page.line(0, &[Cell::strong(format!("in the variant with {name}:"))]);
         }
         for of_document in grouped(of_variant.into_iter(), document) {
             let several = of_document.len() > 1;
@@ -273,7 +272,7 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
         Class::Compatible => Tone::Good,
     };
     let head = Cell::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
-    page.line(indent, &[head, Cell::new(Tone::Strong, &change.message)]);
+    page.line(indent, &[head, Cell::strong(&change.message)]);
     let mut place: Vec<String> = Vec::new();
     place.extend(change.probe.as_ref().map(|probe| format!("probe {probe}")));
     place.extend(change.format.map(|format| format.name().to_owned()));
@@ -282,8 +281,7 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     place.extend(change.variant.iter().skip(1).map(|name| format!("variant with {name}")));
     let pointer = if change.pointer.is_empty() { "(root)" } else { &change.pointer };
     let within = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    let arrow =
-        [Cell::new(Tone::Dim, "--> "), Cell::new(Tone::Strong, pointer), Cell::new(Tone::Dim, within)];
+    let arrow = [Cell::dim("--> "), Cell::strong(pointer), Cell::dim(within)];
     page.line(indent + 2, &arrow);
     let mut detail = |label: &str, text: &str| detail(label, text, indent + 4, page);
     for (label, value) in [("old", &change.old), ("new", &change.new)] {
@@ -316,7 +314,7 @@ fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page
 }
 
 fn detail(label: &str, text: &str, indent: usize, page: &mut Page) {
-    page.labelled(indent, &Cell::new(Tone::Dim, format!("= {label}: ")), text);
+    page.labelled(indent, &Cell::dim(format!("= {label}: ")), text);
 }
 
 /// Another output with the same change.

@@ -57,7 +57,7 @@ impl Explained {
     }
 }
 
-pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<()> {
     match (args.id.as_str(), &args.key) {
         ("config", key) => return explain_config::run(key.as_deref(), output),
         (id, Some(key)) => {
@@ -70,16 +70,14 @@ pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<u8> {
     output.emit("explain", true, &found, |page| match found {
         Explained::Check(check) => show_check(check, page),
         Explained::Rule(rule) => show_rule(rule, page),
-    })?;
-    Ok(0)
+    })
 }
 
 fn show_rule(rule: &Rule, page: &mut Page) {
     page.heading(&format!("{}: {}", rule.id, rule.title));
     let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
-    page.line(0, &[Cell::new(Tone::Dim, classes.join(" or "))]);
+    page.line(0, &[Cell::dim(classes.join(" or "))]);
     for (label, text) in [("What changes", &rule.what), ("Who breaks", &rule.why)] {
-        page.blank();
         page.heading(label);
         page.paragraph(2, text);
     }
@@ -92,7 +90,7 @@ fn show_rule(rule: &Rule, page: &mut Page) {
         };
         page.line(0, &[Cell::new(tone, format!("Example: {}", example.class.name()))]);
         for (label, side) in [("old: ", &example.old), ("new: ", &example.new)] {
-            page.labelled(2, &Cell::new(Tone::Dim, label), side);
+            page.labelled(2, &Cell::dim(label), side);
         }
         if !example.note.is_empty() {
             page.paragraph(2, &example.note);
@@ -102,38 +100,30 @@ fn show_rule(rule: &Rule, page: &mut Page) {
 
 fn show_check(check: &Check, page: &mut Page) {
     page.heading(&format!("{}: {}", check.id, check.title));
-    page.labelled(0, &Cell::new(Tone::Dim, "standard: "), check.requirements());
+    page.labelled(0, &Cell::dim("standard: "), check.requirements());
     for (label, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
-        page.blank();
         page.heading(label);
         page.paragraph(2, text);
     }
     if !check.kinds.is_empty() {
-        page.blank();
         page.heading("Problems");
-        let rows =
-            check.kinds.iter().map(|(kind, what)| vec![Cell::from(kind.as_str()), Cell::from(what.as_str())]);
-        page.table(2, &rows.collect::<Vec<_>>());
+        page.table(2, check.kinds.iter().map(|(kind, what)| vec![Cell::plain(kind), Cell::plain(what)]));
     }
     for example in &check.examples {
         page.blank();
         show_example(example, page);
     }
     for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
-        page.blank();
         page.heading(language.name());
         for (snippets, verdict, tone) in
             [(&rules.good, "Conforms", Tone::Good), (&rules.bad, "Warns", Tone::Open)]
         {
             for snippet in snippets {
-                page.line(
-                    2,
-                    &[Cell::new(tone, verdict), Cell::new(Tone::Dim, format!("  {}", snippet.file))],
-                );
+                page.line(2, &[Cell::new(tone, verdict), Cell::dim(format!("  {}", snippet.file))]);
                 page.block(4, snippet.code.trim_matches('\n'));
             }
         }
-        page.labelled(2, &Cell::new(Tone::Strong, "Not covered: "), &rules.not_covered);
+        page.labelled(2, &Cell::strong("Not covered: "), &rules.not_covered);
     }
 }
 
@@ -143,11 +133,11 @@ fn show_example(example: &Example, page: &mut Page) {
         Status::Fail => ("Fails", Tone::Bad),
         _ => ("Warns", Tone::Open),
     };
-    page.line(0, &[Cell::new(tone, verdict), Cell::new(Tone::Dim, format!("  exit code {}", example.exit))]);
+    page.line(0, &[Cell::new(tone, verdict), Cell::dim(format!("  exit code {}", example.exit))]);
     page.block(2, format!("$ {}", example.command));
     for (stream, text) in [("stdout", &example.stdout), ("stderr", &example.stderr)] {
         if !text.is_empty() {
-            page.line(2, &[Cell::new(Tone::Dim, format!("{stream}:"))]);
+            page.line(2, &[Cell::dim(format!("{stream}:"))]);
             page.block(4, text.trim_end_matches('\n'));
         }
     }

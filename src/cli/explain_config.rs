@@ -2,10 +2,10 @@
 
 use agentnative_contract::error::Result;
 use agentnative_core::config::{Key, find_keys, keys};
-use agentnative_output::{Cell, Output, Page, Tone};
+use agentnative_output::{Cell, Output, Page};
 
 /// Shows the keys that `query` names, or an overview of all.
-pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<u8> {
+pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<()> {
     let found: Vec<&Key> = match query {
         Some(query) => find_keys(query)?,
         None => keys().iter().collect(),
@@ -13,8 +13,7 @@ pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<u8> {
     output.emit_records("explain", true, &found, &found, |page| match query {
         Some(_) => found.iter().for_each(|key| show(key, page)),
         None => overview(page),
-    })?;
-    Ok(0)
+    })
 }
 
 fn overview(page: &mut Page) {
@@ -29,16 +28,16 @@ fn overview(page: &mut Page) {
         let inside = keys().iter().filter(|key| key.parent().is_some() && key.section() == section.path);
         let row = |key: &Key| {
             let name = key.path.trim_start_matches(&section.path).trim_start_matches('.');
-            vec![Cell::new(Tone::Strong, name), Cell::from(key.first_sentence())]
+            vec![Cell::strong(name), Cell::plain(key.first_sentence())]
         };
-        page.table(2, &inside.map(row).collect::<Vec<_>>());
+        page.table(2, inside.map(row));
     }
 }
 
 fn show(key: &Key, page: &mut Page) {
     page.heading(&key.path);
     let presence = key.presence().map(|presence| format!("; {presence}")).unwrap_or_default();
-    page.labelled(2, &Cell::new(Tone::Dim, "type: "), format!("{}{presence}", key.kind));
+    page.labelled(2, &Cell::dim("type: "), format!("{}{presence}", key.kind));
     page.paragraph(2, &key.about);
     page.blank();
     page.block(4, &key.example);

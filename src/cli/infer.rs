@@ -57,7 +57,7 @@ pub(super) struct InferredSchema {
 /// Faults that come of reading lines as a document, or a document as lines.
 const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
 
-pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
     let state = args.state.as_deref().map(WholeFile::create).transpose()?;
     let mut inference = Inference::new();
@@ -97,7 +97,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<u8> {
         schema,
     };
     output.emit("contract infer", error.is_none(), &inferred, |page| page.verbatim(&text))?;
-    error.map_or(Ok(0), Err)
+    error.map_or(Ok(()), Err)
 }
 
 fn not_strict(path: &Path, name: &str, faults: Vec<Violation>) -> Error {

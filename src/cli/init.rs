@@ -10,7 +10,7 @@ use agentnative_core::config::{Config, FILE_NAME, ProbeConfig, repository};
 use agentnative_core::files::WholeFile;
 use agentnative_core::run::{RunnerOptions, find};
 use agentnative_core::targets::{Call, Skeleton, Target};
-use agentnative_output::Output;
+use agentnative_output::{Cell, Output};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -65,7 +65,7 @@ pub(super) struct Written {
     text: String,
 }
 
-pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
+pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -> Result<()> {
     let mut probes = ProbeConfig::from_flags(&args.probes)?;
     let selector = args.target.selector();
     let named = command(&selector)?;
@@ -130,11 +130,10 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
             }
             page.paragraph(0, "next:");
             for step in &written.next {
-                page.labelled(2, &"- ".into(), step);
+                page.labelled(2, &Cell::plain("- "), step);
             }
         }
-    })?;
-    Ok(0)
+    })
 }
 
 /// The words of a script's command: with its interpreter, where the target is run by one.

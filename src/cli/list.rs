@@ -5,7 +5,7 @@ use crate::check::Selection;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Requirement, requirements};
 use agentnative_core::model::{Edition, Layer, Level};
-use agentnative_output::{Cell, Output, Tone, whole_number};
+use agentnative_output::{Cell, Output, Row, Tone, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ impl<'a> From<&'a Check> for CheckEntry<'a> {
     }
 }
 
-pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<()> {
     let edition = args.edition.unwrap_or_default();
     let selection = Selection {
         principles: args.principle,
@@ -142,38 +142,28 @@ pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<u8> {
     } else {
         selection.resolve()?.into_iter().map(|check| Listed::Check(check.into())).collect()
     };
-    output.emit_records("list", true, &entries, &entries, |page| {
-        page.table(0, &entries.iter().map(row).collect::<Vec<_>>());
-    })?;
-    Ok(0)
+    output.rows("list", &entries)
 }
 
-fn row(entry: &Listed) -> Vec<Cell> {
-    let leveled = |level: Level| {
-        let tone = match level {
-            Level::Must => Tone::Strong,
-            Level::Should => Tone::Plain,
-            Level::May => Tone::Dim,
-        };
-        Cell::new(tone, level.name())
-    };
-    match entry {
-        Listed::Check(check) => vec![
-            Cell::new(Tone::Plain, check.id),
-            leveled(check.level),
-            Cell::new(Tone::Plain, check.layer.name()),
-            Cell::new(Tone::Plain, check.title),
-        ],
-        Listed::Requirement(requirement) => {
-            let ids: Vec<&str> = requirement.checks.iter().map(|check| check.id).collect();
-            let decided = match requirement.without {
-                Some(why) => Cell::new(Tone::Dim, why),
-                None => Cell::new(Tone::Plain, ids.join(" ")),
-            };
-            let new =
-                (requirement.since > Edition::OLDEST).then(|| format!("since {}", requirement.since.name()));
-            let new = new.map(|new| Cell::new(Tone::Dim, new));
-            [Cell::new(Tone::Plain, requirement.id), decided].into_iter().chain(new).collect()
+impl Row for Listed<'_> {
+    fn cells(&self) -> Vec<Cell> {
+        match self {
+            Self::Check(check) => {
+                let tone = match check.level {
+                    Level::Must => Tone::Strong,
+                    Level::Should => Tone::Plain,
+                    Level::May => Tone::Dim,
+                };
+                let level = Cell::new(tone, check.level.name());
+                vec![Cell::plain(check.id), level, Cell::plain(check.layer.name()), Cell::plain(check.title)]
+            }
+            Self::Requirement(requirement) => {
+                let ids: Vec<&str> = requirement.checks.iter().map(|check| check.id).collect();
+                let decided = requirement.without.map_or_else(|| Cell::plain(ids.join(" ")), Cell::dim);
+                let since = requirement.since;
+                let new = (since > Edition::OLDEST).then(|| Cell::dim(format!("since {}", since.name())));
+                [Cell::plain(requirement.id), decided].into_iter().chain(new).collect()
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::group;
 use super::progress::drawn;
 use super::target_args::{RunArgs, TargetArgs};
 use crate::check::{LockMode, Locked, Session, lock, promise_checks};
+use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::run::RunnerOptions;
 use agentnative_diff::Class;
@@ -51,7 +52,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
     output.emit("contract lock", ok, &locked, |page| show(&locked, seen.recording.lock.as_ref(), page))?;
     if !ok {
         let breaking = locked.changes.iter().filter(|change| change.class == Class::Breaking).count();
-        let message = format!("{breaking} breaking {}", if breaking == 1 { "change" } else { "changes" });
+        let message = counted(breaking, "breaking change");
         output.error(&Error::findings(message).hint("accept them with --update"));
     }
     Ok(u8::from(!ok))
@@ -62,21 +63,17 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
     page.blank();
     if let Some(was) = old.map(|old| &old.version).filter(|version| **version != locked.version) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
-        page.line(0, &[Cell::from(&*format!("version: {}, before {}", words(&locked.version), words(was)))]);
+        page.line(0, &[Cell::plain(format!("version: {}, before {}", words(&locked.version), words(was)))]);
     }
-    let many = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
-    let changes = many(locked.changes.len(), "change");
+    let changes = counted(locked.changes.len(), "change");
     let outcome = match (old, locked.written) {
         (None, _) => {
-            let promises = many(locked.promises, "output");
+            let promises = counted(locked.promises, "output");
             format!("{promises} of {} written to {}", locked.target, locked.folder)
         }
         (Some(_), true) => format!("{} updated: {changes} accepted", locked.folder),
         (Some(_), false) if locked.changes.is_empty() => format!("{} is up to date", locked.folder),
         (Some(_), false) => format!("{changes} since {LOCK_FOLDER} was written"),
     };
-    page.line(0, &[Cell::from(&*outcome)]);
+    page.line(0, &[Cell::plain(&outcome)]);
 }

@@ -172,21 +172,24 @@ pub fn main(args: &[OsString]) -> u8 {
 
 impl Command {
     fn run(self, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
-        match self {
-            Self::Check(args) => check::run(&args, output, runner),
-            Self::Report(args) => report::run(&args, output),
-            Self::List(args) => list::run(args, output),
-            Self::Validate(args) => within_budget(output, move |output| validate::run(&args, output)),
+        let done = match self {
+            Self::Check(args) => return check::run(&args, output, runner),
+            Self::Report(args) => return report::run(&args, output),
+            Self::Validate(args) => {
+                return within_budget(output, move |output| validate::run(&args, output));
+            }
             Self::Contract(args) => {
                 let runner = runner.clone();
-                within_budget(output, move |output| contract::run(&args, output, &runner))
+                return within_budget(output, move |output| contract::run(&args, output, &runner));
             }
+            Self::List(args) => list::run(args, output),
             Self::Explain(args) => explain::run(&args, output),
             Self::Init(args) => init::run(args, output, runner),
             Self::Outcome(args) => outcome::run(args, output),
             Self::Schema(args) => schema::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
-        }
+        };
+        done.map(|()| 0)
     }
 }
 

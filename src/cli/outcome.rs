@@ -73,7 +73,7 @@ enum Format {
     Atif,
 }
 
-pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
     let atif = args.format == Format::Atif;
     let each = args.each || args.data.are_many();
     let of_one = [
@@ -118,12 +118,12 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
             !output.is_closed()
         };
         let source = Follow { source: open_growing(last)?, stop: stop_signal()?, before_waiting };
-        collector.read(source, &name(last, named)).map_err(|error| unreadable(last, &error))?;
+        collector.read(source, &name(last, named)).map_err(|error| Error::data(last, &error))?;
     } else {
         read(&collector, last, named)?;
     }
     if let Some(stderr) = &args.stderr {
-        collector.read_stderr(DataFile::open(stderr)?.reader).map_err(|error| unreadable(stderr, &error))?;
+        collector.read_stderr(DataFile::open(stderr)?.reader).map_err(|error| Error::data(stderr, &error))?;
     }
     let skipped = collector.skipped();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
@@ -133,19 +133,17 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<u8> {
             OutputFormat::Jsonl => agentnative_output::to_string(&trajectory)?,
             OutputFormat::Text | OutputFormat::Json => agentnative_output::pretty(&trajectory)?,
         };
-        output.raw(&document)?;
-        return Ok(0);
+        return output.raw(&document);
     }
     let outcome = collector.outcome();
     // The last change was printed as it came.
     let record = (printed.as_ref() != Some(&outcome)).then_some(&outcome);
-    output.emit_records("outcome", true, &outcome, record, |page| show(&outcome, skipped.len(), page))?;
-    Ok(0)
+    output.emit_records("outcome", true, &outcome, record, |page| show(&outcome, skipped.len(), page))
 }
 
 fn read(collector: &Collector, file: &Path, named: bool) -> Result<()> {
     let reader = DataFile::open(file)?.reader;
-    collector.read(reader, &name(file, named)).map_err(|error| unreadable(file, &error))
+    collector.read(reader, &name(file, named)).map_err(|error| Error::data(file, &error))
 }
 
 /// The file as it is, which grows; `-` is standard input.
@@ -155,11 +153,7 @@ fn open_growing(file: &Path) -> Result<File> {
     } else {
         File::open(file)
     };
-    opened.map_err(|error| unreadable(file, &error))
-}
-
-fn unreadable(file: &Path, error: &io::Error) -> Error {
-    Error::data(file, error)
+    opened.map_err(|error| Error::data(file, &error))
 }
 
 /// How warnings name a file, when there are several.
@@ -176,7 +170,7 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     }
     let facts = facts(outcome);
     if !facts.is_empty() {
-        page.line(0, &[Cell::new(Tone::Dim, facts.join(" · "))]);
+        page.line(0, &[Cell::dim(facts.join(" · "))]);
     }
     if let Some(message) = &outcome.message {
         page.heading("Message");
@@ -184,10 +178,9 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     }
     if !outcome.tool_calls.is_empty() {
         page.heading(&format!("Tools ({})", outcome.tool_calls.len()));
-        let rows: Vec<Vec<Cell>> = outcome.tool_calls.iter().take(MAX_ROWS).map(tool_row).collect();
-        page.table(2, &rows);
+        page.table(2, outcome.tool_calls.iter().take(MAX_ROWS).map(tool_row));
         if let Some(more) = outcome.tool_calls.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
-            page.line(2, &[Cell::new(Tone::Dim, format!("and {more} more"))]);
+            page.line(2, &[Cell::dim(format!("and {more} more"))]);
         }
     }
     if !outcome.artifacts.is_empty() {
@@ -199,9 +192,9 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
                 Operation::Deleted => ("deleted", Tone::Bad),
             };
             let size = artifact.size.map_or_else(String::new, |size| format!("{size} B"));
-            vec![Cell::new(tone, word), Cell::new(Tone::Dim, size), Cell::new(Tone::Plain, &artifact.path)]
+            vec![Cell::new(tone, word), Cell::dim(size), Cell::plain(&artifact.path)]
         };
-        page.table(2, &outcome.artifacts.iter().map(row).collect::<Vec<_>>());
+        page.table(2, outcome.artifacts.iter().map(row));
     }
     let warnings = &outcome.warnings[..outcome.warnings.len().saturating_sub(shown)];
     if !warnings.is_empty() {
@@ -219,5 +212,5 @@ fn tool_row(call: &ToolCall) -> Vec<Cell> {
         CallStatus::Cancelled => ("cancelled", Tone::Warn),
     };
     let time = call.duration_ms.map_or_else(String::new, duration);
-    vec![Cell::new(Tone::Plain, &call.name), Cell::new(tone, word), Cell::new(Tone::Dim, time)]
+    vec![Cell::plain(&call.name), Cell::new(tone, word), Cell::dim(time)]
 }

@@ -5,7 +5,7 @@ use super::outcome_words::{facts, verdict};
 use agentnative_contract::error::Result;
 use agentnative_contract::{DataFile, Unreadable, counted};
 use agentnative_outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
-use agentnative_output::{Cell, Output, Page, Tone};
+use agentnative_output::{Cell, Output, Page};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -80,7 +80,7 @@ pub(super) fn run(
     jobs: Option<u8>,
     options: &OutcomeOptions,
     output: &mut Output,
-) -> Result<u8> {
+) -> Result<()> {
     let (mut runs, mut summary) = (Vec::new(), Summary::default());
     let summarize = |file: DataFile, _: usize, progress: &mut dyn FnMut(u64)| {
         let collector = Collector::new(options.clone());
@@ -105,7 +105,7 @@ pub(super) fn run(
     output.emit_records("outcome", error.is_none(), &outcomes, lines, |page| {
         page.text(&outcomes.summary.text())
     })?;
-    error.map_or(Ok(0), Err)
+    error.map_or(Ok(()), Err)
 }
 
 impl Summary {
@@ -149,10 +149,10 @@ impl Summary {
 
 fn show(run: &RunOfFile, page: &mut Page) {
     let (word, tone) = verdict(&run.outcome);
-    let mut cells = vec![Cell::new(tone, word), Cell::new(Tone::Plain, format!("  {}", run.file))];
+    let mut cells = vec![Cell::new(tone, word), Cell::plain(format!("  {}", run.file))];
     let said = run.outcome.error.clone().unwrap_or_else(|| facts(&run.outcome).join(" · "));
     if !said.is_empty() {
-        cells.push(Cell::new(Tone::Dim, format!("  {}", said.lines().next().unwrap_or_default())));
+        cells.push(Cell::dim(format!("  {}", said.lines().next().unwrap_or_default())));
     }
     page.line(0, &cells);
 }

@@ -2,7 +2,7 @@
 
 use super::complete;
 use super::group;
-use super::report_files::{ReportFile, ReportFiles, each_has_its_own_file, report_file};
+use super::report_files::{ReportFile, ReportFiles, ShownArgs, each_has_its_own_file, report_file};
 use crate::check::Judged;
 use crate::report::{FleetInfo, Reports, merged};
 use agentnative_contract::counted;
@@ -41,12 +41,8 @@ struct MergeArgs {
     /// is stdout and replaces the text report.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file, add = complete::reports(), help_heading = group::REPORT)]
     report: Vec<ReportFile>,
-    /// List all verdicts, and every place of each problem.
-    #[arg(long, help_heading = group::REPORT)]
-    verbose: bool,
-    /// Fail if a MUST is unverified.
-    #[arg(long, help_heading = group::REPORT)]
-    strict: bool,
+    #[command(flatten, next_help_heading = group::REPORT)]
+    shown: ShownArgs,
 }
 
 pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
@@ -70,11 +66,8 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     if let ([judged], None) = (&judged[..], &fleet) {
         output.stream([judged.report.start_event()], |_| {})?;
     }
-    let code = files.finish(&judged, fleet.as_ref(), (args.verbose, args.strict), output)?;
-    match missing {
-        None => Ok(code),
-        Some(error) => Err(error),
-    }
+    let code = files.finish(&judged, fleet.as_ref(), &args.shown, output)?;
+    missing.map_or(Ok(code), Err)
 }
 
 /// The parts of a check of several targets, as they are read.

@@ -29,6 +29,17 @@ pub(super) struct ReportFile {
     path: PathBuf,
 }
 
+/// What a report shows, and what fails in it.
+#[derive(clap::Args)]
+pub(super) struct ShownArgs {
+    /// List all verdicts, and every place of each problem.
+    #[arg(long)]
+    verbose: bool,
+    /// Fail if a MUST is unverified.
+    #[arg(long)]
+    strict: bool,
+}
+
 /// Reads `FORMAT=FILE`.
 pub(super) fn report_file(text: &str) -> Result<ReportFile, String> {
     let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
@@ -41,11 +52,6 @@ pub(super) fn report_file(text: &str) -> Result<ReportFile, String> {
 }
 
 impl ReportFile {
-    /// What its renderer makes of the verdicts.
-    pub fn rendered(&self, view: &View<'_>) -> Result<String> {
-        (self.renderer.render)(view)
-    }
-
     fn is_github(&self) -> bool {
         self.renderer.name == GITHUB
     }
@@ -82,12 +88,12 @@ impl<'a> ReportFiles<'a> {
         Ok(Self { stdout: replacing.first().copied(), annotate, files, summary })
     }
 
-    /// Writes the reports to all places, in full where `verbose`; gives the exit code.
+    /// Writes the reports to all places; gives the exit code.
     pub fn finish(
         self,
         judged: &[Judged],
         fleet: Option<&FleetInfo>,
-        (verbose, strict): (bool, bool),
+        &ShownArgs { verbose, strict }: &ShownArgs,
         output: &mut Output,
     ) -> Result<u8> {
         let unmet = unmet(judged, strict);
@@ -108,7 +114,7 @@ impl<'a> ReportFiles<'a> {
         let (stdout, annotate) = (self.stdout, self.annotate);
         self.write(&view)?;
         match stdout {
-            Some(report) => output.verbatim(report.rendered(&view)?.as_bytes())?,
+            Some(report) => output.verbatim((report.renderer.render)(&view)?.as_bytes())?,
             None if left || fleet.is_some() || output.config().format != OutputFormat::Text => {
                 output::write_report(output, view)?;
             }
@@ -127,7 +133,7 @@ impl<'a> ReportFiles<'a> {
     /// Writes the files.
     fn write(self, view: &View<'_>) -> Result<()> {
         for (report, file) in self.files {
-            file.write(report.rendered(view)?.as_bytes())?;
+            file.write((report.renderer.render)(view)?.as_bytes())?;
         }
         if let Some(path) = self.summary {
             let text = render("markdown", view)?;

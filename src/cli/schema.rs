@@ -65,7 +65,7 @@ const DATA: &[Data] = &[
     ("schema", |_| schemars::json_schema!({ "type": ["object", "boolean"] })),
 ];
 
-pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
+pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<()> {
     let schema = match args.name {
         Name::Output => documents(DATA),
         Name::Report => documents(&DATA[..1]),
@@ -75,8 +75,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<u8> {
         Name::Baseline => root::<BaselineFile>(),
         Name::Config => agentnative_core::config::schema(),
     };
-    output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))?;
-    Ok(0)
+    output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))
 }
 
 fn generator() -> SchemaGenerator {

@@ -96,16 +96,8 @@ const fn is_zero(number: &u64) -> bool {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line<'a> {
-    Error {
-        file: &'a str,
-        #[serde(flatten)]
-        violation: &'a Violation,
-    },
-    Known {
-        file: &'a str,
-        #[serde(flatten)]
-        violation: &'a Violation,
-    },
+    Error(Found<'a>),
+    Known(Found<'a>),
     File {
         file: &'a str,
         valid: bool,
@@ -125,6 +117,14 @@ enum Line<'a> {
         invalid: usize,
         unreadable: usize,
     },
+}
+
+/// A violation with its file.
+#[derive(Serialize)]
+struct Found<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    violation: &'a Violation,
 }
 
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
@@ -212,8 +212,8 @@ impl ValidatedFile {
 
     fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let file = self.file.as_str();
-        let errors = self.errors.iter().map(move |violation| Line::Error { file, violation });
-        let known = self.known.iter().map(move |violation| Line::Known { file, violation });
+        let errors = self.errors.iter().map(move |violation| Line::Error(Found { file, violation }));
+        let known = self.known.iter().map(move |violation| Line::Known(Found { file, violation }));
         errors.chain(known).chain(iter::once(Line::File {
             file,
             valid: self.valid,
@@ -228,10 +228,7 @@ impl ValidatedFile {
 
     /// What there is to say of a file as a whole.
     fn notes(&self) -> String {
-        let mut notes = match self.records {
-            1 => "1 record".to_owned(),
-            records => format!("{records} records"),
-        };
+        let mut notes = counted(self.records, "record");
         let unknown: u64 = self.unknown_types.values().sum();
         if unknown > 0 {
             notes.push_str(&format!(", {unknown} of {} unknown types", self.unknown_types.len()));
@@ -259,22 +256,19 @@ fn show(file: &ValidatedFile, page: &mut Page) {
         page.line(
             0,
             &[
-                Cell::new(Tone::Strong, format!("{place}: ")),
+                Cell::strong(format!("{place}: ")),
                 Cell::new(Tone::Warn, known),
-                Cell::new(Tone::Plain, format!("{pointer}: {} ", error.message)),
-                Cell::new(Tone::Dim, format!("[{}]", error.rule)),
+                Cell::plain(format!("{pointer}: {} ", error.message)),
+                Cell::dim(format!("[{}]", error.rule)),
             ],
         );
     }
-    let (tone, word) = match (file.valid, file.more) {
-        (true, _) => (Tone::Good, format!("valid ({})", file.notes())),
-        (false, 0) => {
-            (Tone::Bad, format!("invalid: {} ({})", counted(file.errors.len() as u64, "error"), file.notes()))
-        }
-        (false, more) => {
-            let (all, shown) = (more + file.errors.len() as u64, file.errors.len());
-            (Tone::Bad, format!("invalid: {}, {shown} shown ({})", counted(all, "error"), file.notes()))
-        }
+    let (shown, notes) = (file.errors.len(), file.notes());
+    let all = counted(file.more + shown as u64, "error");
+    let verdict = match (file.valid, file.more) {
+        (true, _) => Cell::new(Tone::Good, format!("valid ({notes})")),
+        (false, 0) => Cell::new(Tone::Bad, format!("invalid: {all} ({notes})")),
+        (false, _) => Cell::new(Tone::Bad, format!("invalid: {all}, {shown} shown ({notes})")),
     };
-    page.line(0, &[Cell::new(Tone::Plain, format!("{}: ", file.file)), Cell::new(tone, word)]);
+    page.line(0, &[Cell::plain(format!("{}: ", file.file)), verdict]);
 }

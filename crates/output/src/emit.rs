@@ -1,12 +1,23 @@
 //! What a command gives, written in the format that was asked for.
 
-use super::{Output, Page};
+use super::{Cell, Output, Page};
 use agentnative_contract::OutputFormat;
 use agentnative_contract::error::Result;
 use serde::Serialize;
 use std::io::Write;
 
+/// A record of a command that lists such records.
+pub trait Row: Serialize {
+    /// Returns its cells in the table of text.
+    fn cells(&self) -> Vec<Cell>;
+}
+
 impl<O: Write, E: Write> Output<O, E> {
+    /// Writes the rows of a command: a table of text, the document of json, or a record of jsonl for each.
+    pub fn rows(&mut self, command: &str, rows: &[impl Row]) -> Result<()> {
+        self.emit_records(command, true, rows, rows, |page| page.table(0, rows.iter().map(Row::cells)))
+    }
+
     /// Writes what a command gives: a page of text, the document of json, or one record of jsonl.
     pub fn emit<T: Serialize + ?Sized>(
         &mut self,

@@ -21,6 +21,7 @@ pub use agentnative_contract::OutputFormat;
 #[cfg(feature = "clap")]
 pub use arguments::{asked_format, asked_values, clap_error, whole_number};
 pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
+pub use emit::Row;
 pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use json::{pretty, to_string};
 pub use pace::time_left;

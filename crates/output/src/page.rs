@@ -62,11 +62,20 @@ impl Cell {
     pub fn new(tone: Tone, text: impl AsRef<[u8]>) -> Self {
         Self { text: sanitize::line(text), tone }
     }
-}
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
+    /// A cell without colour.
+    pub fn plain(text: impl AsRef<[u8]>) -> Self {
         Self::new(Tone::Plain, text)
+    }
+
+    /// A heading or a name.
+    pub fn strong(text: impl AsRef<[u8]>) -> Self {
+        Self::new(Tone::Strong, text)
+    }
+
+    /// A cell of less interest.
+    pub fn dim(text: impl AsRef<[u8]>) -> Self {
+        Self::new(Tone::Dim, text)
     }
 }
 
@@ -116,7 +125,7 @@ impl Page {
     /// A heading after an empty line.
     pub fn heading(&mut self, text: &str) {
         self.blank();
-        self.line(0, &[Cell::new(Tone::Strong, text)]);
+        self.line(0, &[Cell::strong(text)]);
     }
 
     /// One line of cells, put together without gaps and never wrapped.
@@ -127,13 +136,13 @@ impl Page {
 
     /// Wrapped text. Its line feeds stay; lines that begin with white space are kept as they are.
     pub fn paragraph(&mut self, indent: usize, text: impl AsRef<[u8]>) {
-        self.labelled(indent, &Cell::from(""), text);
+        self.labelled(indent, &Cell::plain(""), text);
     }
 
     /// Wrapped text after a label such as `help: `; the following lines stand under its first word.
     pub fn labelled(&mut self, indent: usize, label: &Cell, text: impl AsRef<[u8]>) {
         let hang = " ".repeat(label.text.width());
-        self.hanging(indent, std::slice::from_ref(label), &[Cell::from(hang.as_str())], text);
+        self.hanging(indent, std::slice::from_ref(label), &[Cell::plain(&hang)], text);
     }
 
     /// Wrapped text whose first line comes after `first` and the others after `others`, which is of
@@ -198,16 +207,17 @@ impl Page {
 
     /// Rows in aligned columns. The last column wraps, beside the others or, where there is too
     /// little room, under them.
-    pub fn table(&mut self, indent: usize, rows: &[Vec<Cell>]) {
+    pub fn table(&mut self, indent: usize, rows: impl IntoIterator<Item = Vec<Cell>>) {
+        let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut widths = vec![0; columns];
-        for row in rows {
+        for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = cell.text.width().max(*width);
             }
         }
         let lead = |columns: usize| indent + widths.iter().take(columns).map(|w| w + GAP).sum::<usize>();
-        for row in rows {
+        for row in &rows {
             let Some((last, others)) = row.split_last() else { continue };
             self.push(indent, &[]);
             for (cell, width) in others.iter().zip(&widths) {

@@ -11,7 +11,7 @@ const MIN_DETAIL: usize = 24;
 pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     let Some(drawn) = Drawn::of(page, indent, evidence) else {
         if !evidence.detail.is_empty() {
-            page.flow(indent, 0, &[Cell::from(evidence.detail.as_str())], None);
+            page.flow(indent, 0, &[Cell::plain(&evidence.detail)], None);
         }
         return;
     };
@@ -24,12 +24,12 @@ pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
         let caret = Cell::new(Tone::Bad, format!("{}^", " ".repeat(pad)));
         let beside = evidence.detail.chars().map(columns).sum::<usize>().min(MIN_DETAIL);
         if pad + 2 + beside <= *room {
-            first.extend([caret, Cell::from(" ")]);
+            first.extend([caret, Cell::plain(" ")]);
         } else {
             page.line(indent, &[bar(), caret]);
         }
     }
-    let hang = Cell::from(" ".repeat(if first.len() > 1 { pad + 2 } else { 0 }).as_str());
+    let hang = Cell::plain(" ".repeat(if first.len() > 1 { pad + 2 } else { 0 }));
     page.hanging(indent, &first, &[bar(), hang], &evidence.detail);
 }
 
@@ -70,7 +70,7 @@ impl Drawn {
     fn line(&self, page: &mut Page, indent: usize, after: Option<&str>) {
         let text = expand_tabs(&self.shown);
         let after = Cell::new(Tone::Bad, after.unwrap_or_default());
-        page.line(indent, &[bar(&self.name, &self.name), Cell::from(text.as_str()), after]);
+        page.line(indent, &[bar(&self.name, &self.name), Cell::plain(&text), after]);
     }
 }
 

@@ -23,10 +23,8 @@ pub(super) fn listing(page: &mut Page, report: &Report) {
         for (status, symbol, tone) in GROUPS {
             let mark = Cell::new(tone, format!("{symbol} {}", status.name()));
             let listed = |result: &&CheckResult| (result.principle, result.status) == (principle, status);
-            let rows: Vec<_> =
-                report.results.iter().filter(listed).map(|result| row(&mark, result)).collect();
             page.blank();
-            page.table(0, &rows);
+            page.table(0, report.results.iter().filter(listed).map(|result| row(&mark, result)));
         }
     }
 }
@@ -41,10 +39,5 @@ fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
         Status::Pass => format!("{} ({})", result.title, result.message),
         _ => result.message.clone(),
     };
-    vec![
-        mark.clone(),
-        Cell::from(result.id.as_str()),
-        Cell::new(Tone::Dim, result.level.name()),
-        Cell::from(text.as_str()),
-    ]
+    vec![mark.clone(), Cell::plain(result.id.as_str()), Cell::dim(result.level.name()), Cell::plain(&text)]
 }

@@ -126,8 +126,8 @@ impl<'p> ReportPage<'p> {
         }
         facts.push(counted(report.runs, "run"));
         facts.extend(self.judged.elapsed.map(|elapsed| format!("{:.1} s", elapsed.as_secs_f64())));
-        let facts = Cell::new(Tone::Dim, format!("  {}", facts.join(" · ")));
-        self.page.flow(0, 2, &[Cell::new(Tone::Strong, &target.name), facts], None);
+        let facts = Cell::dim(format!("  {}", facts.join(" · ")));
+        self.page.flow(0, 2, &[Cell::strong(&target.name), facts], None);
     }
 
     /// What keeps checks open: a line for each cause.
@@ -139,7 +139,7 @@ impl<'p> ReportPage<'p> {
         if self.detail >= Detail::CountedUndecided && reasons.len() + usize::from(!waiting.is_empty()) > 1 {
             let open = counted(self.judged.report.summary.unverified, "check");
             let text = format!("{open} unverified: --verbose says what to declare");
-            self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::from(text.as_str())], None);
+            self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::plain(&text)], None);
             return;
         }
         for (reason, results) in reasons {
@@ -151,7 +151,7 @@ impl<'p> ReportPage<'p> {
             1 => self.open(&waiting, &format!("waits for {}", causes.join(", "))),
             many => {
                 let text = format!("{many} checks wait for {}", causes.join(", "));
-                self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::from(text.as_str())], None);
+                self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::plain(&text)], None);
             }
         }
     }
@@ -162,8 +162,8 @@ impl<'p> ReportPage<'p> {
         let name = if ids.len() > MAX_NAMED { counted(ids.len(), "check") } else { ids.join(", ") };
         let cells = [
             Cell::new(Tone::Open, "? "),
-            Cell::new(Tone::Strong, name),
-            Cell::new(Tone::Plain, format!("  {}", sanitize::capped(reason, MAX_REASON))),
+            Cell::strong(name),
+            Cell::plain(format!("  {}", sanitize::capped(reason, MAX_REASON))),
         ];
         if !ids.is_empty() {
             self.page.flow(0, 4, &cells, None);
@@ -207,9 +207,9 @@ impl<'p> ReportPage<'p> {
             // What does not apply matters only where nothing else does.
             let decided = Summary { not_applicable: 0, ..*summary }.counts();
             let counts = if decided.is_empty() { summary.counts() } else { decided };
-            vec![Cell::new(Tone::Dim, name), Cell::from(counts.join(", ").as_str())]
+            vec![Cell::dim(name), Cell::plain(counts.join(", "))]
         });
-        self.page.table(0, &rows.collect::<Vec<_>>());
+        self.page.table(0, rows);
         self.page.blank();
     }
 
@@ -235,14 +235,14 @@ impl<'p> ReportPage<'p> {
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
         let colon = if counts.is_empty() { "" } else { ": " };
-        let cells = [Cell::new(tone, report.verdict()), Cell::new(Tone::Plain, format!("{colon}{counts}"))];
+        let cells = [Cell::new(tone, report.verdict()), Cell::plain(format!("{colon}{counts}"))];
         let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();
         let problems = hidden && number.fail + number.warn > 0;
-        let hint = Cell::new(Tone::Dim, "--verbose lists everything");
+        let hint = Cell::dim("--verbose lists everything");
         self.page.flow(0, 0, &cells, Some(&hint).filter(|_| hidden && !problems));
         if problems {
-            let explain = Cell::new(Tone::Dim, "agentnative explain ID explains a problem,");
-            self.page.flow(0, 0, &[explain, Cell::from(" "), hint], None);
+            let explain = Cell::dim("agentnative explain ID explains a problem,");
+            self.page.flow(0, 0, &[explain, Cell::plain(" "), hint], None);
         }
     }
 }

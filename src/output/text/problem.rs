@@ -74,25 +74,25 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
     let ids = ids.join(", ");
-    let mut cells = vec![Cell::new(tone, symbol), Cell::new(Tone::Strong, ids), plain(&format!("  {what}"))];
+    let mut cells = vec![Cell::new(tone, symbol), Cell::strong(ids), Cell::plain(format!("  {what}"))];
     if is_line(of, result) {
         let place = shown.first().and_then(|fault| place_in_file(fault.shown));
-        cells.extend(place.map(|place| Cell::new(Tone::Dim, format!("  {place}"))));
+        cells.extend(place.map(|place| Cell::dim(format!("  {place}"))));
         of.page.flow(0, INDENT, &cells, None);
         return;
     }
     of.page.flow(0, INDENT, &cells, None);
     for (nth, fault) in shown.iter().enumerate() {
         if nth > 0 {
-            of.page.flow(2, 2, &[Cell::new(tone, "• "), plain(&words(fault))], None);
+            of.page.flow(2, 2, &[Cell::new(tone, "• "), Cell::plain(words(fault))], None);
         }
         show(of, result, fault);
     }
     if !named.is_empty() && of.detail < Detail::OnePlace {
         let named = named.iter().map(words).collect::<Vec<_>>().join("; ");
-        of.page.flow(INDENT, 2, &[Cell::new(Tone::Dim, "also: "), plain(&named)], None);
+        of.page.flow(INDENT, 2, &[Cell::dim("also: "), Cell::plain(&named)], None);
     }
-    let docs = Cell::new(Tone::Dim, &result.docs);
+    let docs = Cell::dim(&result.docs);
     if let (true, Some(help)) = (of.verbose, &result.help) {
         of.page.paragraph(INDENT, help);
         of.page.line(INDENT, &[docs]);
@@ -102,7 +102,7 @@ pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
         let fits =
             help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= of.page.config().width;
         for help in help {
-            of.page.flow(INDENT, 0, &[plain(help)], Some(&docs).filter(|_| fits));
+            of.page.flow(INDENT, 0, &[Cell::plain(help)], Some(&docs).filter(|_| fits));
         }
     }
 }
@@ -131,16 +131,16 @@ pub(super) fn lacks(of: &mut ReportPage<'_>, results: &[&CheckResult]) {
     let ids = results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>().join(", ");
     let cells = [
         Cell::new(tone, symbol),
-        Cell::new(Tone::Strong, format!("lacks: {}", names.join(", "))),
-        Cell::new(Tone::Dim, format!("  by its configuration ({ids})")),
+        Cell::strong(format!("lacks: {}", names.join(", "))),
+        Cell::dim(format!("  by its configuration ({ids})")),
     ];
     of.page.flow(0, INDENT, &cells, None);
 }
 
 /// Shows warnings by their IDs.
 pub(super) fn warnings(of: &mut ReportPage<'_>, ids: &[&str]) {
-    let named = Cell::new(Tone::Strong, ids.join(", "));
-    let cells = [Cell::new(Tone::Warn, "! "), named, Cell::new(Tone::Dim, "  warnings")];
+    let named = Cell::strong(ids.join(", "));
+    let cells = [Cell::new(Tone::Warn, "! "), named, Cell::dim("  warnings")];
     of.page.flow(0, INDENT, &cells, None);
 }
 
@@ -167,7 +167,7 @@ fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
             _ => excerpt(of.page, INDENT, fault.shown),
         }
     } else if in_plain_words(result, fault.shown) != fault.shown.detail {
-        of.page.flow(INDENT, 2, &[plain(&fault.shown.detail)], None);
+        of.page.flow(INDENT, 2, &[Cell::plain(&fault.shown.detail)], None);
     }
 }
 
@@ -176,18 +176,18 @@ fn call(of: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
     let mut cells = Vec::new();
     let (variant, nth) = (evidence.variant, evidence.nth.unwrap_or_default());
     if let Some(file) = place_in_file(evidence) {
-        cells.push(plain(&file));
+        cells.push(Cell::plain(&file));
     } else if let Some(argv) = &evidence.argv {
-        cells.push(Cell::new(Tone::Dim, "$ "));
+        cells.push(Cell::dim("$ "));
         if of.verbose {
             let set = variant.map(|variant| settings(variant, nth)).unwrap_or_default();
-            cells.push(plain(&(set + &of.command(argv))));
+            cells.push(Cell::plain(set + &of.command(argv)));
         } else {
-            cells.push(plain(&sanitize::capped(of.short_command(argv), MAX_COMMAND)));
+            cells.push(Cell::plain(sanitize::capped(of.short_command(argv), MAX_COMMAND)));
         }
     } else if let (Some(probe), Some(_)) = (&evidence.probe, &evidence.excerpt) {
         // A run of a recording without command lines has a name.
-        cells.push(plain(probe));
+        cells.push(Cell::plain(probe));
     }
     // What is set stands before the command already.
     let words = variant.filter(|variant| !of.verbose || *variant != Variant::HostileEnv);
@@ -195,15 +195,11 @@ fn call(of: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
     let also = also.map(|also| format!("also: {also}"));
     for words in [condition, also].into_iter().flatten() {
         let gap = if cells.is_empty() { "" } else { "   " };
-        cells.push(Cell::new(Tone::Dim, format!("{gap}{words}")));
+        cells.push(Cell::dim(format!("{gap}{words}")));
     }
     if !cells.is_empty() {
         of.page.flow(INDENT, 2, &cells, None);
     }
-}
-
-fn plain(text: &str) -> Cell {
-    Cell::from(text)
 }
 
 /// What is wrong: what the catalogue says of the kind of fault, of code what the rule says of the place.

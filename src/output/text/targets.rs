@@ -3,7 +3,7 @@
 use crate::output::view::View;
 use crate::report::Report;
 use agentnative_contract::counted;
-use agentnative_output::{Cell, Page, Tone};
+use agentnative_output::{Cell, Page};
 
 /// The report of each of so many targets is shown; of more, the table alone.
 const MOST_REPORTS: usize = 8;
@@ -19,17 +19,16 @@ pub(super) fn table(view: &View<'_>, page: &mut Page) {
         return;
     }
     page.blank();
-    let rows = view.judged.iter().map(|judged| row(&judged.report));
-    page.table(0, &rows.collect::<Vec<_>>());
+    page.table(0, view.judged.iter().map(|judged| row(&judged.report)));
     if let Some(fleet) = view.fleet.filter(|fleet| fleet.of > 1) {
         let parts: Vec<String> = fleet.parts.iter().map(|part| format!("{part}/{}", fleet.of)).collect();
         let here = counted(view.judged.len(), "target");
         let word = if parts.len() == 1 { "part" } else { "parts" };
         let text = format!("{word} {}: {here} of {}", parts.join(", "), fleet.targets);
-        page.line(0, &[Cell::new(Tone::Dim, text)]);
+        page.line(0, &[Cell::dim(text)]);
     }
     if !shows_each(view) {
-        page.line(0, &[Cell::new(Tone::Dim, "--verbose shows the report of each target")]);
+        page.line(0, &[Cell::dim("--verbose shows the report of each target")]);
     }
 }
 
@@ -39,8 +38,8 @@ fn row(report: &Report) -> Vec<Cell> {
         None => report.summary.counts().join(", "),
     };
     vec![
-        Cell::new(Tone::Strong, &report.target.name),
+        Cell::strong(&report.target.name),
         Cell::new(super::page::tone(report), report.verdict()),
-        Cell::new(Tone::Plain, what),
+        Cell::plain(what),
     ]
 }
