@@ -1,4 +1,4 @@
-//! Keeps what a stream gave: small in memory, large in an unlinked file, with the times of arrival.
+//! Captures the bytes of a stream and their arrival times: short streams in memory, long ones in an unlinked file.
 
 use crate::{Bytes, Captured, Chunk, End, Limit};
 use std::fs::File;
@@ -8,54 +8,54 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Streams up to this length stay in memory.
-const MEMORY: usize = 64 * 1024;
-/// How much of a capture file is read at a time.
-const PIECE: usize = 256 * 1024;
+/// Maximum length of a stream that stays in memory, in bytes.
+const MAX_IN_MEMORY: usize = 64 * 1024;
+/// Number of bytes that are read from a captured file at once.
+const READ_SIZE: usize = 256 * 1024;
 
-/// The stream may not grow any more: past the limit in bytes, or nothing more can be stored.
+/// A stream reached this length, in bytes, and can grow no further: it exceeded the limit or could not be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooMuch(pub u64);
+pub(super) struct OutputOverflow(pub u64);
 
-impl From<TooMuch> for End {
-    fn from(TooMuch(bytes): TooMuch) -> Self {
+impl From<OutputOverflow> for End {
+    fn from(OutputOverflow(bytes): OutputOverflow) -> Self {
         Self::TooMuch(Limit::Output(bytes))
     }
 }
 
-/// A text that is waited for in a stream.
-struct Awaited {
+/// A text that a stream is searched for.
+struct AwaitedText {
     text: Vec<u8>,
-    /// The last bytes of the stream, fewer than the text has.
-    last: Vec<u8>,
-    seen: bool,
+    /// The end of the stream, shorter than the text.
+    tail: Vec<u8>,
+    found: bool,
 }
 
-impl Awaited {
-    fn look(&mut self, bytes: &[u8]) {
-        self.last.extend_from_slice(bytes);
-        self.seen |= self.last.windows(self.text.len()).any(|part| part == self.text);
-        self.last.drain(..self.last.len().saturating_sub(self.text.len() - 1));
+impl AwaitedText {
+    fn search(&mut self, bytes: &[u8]) {
+        self.tail.extend_from_slice(bytes);
+        self.found |= self.tail.windows(self.text.len()).any(|part| part == self.text);
+        self.tail.drain(..self.tail.len().saturating_sub(self.text.len() - 1));
     }
 }
 
-/// Takes the bytes of one stream as they arrive.
-pub(super) struct Sink {
+/// Captures the bytes of one stream as they arrive.
+pub(super) struct CaptureBuffer {
     memory: Vec<u8>,
     spilled: Option<(File, Box<Xxh3>)>,
     len: u64,
-    /// The most that is taken, in bytes.
+    /// Maximum number of bytes that are captured.
     pub limit: u64,
-    full: bool,
-    /// Why nothing more could be stored.
-    failed: Option<io::Error>,
+    is_discarding: bool,
+    /// The error that ended the capture.
+    error: Option<io::Error>,
     chunks: Vec<Chunk>,
     folder: PathBuf,
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedText>,
 }
 
-impl Sink {
-    /// A sink that takes `limit` bytes and spills into `folder`.
+impl CaptureBuffer {
+    /// Creates a buffer for at most `limit` bytes, which spills into a file in `folder`.
     pub fn new(folder: &Path, limit: u64) -> Self {
         let folder = folder.to_path_buf();
         Self {
@@ -63,35 +63,34 @@ impl Sink {
             spilled: None,
             len: 0,
             limit,
-            full: false,
-            failed: None,
+            is_discarding: false,
+            error: None,
             chunks: Vec::new(),
             folder,
             awaited: None,
         }
     }
 
-    /// Looks for a text, which is not empty, in all that is to come, also past the limit.
+    /// Searches all bytes that follow for a non-empty text, also those past the limit.
     pub fn await_text(&mut self, text: &str) {
-        self.awaited = Some(Awaited { text: text.into(), last: Vec::new(), seen: false });
+        self.awaited = Some(AwaitedText { text: text.into(), tail: Vec::new(), found: false });
     }
 
-    /// Whether the text was seen.
-    pub fn has_seen(&self) -> bool {
-        self.awaited.as_ref().is_some_and(|awaited| awaited.seen)
+    pub fn has_found_text(&self) -> bool {
+        self.awaited.as_ref().is_some_and(|awaited| awaited.found)
     }
 
-    /// Number of bytes so far.
+    /// Returns the number of bytes captured so far.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Takes more bytes. After the first refusal everything is thrown away without a word.
-    pub fn push(&mut self, bytes: &[u8], at: Duration) -> Result<(), TooMuch> {
+    /// Appends bytes that arrived at `at`. After the first error, further bytes are silently discarded.
+    pub fn push(&mut self, bytes: &[u8], at: Duration) -> Result<(), OutputOverflow> {
         if let Some(awaited) = &mut self.awaited {
-            awaited.look(bytes);
+            awaited.search(bytes);
         }
-        if self.full {
+        if self.is_discarding {
             return Ok(());
         }
         let room = usize::try_from(self.limit - self.len).unwrap_or(usize::MAX);
@@ -99,19 +98,19 @@ impl Sink {
         let stored = self.store(fitting);
         if stored.is_ok() && !fitting.is_empty() {
             self.len += fitting.len() as u64;
-            self.note(at);
+            self.add_chunk(at);
         }
         if stored.is_ok() && fits {
             return Ok(());
         }
-        self.full = true;
-        self.failed = stored.err();
-        Err(TooMuch(self.len))
+        self.is_discarding = true;
+        self.error = stored.err();
+        Err(OutputOverflow(self.len))
     }
 
     fn store(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.spilled.is_none() {
-            if self.memory.len() + bytes.len() <= MEMORY {
+            if self.memory.len() + bytes.len() <= MAX_IN_MEMORY {
                 self.memory.extend_from_slice(bytes);
                 return Ok(());
             }
@@ -129,7 +128,7 @@ impl Sink {
         Ok(())
     }
 
-    fn note(&mut self, at: Duration) {
+    fn add_chunk(&mut self, at: Duration) {
         let chunk = Chunk { end: self.len, at };
         if self.chunks.len() == Captured::MAX_CHUNKS {
             self.chunks.pop();
@@ -137,51 +136,51 @@ impl Sink {
         self.chunks.push(chunk);
     }
 
-    /// What arrived.
+    /// Returns the captured stream.
     ///
     /// # Errors
-    /// When not all of it up to the limit could be stored.
+    /// If bytes below the limit could not be stored.
     pub fn finish(self) -> io::Result<Captured> {
-        if let Some(error) = self.failed {
+        if let Some(error) = self.error {
             return Err(error);
         }
         let bytes = match self.spilled {
             None => self.memory.into(),
-            Some((file, hash)) => of_file(file, self.len, &hash),
+            Some((file, hash)) => bytes_in_file(file, self.len, &hash),
         };
         Ok(Captured { bytes, chunks: self.chunks })
     }
 }
 
-fn of_file(file: File, len: u64, hash: &Xxh3) -> Bytes {
+fn bytes_in_file(file: File, len: u64, hash: &Xxh3) -> Bytes {
     Bytes::File { file: file.into(), start: 0, len, digest: hash.digest128() }
 }
 
-/// The contents of a file that a target wrote itself, up to `limit`.
-pub(super) async fn adopt(file: File, limit: u64, at: Duration) -> io::Result<Captured> {
+/// Captures at most `limit` bytes of a file that the target itself wrote.
+pub(super) async fn capture_file(file: File, limit: u64, at: Duration) -> io::Result<Captured> {
     let written = file.metadata()?.len();
     let len = written.min(limit);
     if written > limit {
         file.set_len(limit)?;
     }
     let chunks = if len == 0 { Vec::new() } else { vec![Chunk { end: len, at }] };
-    let mut piece = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
+    let mut buffer = vec![0; READ_SIZE.min(usize::try_from(len).unwrap_or(READ_SIZE))];
     let mut memory = Vec::new();
     let mut hash = Box::new(Xxh3::new());
     let mut done = 0;
     while done < len {
-        let n = usize::try_from(len - done).unwrap_or(PIECE).min(piece.len());
-        file.read_exact_at(&mut piece[..n], done)?;
+        let n = usize::try_from(len - done).unwrap_or(READ_SIZE).min(buffer.len());
+        file.read_exact_at(&mut buffer[..n], done)?;
         done += n as u64;
-        if len <= MEMORY as u64 {
-            memory.extend_from_slice(&piece[..n]);
+        if len <= MAX_IN_MEMORY as u64 {
+            memory.extend_from_slice(&buffer[..n]);
         }
-        hash.update(&piece[..n]);
+        hash.update(&buffer[..n]);
         tokio::task::yield_now().await;
     }
-    let bytes = match len <= MEMORY as u64 {
+    let bytes = match len <= MAX_IN_MEMORY as u64 {
         true => memory.into(),
-        false => of_file(file, len, &hash),
+        false => bytes_in_file(file, len, &hash),
     };
     Ok(Captured { bytes, chunks })
 }

@@ -1,8 +1,8 @@
-//! The three standard descriptors of a run: the target's ends and ours.
+//! The standard descriptors of a run: the target's ends and the supervisor's ends.
 
-use super::all_runs::Common;
-use super::capture::Sink;
-use super::stream::{Pace, SMALL_PIPE, Source, Stream, awaitable};
+use super::capture::CaptureBuffer;
+use super::common::Common;
+use super::stream::{Pace, SMALL_PIPE, Source, Stream, async_fd};
 use super::terminal::Terminal;
 use crate::sys::StdioIds;
 use crate::{Job, Variant};
@@ -17,18 +17,19 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-/// Both sides of the standard descriptors.
+/// Both ends of the standard descriptors.
 pub(super) struct Channels {
-    /// Standard input, output and error of the target.
+    /// Stdin, stdout and stderr of the target.
     pub target: [OwnedFd; 3],
     pub stdout: Stream,
     pub stderr: Stream,
-    pub feed: Feed,
+    pub feed: StdinFeed,
     pub ids: StdioIds,
 }
 
-/// Opens the channels that the variant of a run asks for, with this terminal if it needs one. At most `limit` bytes of a
-/// stream are kept. Large captures, and a file that the target writes itself, go into the folder of all runs.
+/// Opens the channels for the variant of a run, with `terminal` if it needs one and has it already. Captures at most
+/// `limit` bytes of a stream. Large captures, and a file that the target writes itself, are stored in the folder of all
+/// runs.
 pub(super) fn open_channels(
     common: &Common,
     job: &Job,
@@ -38,26 +39,26 @@ pub(super) fn open_channels(
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
     let mut terminal = || terminal.take().map_or_else(Terminal::open, Ok);
-    let sink = || Sink::new(common.root.spool(), limit);
-    let stream = |source, pace| Stream::new(source, pace, sink(), start);
+    let capture = || CaptureBuffer::new(common.root.spool(), limit);
+    let stream = |source, pace| Stream::new(source, pace, capture(), start);
     let (stdin, feed) = match &job.stdin {
         Some(bytes) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-            (read, Feed::new(write, bytes.clone())?)
+            (read, StdinFeed::new(write, bytes.clone())?)
         }
         None if job.variant.opens_stdin(job.nth) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             ids.set_stdin(&read)?;
-            (read, Feed::Silent { _held: write })
+            (read, StdinFeed::Silent { _held: write })
         }
         None if job.variant == Variant::TerminalIn => {
             let Terminal { master, slave, name } = terminal()?;
             ids.set_terminal(name);
-            (slave, Feed::terminal(master)?)
+            (slave, StdinFeed::terminal(master)?)
         }
         None => {
             let null = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            (null, Feed::Done)
+            (null, StdinFeed::Done)
         }
     };
     if job.shown && common.options.show {
@@ -71,13 +72,13 @@ pub(super) fn open_channels(
         if small {
             fcntl_setpipe_size(&read, SMALL_PIPE)?;
         }
-        Ok((write, stream(Source::of(read)?, pace)))
+        Ok((write, stream(Source::new(read)?, pace)))
     };
     if job.variant == Variant::FullTerminal {
         let Terminal { master, slave, name } = terminal()?;
         ids.set_terminal(name);
         let stdin = if job.stdin.is_some() { stdin } else { slave.try_clone()? };
-        let stdout = stream(Source::of(master)?, Pace::Eager);
+        let stdout = stream(Source::new(master)?, Pace::Eager);
         let stderr = stream(Source::Closed, Pace::Eager);
         return Ok(Channels { target: [stdin, slave.try_clone()?, slave], stdout, stderr, feed, ids });
     }
@@ -85,7 +86,7 @@ pub(super) fn open_channels(
         variant if variant.has_terminal_out() => {
             let Terminal { master, slave, name } = terminal()?;
             ids.set_terminal(name);
-            (slave, stream(Source::of(master)?, Pace::Eager))
+            (slave, stream(Source::new(master)?, Pace::Eager))
         }
         Variant::File => {
             let file = tempfile::tempfile_in(common.root.spool())?;
@@ -93,7 +94,7 @@ pub(super) fn open_channels(
         }
         Variant::SlowReader => piped(Pace::paused(start), true)?,
         Variant::ClosedPipe => {
-            let (_gone, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (_closed, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (write, stream(Source::Closed, Pace::Eager))
         }
         Variant::Full => {
@@ -106,40 +107,49 @@ pub(super) fn open_channels(
     Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, ids })
 }
 
-/// Our end of standard input.
-pub(super) enum Feed {
-    /// Bytes that are still to be written.
-    Bytes { fd: AsyncFd<OwnedFd>, bytes: Arc<[u8]>, at: usize },
-    /// A pipe that is held open and never written.
-    Silent { _held: OwnedFd },
-    /// A terminal on which nobody types: what was written to it, and whether nobody has it open any more. It stays
-    /// open on our side, since closing it would send SIGHUP to the session.
-    Terminal { fd: AsyncFd<OwnedFd>, shown: Vec<u8>, over: bool },
-    /// Nothing more will come.
+/// The supervisor's end of stdin.
+pub(super) enum StdinFeed {
+    /// Bytes that are not written yet.
+    Bytes {
+        fd: AsyncFd<OwnedFd>,
+        bytes: Arc<[u8]>,
+        at: usize,
+    },
+    /// A pipe that is held open and never written to.
+    Silent {
+        _held: OwnedFd,
+    },
+    /// A terminal without input: the target's output on it, and whether all processes have closed it. The
+    /// supervisor keeps its side open, since closing it would send SIGHUP to the session.
+    Terminal {
+        fd: AsyncFd<OwnedFd>,
+        output: Vec<u8>,
+        is_closed: bool,
+    },
     Done,
 }
 
-impl Feed {
+impl StdinFeed {
     fn new(fd: OwnedFd, bytes: Arc<[u8]>) -> io::Result<Self> {
         ioctl_fionbio(&fd, true)?;
-        // What fits into the pipe is there before the target starts.
+        // Fill the pipe before the target starts.
         let at = rustix::io::write(&fd, &bytes)?;
         if at == bytes.len() {
             return Ok(Self::Done);
         }
-        Ok(Self::Bytes { fd: awaitable(fd, Interest::WRITABLE)?, bytes, at })
+        Ok(Self::Bytes { fd: async_fd(fd, Interest::WRITABLE)?, bytes, at })
     }
 
     fn terminal(master: OwnedFd) -> io::Result<Self> {
         ioctl_fionbio(&master, true)?;
-        Ok(Self::Terminal { fd: awaitable(master, Interest::READABLE)?, shown: Vec::new(), over: false })
+        Ok(Self::Terminal { fd: async_fd(master, Interest::READABLE)?, output: Vec::new(), is_closed: false })
     }
 
-    /// Writes on when there is room. May be dropped while it waits.
+    /// Writes as much as possible, or reads the output on the terminal. Cancel safe.
     pub async fn step(&mut self) {
         let (fd, bytes, at) = match self {
-            Self::Terminal { fd, shown, over: over @ false } => {
-                *over = listen(fd, shown).await.is_err();
+            Self::Terminal { fd, output, is_closed: is_closed @ false } => {
+                *is_closed = read_terminal(fd, output).await.is_err();
                 return;
             }
             Self::Bytes { fd, bytes, at } => (fd, bytes, at),
@@ -149,33 +159,33 @@ impl Feed {
         match guard.try_io(|fd| Ok(rustix::io::write(fd.get_ref(), &bytes[*at..])?)) {
             Ok(Ok(n)) if *at + n < bytes.len() => *at += n,
             Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            // All is written, or the target closed its end, which it may.
+            // All is written, or the target closed its end, which is allowed.
             Ok(_) => *self = Self::Done,
             Err(_would_block) => {}
         }
     }
 
-    /// What was written to the terminal that standard input alone is.
-    pub fn shown(self) -> Vec<u8> {
+    /// Returns the output on the terminal, if only stdin is one.
+    pub fn into_terminal_output(self) -> Vec<u8> {
         match self {
-            Self::Terminal { shown, .. } => shown,
+            Self::Terminal { output, .. } => output,
             _ => Vec::new(),
         }
     }
 }
 
-/// Waits for bytes, and keeps the first of them.
-async fn listen(fd: &AsyncFd<OwnedFd>, shown: &mut Vec<u8>) -> io::Result<()> {
-    let mut bytes = [0; MOST_SHOWN];
+/// Waits for output on the terminal and appends it to `output`, up to [`MAX_TERMINAL_OUTPUT`].
+async fn read_terminal(fd: &AsyncFd<OwnedFd>, output: &mut Vec<u8>) -> io::Result<()> {
+    let mut bytes = [0; MAX_TERMINAL_OUTPUT];
     match fd.readable().await?.try_io(|fd| Ok(rustix::io::read(fd.get_ref(), &mut bytes)?)) {
         Ok(read) => {
-            let left = MOST_SHOWN - shown.len();
-            shown.extend(&bytes[..read?.min(left)]);
+            let left = MAX_TERMINAL_OUTPUT - output.len();
+            output.extend(&bytes[..read?.min(left)]);
             Ok(())
         }
         Err(_would_block) => Ok(()),
     }
 }
 
-/// So much of what is written to a terminal beside the streams is kept, in bytes.
-const MOST_SHOWN: usize = 4096;
+/// Maximum number of bytes that are kept of the output on a terminal that only stdin is connected to.
+const MAX_TERMINAL_OUTPUT: usize = 4096;

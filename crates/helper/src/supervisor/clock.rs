@@ -1,4 +1,5 @@
-//! Time limits of runs, without the time that the machine withheld: what else it does decides no verdict.
+//! Time limits of runs that exclude the time in which other processes occupied the machine, so that the load of the
+//! machine decides no verdict.
 
 use crate::Starvation;
 use crate::sys::{CpuTimes, ThreadTimes};
@@ -7,80 +8,80 @@ use tokio::time::Instant;
 
 /// Maximum total duration of a limit, as a multiple of the limit.
 const MAX_EXTENSION: u32 = 5;
-/// Two looks at the end of a limit are at least so far apart.
-const SHORTEST: Duration = Duration::from_millis(20);
+/// Minimum time between two samples near the end of a limit.
+const MIN_SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Measures a time limit of a run from the CPU times that it is given. It reads nothing itself.
+/// Measures a time limit of a run from samples of its CPU times. Reads nothing from the system itself.
 pub(super) struct Clock {
     limit: Duration,
     began: Instant,
-    /// Time and CPU times of the last look.
-    at: Instant,
-    last: CpuTimes,
+    /// Time and CPU times of the last sample.
+    sampled_at: Instant,
+    last_times: CpuTimes,
     withheld: Duration,
-    /// The kernel counts for how long threads wait.
+    /// Whether the kernel counts how long threads wait.
     is_known: bool,
 }
 
 impl Clock {
     pub fn new(limit: Duration, now: Instant) -> Self {
-        let (last, withheld) = (CpuTimes::default(), Duration::ZERO);
-        Self { limit, began: now, at: now, last, withheld, is_known: false }
+        let (last_times, withheld) = (CpuTimes::default(), Duration::ZERO);
+        Self { limit, began: now, sampled_at: now, last_times, withheld, is_known: false }
     }
 
-    /// Begins again, with another limit.
+    /// Starts a new limit at `now`.
     pub fn restart(&mut self, limit: Duration, now: Instant) {
-        (self.limit, self.began, self.at, self.withheld) = (limit, now, now, Duration::ZERO);
+        (self.limit, self.began, self.sampled_at, self.withheld) = (limit, now, now, Duration::ZERO);
     }
 
-    /// When the limit ends, as far as is known.
+    /// Returns when the limit ends, as far as is known.
     pub fn deadline(&self) -> Instant {
         self.began + (self.limit + self.withheld).min(self.limit * MAX_EXTENSION)
     }
 
-    /// When to look whether the limit has ended: not right after another look.
-    pub fn wake(&self) -> Instant {
-        match self.at == self.began {
+    /// Returns when to check whether the limit has ended: not immediately after a sample.
+    pub fn next_check(&self) -> Instant {
+        match self.sampled_at == self.began {
             true => self.deadline(),
-            false => self.deadline().max(self.at + SHORTEST),
+            false => self.deadline().max(self.sampled_at + MIN_SAMPLE_INTERVAL),
         }
     }
 
-    /// When it was told the last time.
-    pub const fn last_look(&self) -> Instant {
-        self.at
+    /// Returns the time of the last sample.
+    pub const fn last_sample(&self) -> Instant {
+        self.sampled_at
     }
 
-    /// Takes the CPU times of the run at this moment.
-    pub fn look(&mut self, now: Instant, mut times: CpuTimes) {
-        let interval = now.saturating_duration_since(self.at);
+    /// Adds a sample of the CPU times of the run.
+    pub fn sample(&mut self, now: Instant, mut times: CpuTimes) {
+        let interval = now.saturating_duration_since(self.sampled_at);
         self.is_known |= times.stalled.is_some() || !times.threads.is_empty();
-        self.withheld += withheld(&self.last, &mut times, interval);
-        (self.at, self.last) = (now, times);
+        self.withheld += withheld(&self.last_times, &mut times, interval);
+        (self.sampled_at, self.last_times) = (now, times);
     }
 
-    /// Counts all time since the last look as withheld.
-    pub fn look_withheld(&mut self, now: Instant) {
-        self.withheld += now.saturating_duration_since(self.at);
-        self.at = now;
+    /// Counts the time since the last sample as withheld.
+    pub fn sample_as_withheld(&mut self, now: Instant) {
+        self.withheld += now.saturating_duration_since(self.sampled_at);
+        self.sampled_at = now;
     }
 
-    /// How much of the time until the last look was withheld; none if the kernel does not count it.
+    /// Returns how much of the time until the last sample was withheld; `None` if the kernel does not count it.
     pub fn starvation(&self) -> Option<Starvation> {
-        let elapsed = self.at.saturating_duration_since(self.began);
+        let elapsed = self.sampled_at.saturating_duration_since(self.began);
         self.is_known.then_some(Starvation { withheld: self.withheld, elapsed })
     }
 }
 
-/// How much of the time between two looks the machine withheld from a run: one of its threads waited for a processor, and
-/// none of them had one. What its own threads take from each other does not count. A wait that is not over is added to
-/// the later times.
+/// Returns how much of the time between two samples the machine withheld from a run: a thread waited for a processor,
+/// and no thread of the run had one. Threads that wait for other threads of the run do not count. A wait that has not
+/// ended is added to the times in `now`.
 fn withheld(before: &CpuTimes, now: &mut CpuTimes, interval: Duration) -> Duration {
     if let Some(stalled) = now.stalled {
         return stalled.saturating_sub(before.stalled.unwrap_or_default()).min(interval);
     }
     let used = now.used.saturating_sub(before.used);
-    // It waits for others as long as they use the processors, and no longer.
+    // The run waits for other processes only while they use the processors.
     let by_others = match (now.machine, before.machine) {
         (Some((now, processors)), Some((before, _))) => {
             now.saturating_sub(before).saturating_sub(used) / processors
@@ -89,17 +90,17 @@ fn withheld(before: &CpuTimes, now: &mut CpuTimes, interval: Duration) -> Durati
     };
     let waited = now.threads.iter_mut().map(|(id, thread)| waited(before.threads.get(id), thread, interval));
     let waited = waited.max().unwrap_or_default().min(by_others);
-    // Who may not run is in no queue.
+    // A throttled thread is in no run queue.
     let is_runnable = now.threads.values().any(|thread| thread.is_runnable);
     let throttled = now.throttled.saturating_sub(before.throttled).min(interval.saturating_sub(used));
     if is_runnable { waited.max(throttled) } else { waited }
 }
 
-/// For how much of the time between two looks a thread waited for a processor.
+/// Returns how long a thread waited for a processor between two samples.
 fn waited(before: Option<&ThreadTimes>, now: &mut ThreadTimes, interval: Duration) -> Duration {
-    // Less than before: it is another thread of that number.
+    // The times of a thread never decrease: this is another thread with the same ID.
     let Some(before) = before.filter(|before| before.ran <= now.ran) else {
-        // Its processes may be many and short: one shows how all of them fare.
+        // The processes of the run may be many and short-lived: one of them represents the others.
         let known = now.waited + now.ran;
         return if known.is_zero() { known } else { interval.mul_f64(now.waited.div_duration_f64(known)) };
     };
@@ -118,13 +119,13 @@ mod tests {
     use tokio::time::Instant;
 
     const LIMIT: Duration = Duration::from_secs(1);
-    const LOOK: Duration = Duration::from_millis(250);
+    const INTERVAL: Duration = Duration::from_millis(250);
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
     }
 
-    /// The times of threads: ID, state, and the first two fields of `/proc/PID/schedstat`, in nanoseconds.
+    /// Returns the times of threads from ID, state, and the first two fields of `/proc/PID/schedstat`, in nanoseconds.
     fn threads(threads: &[(i32, char, u64, u64)]) -> CpuTimes {
         let times = threads.iter().map(|(id, state, ran, waited)| {
             let (ran, waited) = (Duration::from_nanos(*ran), Duration::from_nanos(*waited));
@@ -133,24 +134,24 @@ mod tests {
         CpuTimes { threads: times.collect(), ..CpuTimes::default() }
     }
 
-    /// How much of each time between two looks was withheld, in milliseconds.
-    fn withheld(looks: impl IntoIterator<Item = CpuTimes>) -> Vec<u128> {
+    /// Returns how much of each time between two samples was withheld, in milliseconds.
+    fn withheld(samples: impl IntoIterator<Item = CpuTimes>) -> Vec<u128> {
         let mut now = Instant::now();
         let mut clock = Clock::new(LIMIT, now);
         let mut before = Duration::ZERO;
-        let looks = looks.into_iter().map(|times| {
-            now += LOOK;
-            clock.look(now, times);
+        let samples = samples.into_iter().map(|times| {
+            now += INTERVAL;
+            clock.sample(now, times);
             let withheld = clock.withheld - before;
             before = clock.withheld;
             withheld.as_millis()
         });
-        looks.collect()
+        samples.collect()
     }
 
     #[test]
     fn waiting_for_a_processor_is_withheld_and_sleeping_is_not() {
-        // Of a loop in Python on a processor that was shared with another loop and with a build.
+        // A loop in Python on a processor that it shared with another loop and with a build.
         let shared = [
             (7, 'R', 81_503_379, 177_517_156),
             (7, 'R', 169_734_148, 340_679_571),
@@ -176,37 +177,37 @@ mod tests {
     }
 
     #[test]
-    fn threads_come_and_go() {
-        let looks = [
+    fn threads_may_start_and_end_between_samples() {
+        let samples = [
             threads(&[(7, 'S', 1_000_000, 0), (8, 'R', 1_000_000, 100_000_000)]),
-            // The one that had waited is gone.
+            // The thread that had waited is gone.
             threads(&[(7, 'S', 1_000_000, 0)]),
-            // Short ones come, one after another: this one waited for three quarters of its time.
+            // Short-lived threads, one after another: this one waited for three quarters of its lifetime.
             threads(&[(7, 'S', 1_000_000, 0), (9, 'R', 1_000_000, 3_000_000)]),
-            // Another one has its number.
+            // Another thread with the same ID.
             threads(&[(7, 'S', 1_000_000, 0), (9, 'R', 500_000, 500_000)]),
-            // One that never ran tells nothing yet.
+            // A thread that has not run yet proves nothing.
             threads(&[(7, 'S', 1_000_000, 0), (10, 'R', 0, 0)]),
             CpuTimes::default(),
         ];
-        assert_eq!(withheld(looks)[1..], [0, 187, 125, 0, 0]);
+        assert_eq!(withheld(samples)[1..], [0, 187, 125, 0, 0]);
     }
 
     #[test]
-    fn what_a_run_takes_from_itself_is_not_withheld() {
-        // Two processors, and eight threads that compute: each waits for three quarters of the time.
-        let look = |nth: u64, others: Duration| {
+    fn competition_among_threads_of_a_run_is_not_withheld() {
+        // Two processors and eight threads that compute: each waits for three quarters of the time.
+        let sample = |nth: u64, others: Duration| {
             let all: Vec<_> = (0..8).map(|id| (id, 'R', nth * 62_500_000, nth * 187_500_000)).collect();
             let used = ms(500) * nth as u32;
             CpuTimes { used, machine: Some((used + others * nth as u32, 2)), ..threads(&all) }
         };
-        assert_eq!(withheld((1..4).map(|nth| look(nth, Duration::ZERO)))[1..], [0, 0]);
-        // If others use half of each processor, half of the time is withheld.
-        assert_eq!(withheld((1..4).map(|nth| look(nth, ms(250))))[1..], [125, 125]);
+        assert_eq!(withheld((1..4).map(|nth| sample(nth, Duration::ZERO)))[1..], [0, 0]);
+        // Other processes use half of each processor: half of the time is withheld.
+        assert_eq!(withheld((1..4).map(|nth| sample(nth, ms(250))))[1..], [125, 125]);
     }
 
     #[test]
-    fn a_control_group_tells_of_all_its_processes() {
+    fn a_control_group_reports_all_its_processes() {
         let stalled = |ms: u64| CpuTimes { stalled: Some(Duration::from_millis(ms)), ..CpuTimes::default() };
         assert_eq!(withheld([stalled(10), stalled(110), stalled(999), stalled(999)]), [10, 100, 250, 0]);
         let throttled = |nth: u32, state: char| CpuTimes {
@@ -233,7 +234,7 @@ mod tests {
             for _ in 0..next(60) {
                 now += ms(next(400));
                 let state = |runs: u64| if runs == 0 { 'S' } else { 'R' };
-                // Nothing holds these together: numbers are used again, times go back, and are longer than there was.
+                // The samples are inconsistent: IDs are reused, times decrease or are longer than the interval.
                 let all: Vec<_> = (0..next(5))
                     .map(|_| (next(6) as i32, state(next(3)), next(2) * next(1 << 30), next(1 << 40)))
                     .collect();
@@ -243,14 +244,14 @@ mod tests {
                 times.throttled = ms(next(5_000));
                 times.stalled = (next(8) == 0).then(|| ms(next(5_000)));
                 if next(10) == 0 {
-                    clock.look_withheld(now)
+                    clock.sample_as_withheld(now)
                 } else {
-                    clock.look(now, times)
+                    clock.sample(now, times)
                 }
                 assert!(clock.deadline() >= deadline);
                 deadline = clock.deadline();
                 assert!(deadline <= began + LIMIT * MAX_EXTENSION);
-                assert!(clock.wake() >= deadline);
+                assert!(clock.next_check() >= deadline);
                 if let Some(starvation) = clock.starvation() {
                     assert_eq!(starvation.elapsed, now - began);
                     assert!(starvation.withheld <= starvation.elapsed);

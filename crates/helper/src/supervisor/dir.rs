@@ -1,8 +1,8 @@
-//! A folder held by a descriptor. Every operation is relative to it and follows no link.
+//! A folder held by a descriptor. Every operation is relative to it and follows no symbolic link.
 //!
-//! A run may put anything in the place of what lies in a folder that it can write to, at any moment. A path is resolved
-//! anew by each call and may lead elsewhere by then; a descriptor stays what it was (CVE-2022-21658). So whatever this
-//! process does in such a folder is done here.
+//! A run may replace anything in a folder that it can write to, at any moment. Each call resolves a path anew, so a
+//! path may lead elsewhere by then; a descriptor still refers to the same folder (CVE-2022-21658). Therefore this
+//! process accesses such folders only through this module.
 
 use crate::sys::{self, present};
 use rustix::fs::{
@@ -18,14 +18,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
-/// Folders that are nested deeper than this are not walked: each level holds a descriptor.
+/// Maximum depth of nested folders that are walked: each level holds a descriptor.
 pub(super) const MAX_DEPTH: usize = 256;
 
-/// A folder, held open.
+/// An open folder.
 #[derive(Debug)]
 pub(super) struct Dir(OwnedFd);
 
-/// An entry of a folder.
 pub(super) struct DirEntry {
     pub name: CString,
     pub is_folder: bool,
@@ -44,18 +43,18 @@ impl AsFd for Dir {
 }
 
 impl Dir {
-    /// Opens a folder by a path that no run can change. Links on the way are followed.
+    /// Opens a folder by a path that no run can change. Follows symbolic links.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// Opens a folder in this one.
+    /// Opens a subfolder.
     pub fn folder(&self, name: impl Arg) -> io::Result<Self> {
         self.open_at(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Self)
     }
 
-    /// Opens a folder in this one, and gives its owner all rights on it first.
-    pub fn folder_with_all_rights(&self, name: impl Arg) -> io::Result<Self> {
+    /// Opens a subfolder after granting its owner all permissions.
+    pub fn grant_and_open_folder(&self, name: impl Arg) -> io::Result<Self> {
         let held = self.open_at(name, OFlags::PATH | OFlags::DIRECTORY)?;
         if Mode::from_raw_mode(fstat(&held)?.st_mode) & Mode::RWXU != Mode::RWXU {
             sys::set_mode(&held, Mode::RWXU)?;
@@ -67,42 +66,41 @@ impl Dir {
         Ok(openat(&self.0, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
     }
 
-    /// Makes a folder for this user only, where there is nothing yet.
+    /// Creates a subfolder for this user only.
     pub fn make_folder(&self, name: impl Arg + Copy) -> io::Result<Self> {
         mkdirat(&self.0, name, Mode::RWXU)?;
         self.folder(name)
     }
 
-    /// Makes a file, where there is nothing yet.
+    /// Creates a file.
     pub fn create(&self, name: impl Arg, mode: Mode) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.0, name, flags, mode)?.into())
     }
 
-    /// Opens a file to read it. Does not wait, since it may be a pipe that nobody writes.
+    /// Opens a file for reading. Does not block on a pipe without a writer.
     pub fn read(&self, name: impl Arg) -> io::Result<File> {
         self.open_at(name, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
     }
 
-    /// Opens a file below this folder to read it.
+    /// Opens a file below this folder for reading.
     pub fn read_below(&self, path: &Path) -> io::Result<File> {
         let (parent, name) = self.parent_of(path)?;
         parent.as_ref().unwrap_or(self).read(name)
     }
 
-    /// Removes a file below this folder.
     pub fn remove_below(&self, path: &Path) -> io::Result<()> {
         let (parent, name) = self.parent_of(path)?;
         parent.as_ref().unwrap_or(self).remove_file(name)
     }
 
-    /// Opens the folder that an entry below this folder is in (`None` for this folder itself), and returns its name there.
+    /// Opens the folder that contains `path` (`None` for this folder itself), and returns the name of the entry in it.
     fn parent_of<'p>(&self, path: &'p Path) -> io::Result<(Option<Self>, &'p OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         Ok((self.descend(path.parent().unwrap_or(Path::new("")), |folder, name| folder.folder(name))?, name))
     }
 
-    /// Makes the folders of a path below this one that are not there yet; `None` for this folder itself.
+    /// Creates the missing folders of `path` and opens the last one; `None` for this folder itself.
     pub fn make_folders(&self, path: &Path) -> io::Result<Option<Self>> {
         self.descend(path, |folder, name| match mkdirat(folder, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => folder.folder(name),
@@ -123,14 +121,13 @@ impl Dir {
         Ok(inner)
     }
 
-    /// Returns the entries of this folder.
     pub fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         let held = self.0.try_clone()?;
         let list = rustix::fs::Dir::read_from(&held)?;
         let entry = move |entry: rustix::io::Result<rustix::fs::DirEntry>| {
             let entry = entry?;
             let kind = match entry.file_type() {
-                // Not every file system says so here.
+                // Some file systems do not report the type here.
                 FileType::Unknown => FileType::from_raw_mode(
                     statat(&held, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.st_mode,
                 ),
@@ -144,35 +141,34 @@ impl Dir {
         Ok(list.filter(is_listed).map(entry))
     }
 
-    /// Returns the metadata of an entry, or of a link itself.
+    /// Returns the metadata of an entry, without following a symbolic link.
     pub fn stat(&self, name: impl Arg) -> io::Result<Stat> {
         Ok(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Returns where a link leads to.
+    /// Returns the target of a symbolic link.
     pub fn link_target(&self, name: impl Arg) -> io::Result<CString> {
         Ok(readlinkat(&self.0, name, Vec::new())?)
     }
 
-    /// Makes a link.
+    /// Creates a symbolic link.
     pub fn make_link(&self, to: impl Arg, name: impl Arg) -> io::Result<()> {
         Ok(symlinkat(to, &self.0, name)?)
     }
 
-    /// Removes an entry that is no folder.
+    /// Removes an entry that is not a folder.
     pub fn remove_file(&self, name: impl Arg) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes an empty folder.
     pub fn remove_folder(&self, name: impl Arg) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Moves an entry into another folder, where nothing may have that name.
+    /// Moves an entry into another folder. Fails if the new name exists.
     pub fn move_to(&self, name: impl Arg + Copy, folder: &Self, new: impl Arg + Copy) -> io::Result<()> {
         match renameat_with(&self.0, name, &folder.0, new, RenameFlags::NOREPLACE) {
-            // Not every file system can.
+            // Not every file system supports this flag.
             Err(Errno::INVAL | Errno::NOSYS) => match folder.stat(new) {
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
                 Err(_) => Ok(rustix::fs::renameat(&self.0, name, &folder.0, new)?),
@@ -181,21 +177,21 @@ impl Dir {
         }
     }
 
-    /// Sets the permissions and the time of this folder to those of another one.
-    fn set_like(&self, stat: &Stat) -> io::Result<()> {
+    /// Sets the permissions and the times of this folder to those in `stat`.
+    fn set_permissions_and_times(&self, stat: &Stat) -> io::Result<()> {
         fchmod(&self.0, permissions(stat))?;
         Ok(futimens(&self.0, &times(stat))?)
     }
 
-    /// Copies what is in this folder into another one, with permissions and times. Links stay links.
+    /// Copies the contents of this folder into another one, with permissions and times. Symbolic links stay links.
     ///
     /// # Errors
-    /// When something cannot be copied, is nested too deep, or is too much.
-    pub fn copy_into(&self, to: &Self, copy: &mut Copying) -> io::Result<()> {
+    /// If an entry cannot be copied, is nested too deep, or exceeds the limits.
+    pub fn copy_into(&self, to: &Self, copy: &mut CopyOptions) -> io::Result<()> {
         self.copy_level(to, copy, 0)
     }
 
-    fn copy_level(&self, to: &Self, copy: &mut Copying, depth: usize) -> io::Result<()> {
+    fn copy_level(&self, to: &Self, copy: &mut CopyOptions, depth: usize) -> io::Result<()> {
         if depth > MAX_DEPTH {
             return Err(io::Error::other(format!("folders are nested more than {MAX_DEPTH} levels deep")));
         }
@@ -211,7 +207,7 @@ impl Dir {
                 FileType::Directory => {
                     let made = to.make_folder(name)?;
                     self.folder(name)?.copy_level(&made, copy, depth + 1)?;
-                    made.set_like(&found)?;
+                    made.set_permissions_and_times(&found)?;
                 }
                 FileType::RegularFile => {
                     let mut copy = to.create(name, Mode::RUSR | Mode::WUSR)?;
@@ -219,7 +215,7 @@ impl Dir {
                     fchmod(&copy, permissions(&found))?;
                     futimens(&copy, &times(&found))?;
                 }
-                // Pipes and sockets belong to programs that run.
+                // Pipes and sockets belong to running programs.
                 _ if copy.left.is_some() => {}
                 _ => {
                     let message =
@@ -231,11 +227,10 @@ impl Dir {
         Ok(())
     }
 
-    /// Visits this folder's entries and all below, folders before what is in them, in the order of their names.
+    /// Visits all entries below this folder in the order of their names, each folder before its contents.
     ///
     /// # Errors
-    /// When a folder cannot be read or is nested too deep; and the first of `visit`, which gets the folder that an entry is
-    /// in, the entry's name, its path from here and its metadata.
+    /// If a folder cannot be read, is nested too deep or has too many entries; and the first error of `visit`.
     pub fn walk(&self, visit: &mut Visit<'_>) -> io::Result<()> {
         self.walk_level(Path::new(""), visit, 0)
     }
@@ -253,7 +248,7 @@ impl Dir {
         }
         names.sort_unstable();
         for name in names {
-            // It may be gone, if the run goes on.
+            // A run in progress may have removed the entry.
             let Some(found) = present(self.stat(&name))? else { continue };
             let path = path.join(&name);
             visit(self, &name, &path, &found)?;
@@ -267,17 +262,17 @@ impl Dir {
     }
 }
 
-/// How a folder is copied.
+/// Options of a copy.
 #[derive(Debug, Default)]
-pub(super) struct Copying {
-    /// How many entries and bytes are left of its limits; `None` if it has none. With limits, what is neither a file nor a
-    /// folder nor a link is left out.
+pub(super) struct CopyOptions {
+    /// Remaining number of entries and bytes; `None` without limits. With limits, an entry that is not a file, folder
+    /// or symbolic link is skipped instead of rejected.
     pub left: Option<(usize, u64)>,
-    /// A folder that is left out, by its device and number.
+    /// Device and inode of a folder that is skipped.
     pub without: Option<(u64, u64)>,
 }
 
-impl Copying {
+impl CopyOptions {
     fn count(&mut self, size: u64) -> io::Result<()> {
         if let Some((entries, bytes)) = self.left {
             let left = entries.checked_sub(1).zip(bytes.checked_sub(size));
@@ -287,13 +282,13 @@ impl Copying {
     }
 }
 
-/// A folder of more entries is not walked.
+/// Maximum number of entries of a folder that is walked.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Called for each entry of a walk.
+/// Called for each entry of a walk with the folder that contains it, its name, its path from the start and its
+/// metadata.
 pub(super) type Visit<'v> = dyn FnMut(&Dir, &OsStr, &Path, &Stat) -> io::Result<()> + 'v;
 
-/// Returns the permission bits of a file.
 pub(super) fn permissions(stat: &Stat) -> Mode {
     Mode::from_raw_mode(stat.st_mode & 0o7777)
 }

@@ -1,6 +1,6 @@
-//! The fresh folder of one run: its home, its runtime folder, its temporary files, its workspace.
+//! The fresh folder of one run, with its home, its runtime folder, its temporary files and its workspace.
 
-use super::dir::{Copying, Dir};
+use super::dir::{CopyOptions, Dir};
 use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
@@ -17,21 +17,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Beside the folder of all runs, no more entries are looked at.
-const MAX_BESIDE: usize = 10_000;
-/// More of the log of tripwires is not read, in bytes.
-const MOST_LOG: u64 = 64 * 1024;
-/// A file that is invalid in every format of configuration files.
-const INVALID: &[u8] = b"\0\xff[{(<=: \n";
+/// Maximum number of entries that are read beside the folder of all runs.
+const MAX_SIBLINGS: usize = 10_000;
+/// Maximum number of bytes that are read of the log of tripwires.
+const MAX_LOG: u64 = 64 * 1024;
+/// Contents that are invalid in every format of configuration files.
+const INVALID_CONFIG: &[u8] = b"\0\xff[{(<=: \n";
 
-/// The parent of the folders of all runs, for this user only; removed at the end.
+/// The folder that contains the folders of all runs, accessible to this user only; removed at the end.
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,
     dir: Arc<Dir>,
     parent: Dir,
     next: AtomicU32,
-    /// Locked as long as this process has it; none when the folder was removed.
+    /// The lock file, as long as the folder exists.
     owner: RefCell<Option<File>>,
 }
 
@@ -43,7 +43,7 @@ impl Root {
         let path = folder.path().canonicalize()?;
         let parent = Dir::open(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
         let dir = Dir::open(&path)?;
-        let owner = removal::own(&dir)?;
+        let owner = removal::lock(&dir)?;
         for name in [MACHINE, EMPTY] {
             dir.make_folder(name)?;
         }
@@ -60,15 +60,15 @@ impl Root {
         Ok(Self { path, dir: Arc::new(dir), parent, next, owner: RefCell::new(Some(owner)) })
     }
 
-    /// Removes it with all that could not be removed after its run; gives its path if something stays.
+    /// Removes the folder; returns its path if something in it cannot be removed.
     pub fn remove(&self) -> Option<&Path> {
-        // Removing takes a descriptor, which there may be none of.
+        // Free a descriptor, which the removal may need.
         drop(self.owner.take());
         let name = self.path.file_name().unwrap_or_default();
         (!remove(&self.parent, name)).then_some(&self.path)
     }
 
-    /// The programs on tripwires, which all runs share.
+    /// Returns the folder of the tripwire programs, which all runs share.
     pub fn tripwires(&self) -> PathBuf {
         self.path.join(TRIPWIRES)
     }
@@ -77,55 +77,58 @@ impl Root {
         &self.path
     }
 
-    /// Returns the folders of the runs that other processes of this user make.
-    pub fn others(&self) -> Vec<PathBuf> {
+    /// Returns the folders of other helpers of this user.
+    pub fn folders_of_other_helpers(&self) -> Vec<PathBuf> {
         let above = self.path.parent().unwrap_or(&self.path);
         let entries = self.parent.entries().into_iter().flatten().flatten();
-        let folders =
-            entries.take(MAX_BESIDE).filter(|entry| entry.is_folder).map(|entry| above.join(entry.os_name()));
+        let folders = entries
+            .take(MAX_SIBLINGS)
+            .filter(|entry| entry.is_folder)
+            .map(|entry| above.join(entry.os_name()));
         folders
             .filter(|path| {
-                *path != self.path && removal::is_ours(&self.parent, path.file_name().unwrap_or_default())
+                *path != self.path
+                    && removal::is_runs_folder(&self.parent, path.file_name().unwrap_or_default())
             })
             .collect()
     }
 
-    /// Where large captures go.
+    /// Returns the folder for large captures.
     pub fn spool(&self) -> &Path {
         &self.path
     }
 
-    /// Reserves a folder that is not there yet. The paths of all have the same length, so that a table with a path in it
-    /// looks the same in each run.
-    pub fn next(&self) -> Place {
+    /// Reserves the path of a folder that does not exist yet. All these paths have the same length, so that a table
+    /// with a path in it looks the same in each run.
+    pub fn reserve(&self) -> ReservedFolder {
         let name = format!("{:06}", self.next.fetch_add(1, Ordering::Relaxed));
-        Place { path: self.path.join(&name), root: Arc::clone(&self.dir), name }
+        ReservedFolder { path: self.path.join(&name), root: Arc::clone(&self.dir), name }
     }
 }
 
-/// The folder of the programs on tripwires, in that of all runs and in that of each.
+/// Name of the folder of the tripwire programs, in the folder of all runs and in that of each run.
 const TRIPWIRES: &str = "trip";
 
-/// A folder of more files, folders and links, or of more bytes, is not copied for a run that declares no workspace.
+/// Maximum number of entries and bytes that are copied for a run that declares no workspace.
 const MAX_ENTRIES: usize = 20_000;
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Where a folder is to be made, in the folder of all runs.
+/// The reserved path of a folder in the folder of all runs.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ReservedFolder {
     pub path: PathBuf,
     root: Arc<Dir>,
     name: String,
 }
 
-impl Place {
-    /// Makes a template here.
-    pub fn keep(&self, template: &Template) -> io::Result<()> {
+impl ReservedFolder {
+    /// Creates the folder with the contents of a template.
+    pub fn make_template(&self, template: &Template) -> io::Result<()> {
         let folder = self.root.make_folder(&*self.name)?;
         match template {
             Template::Folder { from, is_bounded } => {
                 let from = Path::new(from);
-                // What answers nothing, such as the mount of a dead server, would hold up all.
+                // A mount that does not respond, such as that of a dead server, would block the copy.
                 if sys::has_mounts_below(from)? {
                     let message = format!("{} has mounts below, which are not copied", from.display());
                     return Err(io::Error::new(io::ErrorKind::Unsupported, message));
@@ -133,7 +136,7 @@ impl Place {
                 let root = fstat(&*self.root)?;
                 let without = Some((root.st_dev, root.st_ino));
                 let left = is_bounded.then_some((MAX_ENTRIES, MAX_BYTES));
-                Dir::open(from)?.copy_into(&folder, &mut Copying { left, without })
+                Dir::open(from)?.copy_into(&folder, &mut CopyOptions { left, without })
             }
             Template::Files(files) => {
                 files.iter().try_for_each(|file| write(&folder, Path::new(&file.path), &file.bytes))
@@ -142,7 +145,7 @@ impl Place {
     }
 }
 
-/// Writes a file for this user only, where there is none yet, with the folders that it is in.
+/// Creates a file for this user only, with the missing folders above it.
 fn write(folder: &Dir, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let made = folder.make_folders(path.parent().unwrap_or(Path::new("")))?;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
@@ -157,17 +160,17 @@ impl Drop for Root {
     }
 }
 
-/// The fresh folder of one run, and beside it one for what the run does not change.
+/// The fresh folder of one run, and a private folder that the run cannot change.
 #[derive(Debug)]
 pub(super) struct Folder {
-    place: Place,
+    place: ReservedFolder,
     dir: Dir,
     private: Dir,
 }
 
 impl Folder {
-    /// Makes a fresh folder with what a job starts with.
-    pub fn fresh(place: Place, job: &Job, tripwires: &Path) -> io::Result<Self> {
+    /// Creates the folder with the initial contents for a job.
+    pub fn create(place: ReservedFolder, job: &Job, tripwires: &Path) -> io::Result<Self> {
         let dir = place.root.make_folder(&*place.name)?;
         let private = place.root.make_folder(&*private_name(&place))?;
         let folder = Self { place, dir, private };
@@ -178,33 +181,33 @@ impl Folder {
         folder.dir.make_folder("run")?;
         folder.dir.make_folder("tmp")?;
         if let Some(template) = &job.home {
-            Dir::open(Path::new(template))?.copy_into(&home, &mut Copying::default())?;
+            Dir::open(Path::new(template))?.copy_into(&home, &mut CopyOptions::default())?;
         }
         if job.variant == Variant::Xdg {
-            folder.move_from_home(&home)?;
+            folder.move_xdg_folders(&home)?;
         }
         if let Some(workspace) = &job.workspace {
             let made = folder.dir.make_folder(WORKSPACE)?;
             if let Workspace::Copy(template) = workspace {
-                Dir::open(Path::new(template))?.copy_into(&made, &mut Copying::default())?;
+                Dir::open(Path::new(template))?.copy_into(&made, &mut CopyOptions::default())?;
             }
         }
         Ok(folder)
     }
 
-    /// Puts an invalid configuration file where the target looks for its own, if the run is to find one there. The
-    /// calls before the run have found what was there.
+    /// Puts an invalid configuration file where the target looks for its own, if the variant needs one. Comes after the
+    /// setup calls, which find the original file.
     pub fn place_config_file(&self, job: &Job) -> io::Result<()> {
         let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) else {
             return Ok(());
         };
         let (home, file) = (self.dir.folder(HOME)?, Path::new(file));
         present(home.remove_below(file))?;
-        write(&home, file, INVALID)
+        write(&home, file, INVALID_CONFIG)
     }
 
-    /// Puts the folders of the XDG variables beside the home, with what its template has in them.
-    fn move_from_home(&self, home: &Dir) -> io::Result<()> {
+    /// Moves the folders of the XDG variables out of the home, with the files of its template.
+    fn move_xdg_folders(&self, home: &Dir) -> io::Result<()> {
         let xdg = self.dir.make_folder(XDG)?;
         for ((_, from), (_, to)) in XDG_IN_HOME.into_iter().zip(XDG_BESIDE_HOME) {
             let from = Path::new(from);
@@ -226,8 +229,8 @@ impl Folder {
         &self.dir
     }
 
-    /// Returns what the folders of the run occupy, with what it changes in its start folder.
-    pub fn dirs(&self) -> [&Dir; 2] {
+    /// Returns the folders whose disk usage counts for the run, including its changes to the start folder.
+    pub fn measured_folders(&self) -> [&Dir; 2] {
         [&self.dir, &self.private]
     }
 
@@ -235,8 +238,8 @@ impl Folder {
         self.path().join(HOME)
     }
 
-    /// Where the folders of the XDG variables are: the home, as these are by default, or a folder beside it.
-    pub fn xdg(&self, variant: Variant) -> [(&'static str, PathBuf); 4] {
+    /// Returns the folders of the XDG variables: the default ones in the home, or those beside it.
+    pub fn xdg_folders(&self, variant: Variant) -> [(&'static str, PathBuf); 4] {
         let (parent, names) = match variant {
             Variant::Xdg => (self.path().join(XDG), XDG_BESIDE_HOME),
             _ => (self.home(), XDG_IN_HOME),
@@ -244,13 +247,12 @@ impl Folder {
         names.map(|(variable, name)| (variable, parent.join(name)))
     }
 
-    /// Opens the folder of an area that snapshots are made of; `None` if the run removed it.
+    /// Opens the folder of an area that snapshots cover; `None` if the run removed it.
     pub fn area(&self, area: Area) -> io::Result<Option<Dir>> {
-        present(self.dir.folder(Self::name_of(area)))
+        present(self.dir.folder(Self::area_name(area)))
     }
 
-    /// Returns the name of that folder.
-    pub const fn name_of(area: Area) -> &'static str {
+    pub const fn area_name(area: Area) -> &'static str {
         match area {
             Area::Workspace => WORKSPACE,
             Area::Home => HOME,
@@ -266,20 +268,20 @@ impl Folder {
         self.path().join("tmp")
     }
 
-    /// The programs on tripwires as this run finds them: their log is beside them.
+    /// Returns the tripwire programs as this run finds them: their log is beside them.
     pub fn tripwires(&self) -> PathBuf {
         self.path().join(TRIPWIRES)
     }
 
-    /// Writes the file with the secret of a job; the job with its path in its place.
+    /// Writes the secret of a job to a file; returns the job with the path of the file in its arguments.
     pub fn place_secret(&self, job: &Job) -> io::Result<Option<Job>> {
         let Some((secret, place)) =
             job.secret.as_ref().and_then(|secret| Some((secret, secret.file.as_ref()?)))
         else {
             return Ok(None);
         };
-        let path = self.secret();
-        // As editors leave it.
+        let path = self.secret_path();
+        // With a final line break, as editors write it.
         write(&self.private, Path::new(SECRET), &[secret.value.as_bytes(), b"\n"].concat())?;
         let mut job = job.clone();
         let placed = |arg: &OsString| replace_text(arg, place.as_bytes(), path.as_os_str().as_bytes());
@@ -287,12 +289,12 @@ impl Folder {
         Ok(Some(job))
     }
 
-    /// Where the file with the secret is.
-    pub fn secret(&self) -> PathBuf {
+    /// Returns the path of the file with the secret.
+    pub fn secret_path(&self) -> PathBuf {
         self.private_path().join(SECRET)
     }
 
-    /// The folder beside that of the run, which the run does not see but for what is shown to it.
+    /// Returns the private folder, of which the run sees only the entries that are made visible.
     pub fn private_path(&self) -> PathBuf {
         self.path().with_file_name(private_name(&self.place))
     }
@@ -307,22 +309,22 @@ impl Folder {
         set.try_for_each(|name| made.make_link(all.join(name), *name))
     }
 
-    /// The calls of these programs; none where there were none on PATH, or their log cannot be read.
+    /// Returns the calls of tripwire programs; `None` if the run had none on PATH, or their log cannot be read.
     pub fn trips(&self) -> Option<Vec<Trip>> {
         self.dir.stat(TRIPWIRES).ok()?;
         let Some(file) = present(self.dir.read("trip.log")).ok()? else { return Some(Vec::new()) };
         let mut log = Vec::new();
         file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        file.take(MOST_LOG).read_to_end(&mut log).ok().map(|_| tripwires::read(&log))
+        file.take(MAX_LOG).read_to_end(&mut log).ok().map(|_| tripwires::parse_log(&log))
     }
 
-    /// Whether there is anything in the workspace.
-    pub fn has_written(&self) -> bool {
+    /// Whether the workspace has any entry.
+    pub fn is_workspace_used(&self) -> bool {
         let workspace = self.area(Area::Workspace).ok().flatten();
         workspace.is_some_and(|folder| folder.entries().is_ok_and(|mut entries| entries.next().is_some()))
     }
 
-    /// Where a job starts that has a workspace.
+    /// Returns the folder that a job with a workspace starts in.
     pub fn workspace(&self) -> PathBuf {
         self.path().join(WORKSPACE)
     }
@@ -332,14 +334,14 @@ const HOME: &str = "home";
 const WORKSPACE: &str = "work";
 const XDG: &str = "xdg";
 const SECRET: &str = "secret";
-/// The folders of the XDG variables below the home, as they are by default.
+/// The default folders of the XDG variables, below the home.
 const XDG_IN_HOME: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", ".config"),
     ("XDG_CACHE_HOME", ".cache"),
     ("XDG_DATA_HOME", ".local/share"),
     ("XDG_STATE_HOME", ".local/state"),
 ];
-/// The same below a folder beside the home.
+/// The folders of the XDG variables below [`XDG`], beside the home.
 const XDG_BESIDE_HOME: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", "config"),
     ("XDG_CACHE_HOME", "cache"),
@@ -347,7 +349,7 @@ const XDG_BESIDE_HOME: [(&str, &str); 4] = [
     ("XDG_STATE_HOME", "state"),
 ];
 
-fn private_name(place: &Place) -> String {
+fn private_name(place: &ReservedFolder) -> String {
     format!("{}.private", place.name)
 }
 

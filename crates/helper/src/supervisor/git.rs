@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// More of a configuration of git is not read.
+/// Maximum number of bytes that are read of a file of git.
 const MAX_GIT_CONFIG: u64 = 64 * 1024;
 
-/// Returns the folder that a file `.git` names, as in linked worktrees and submodules.
+/// Returns the folder that a `.git` file names, as in linked worktrees and submodules.
 pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
     if !link.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
     link.parent()?.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
-/// Returns the folder of the repository that a linked worktree of git belongs to, if the repository knows that worktree.
+/// Returns the repository folder of a linked worktree, if the repository lists that worktree.
 pub(super) fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
     let link = project.join(".git");
     let of_worktree = git_folder(&link)?;
@@ -31,7 +31,7 @@ pub(super) fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
     is_known.then_some(of_worktree.join(text("commondir")?))
 }
 
-/// Whether a configuration of git holds a token, as those that CI systems check out do.
+/// Whether a configuration of git holds a token, as in repositories that CI systems check out.
 pub(super) fn has_credentials(path: &Path) -> bool {
     let Some(text) = read_first(path, MAX_GIT_CONFIG).map(|text| text.to_ascii_lowercase()) else {
         return false;

@@ -1,19 +1,19 @@
-//! The paths of the home folders that runs see.
+//! The paths in the home folders that a run sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What a run sees of the homes.
+/// What a run sees of the home folders.
 #[derive(Clone, Default)]
-pub(super) struct InHome {
+pub(super) struct HomeView {
     pub visible: BTreeSet<PathBuf>,
-    /// Links, and where they lead to.
+    /// Symbolic links and their targets.
     pub links: BTreeSet<(PathBuf, PathBuf)>,
-    /// What it finds empty.
+    /// Paths that are empty for the run.
     pub hidden: BTreeSet<PathBuf>,
 }
 
-/// What the programs and projects of jobs need, by what this follows from: the program, its first argument, the working
-/// directory that is not the run's own, and PATH.
-pub(super) type Known = BTreeMap<[OsString; 4], InHome>;
+/// Cached views, by what they depend on: the program, its first argument, the working directory unless it is the
+/// workspace, and PATH.
+pub(super) type HomeViewCache = BTreeMap<[OsString; 4], HomeView>;

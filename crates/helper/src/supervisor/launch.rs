@@ -1,12 +1,12 @@
-//! Starts the launcher and tells it what to do.
+//! Starts the launcher and sends it its plan.
 
+use super::client_socket::send_with_fds;
 use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
-use super::roles::{LAUNCH, again};
+use super::roles::{LAUNCH, role_command};
 use super::sandbox::Init;
 use super::status::{Status, status_of};
-use super::stream::awaitable;
-use super::talk::send_with;
+use super::stream::async_fd;
 use super::terminal::Terminal;
 use crate::protocol::frame;
 use crate::sys;
@@ -18,9 +18,9 @@ use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 
-/// The leader of a run: the launcher, then the target. Its number cannot become somebody else's until this is dropped.
+/// The first process of a run: the launcher, then the target. Its process ID is not reused until this is dropped.
 pub(super) enum Leader {
-    /// Our own child.
+    /// A child of the supervisor.
     Child(ChildLeader),
     /// A child of the first process of its namespace.
     Confined(Init),
@@ -34,7 +34,7 @@ impl Leader {
         }
     }
 
-    /// The first process of its namespace, where it is in one of its own.
+    /// Returns the first process of its namespace, if it is in a separate one.
     pub fn init(&self) -> Option<Pid> {
         match self {
             Self::Child(_) => None,
@@ -42,16 +42,16 @@ impl Leader {
         }
     }
 
-    /// Waits for its end, and does not reap it. May be dropped while it waits.
-    pub async fn ended(&mut self) {
+    /// Waits until the process has ended, without reaping it. Cancel safe.
+    pub async fn wait_until_ended(&mut self) {
         match self {
-            // The handle becomes readable at the end, and stays so.
+            // The pidfd becomes readable when the process ends, and stays readable.
             Self::Child(child) => child.handle.readable().await.map(drop).unwrap_or_default(),
-            Self::Confined(init) => init.ended().await,
+            Self::Confined(init) => init.wait_until_ended().await,
         }
     }
 
-    /// How it ended, if it has. Does not reap it.
+    /// Returns the exit status, if the process has ended. Does not reap it.
     pub fn status(&self) -> Option<Status> {
         match self {
             Self::Child(child) => status_of(child.pid),
@@ -59,7 +59,7 @@ impl Leader {
         }
     }
 
-    /// The terminal that was made for it, if there is one.
+    /// Returns the terminal that was opened in the namespace of the run, if there is one.
     pub fn take_terminal(&mut self) -> Option<Terminal> {
         match self {
             Self::Child(_) => None,
@@ -67,26 +67,26 @@ impl Leader {
         }
     }
 
-    /// It tried to reach the network of the machine, from which it was cut off.
+    /// Whether the run tried to reach the network of the machine without access to it.
     pub fn missed_network(&self) -> bool {
         matches!(self, Self::Confined(init) if init.missed_network)
     }
 }
 
-/// A leader that is our own child. It is reaped when this is dropped, and not before.
+/// A leader that is a child of the supervisor. It is reaped when this is dropped, and not before.
 pub(super) struct ChildLeader {
     pid: Pid,
     handle: AsyncFd<OwnedFd>,
 }
 
 impl ChildLeader {
-    /// Starts the launcher, with the other end of the socket as its standard input. Must be called on a
-    /// thread that outlives the run: the target is killed when that thread ends.
+    /// Starts the launcher with `socket` as its stdin. Must be called on a thread that outlives the run: the kernel
+    /// kills the target when that thread ends.
     pub fn spawn(socket: UnixStream) -> io::Result<Self> {
-        let child = again(LAUNCH).stdin(OwnedFd::from(socket)).spawn()?;
+        let child = role_command(LAUNCH).stdin(OwnedFd::from(socket)).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.expect("a process that was just started has a positive number");
-        let handle = sys::exit_handle(pid).and_then(|handle| awaitable(handle, Interest::READABLE));
+        let handle = sys::exit_handle(pid).and_then(|handle| async_fd(handle, Interest::READABLE));
         match handle {
             Ok(handle) => Ok(Self { pid, handle }),
             Err(error) => {
@@ -106,8 +106,8 @@ impl Drop for ChildLeader {
             kill_process_group(self.pid, Signal::KILL).unwrap_or_default();
             kill_process(self.pid, Signal::KILL).unwrap_or_default();
         }
-        // Only a process in an uninterruptible wait takes more than an instant; it is not waited for.
-        for _ in 0..KILLED_WITHIN_MS {
+        // Only a process in an uninterruptible wait needs longer, and is not waited for.
+        for _ in 0..MAX_KILL_MS {
             if reap_child(self.pid) {
                 return;
             }
@@ -116,22 +116,22 @@ impl Drop for ChildLeader {
     }
 }
 
-const KILLED_WITHIN_MS: u32 = 500;
+const MAX_KILL_MS: u32 = 500;
 
-/// Sends the plan and the target's standard descriptors, and waits for the answer. The descriptors are
-/// closed on our side as soon as they are on their way.
-pub(super) async fn instruct(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
+/// Sends the plan and the target's standard descriptors, and waits for the answer. Closes the descriptors as soon as
+/// they are sent.
+pub(super) async fn send_plan(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
     let wire = frame(plan, &[])?;
-    let sent = match send_with(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::read(&[])),
+    let sent = match send_with_fds(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Answer::parse(&[])),
         sent => sent?,
     };
     drop(fds);
     socket.set_nonblocking(true)?;
     let mut socket = tokio::net::UnixStream::from_std(socket)?;
-    // A launcher that ends early says why below.
+    // The answer explains why a launcher ended early.
     socket.write_all(&wire[sent..]).await.unwrap_or_default();
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).await.map(drop).unwrap_or_default();
-    Ok(Answer::read(&answer))
+    Ok(Answer::parse(&answer))
 }

@@ -1,7 +1,6 @@
-//! The launcher: the helper, started again, which sets up the conditions of a run and then becomes the
-//! target.
+//! The launcher: the helper, started again, which sets up the conditions of a run and then becomes the target.
 
-use super::plan::{Answer, Plan, Rung};
+use super::plan::{Answer, ConfinementLevel, Plan};
 use crate::protocol::receive;
 use crate::{Confinement, Isolation, Variant, sys};
 use rustix::fs::Mode;
@@ -16,15 +15,15 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// What the launcher ends with when it could not become the target.
+/// Exit code of a launcher that could not become the target.
 const FAILED: ExitCode = ExitCode::FAILURE;
 
-/// Another process may hold the program open for writing for a moment: so long is waited for it.
+/// Another process may hold the program open for writing for a moment, so exec is retried.
 const TEXT_BUSY_TRIES: usize = 50;
 const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 
-/// Does what the plan on standard input (a socket) says and becomes the target. Comes back only when
-/// that failed; the failure is then told over the socket, and the code is for `main` to exit with.
+/// Carries out the plan that it receives on stdin (a socket) and becomes the target. Returns only on failure, after
+/// sending the error over the socket; the caller exits with the code.
 pub(super) fn launch() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(socket) = socket else { return FAILED };
@@ -32,19 +31,19 @@ pub(super) fn launch() -> ExitCode {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
-    tell(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
+    send_answer(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
     FAILED
 }
 
-/// What was being done, and the error.
+/// The failed action and its error.
 type Failure = (&'static str, io::Error);
 
-/// Sends an answer. It goes to a socket or nowhere: whoever calls the launcher by hand sees nothing.
-fn tell(socket: &UnixStream, answer: &Answer) -> io::Result<()> {
+/// Sends an answer. Fails if stdin is not a socket, so that a launcher that a user starts prints nothing.
+fn send_answer(socket: &UnixStream, answer: &Answer) -> io::Result<()> {
     Ok(send(socket, &serde_json::to_vec(answer)?, SendFlags::NOSIGNAL).map(drop)?)
 }
 
-/// The plan, and the target's standard descriptors.
+/// Receives the plan and the target's standard descriptors.
 fn read_plan(socket: &UnixStream) -> io::Result<(Plan, [OwnedFd; 3])> {
     let (plan, _, fds) = receive(socket)?;
     let fds = <[OwnedFd; 3]>::try_from(fds).map_err(|_| Errno::BADF)?;
@@ -56,8 +55,8 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
         read_plan(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
     let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
 
-    // The limit that marks the run comes before the session: whoever is in a session of its own
-    // without the mark has shed it.
+    // The limit that tags the run comes before the session: a process in a session of its own without the tag has
+    // removed it.
     set_limits(&plan);
     setsid().map_err(failed("cannot make a session"))?;
     sys::die_with_parent().map_err(|e| ("cannot bind it to agentnative", e))?;
@@ -82,7 +81,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
         return Err((NO_CONFINEMENT, Errno::NOSYS.into()));
     }
     close_fds::set_fds_cloexec(3, &[]);
-    tell(socket, &Answer::Started(confinement)).map_err(|e| ("agentnative ended", e))?;
+    send_answer(socket, &Answer::Started(confinement)).map_err(|e| ("agentnative ended", e))?;
 
     let execute = || sys::execute(&plan.job.program, &plan.job.args, &plan.job.env);
     let mut error = execute();
@@ -99,18 +98,17 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failur
 const NO_CONFINEMENT: &str =
     "it has to be confined, and this system has neither namespaces for it nor Landlock";
 
-/// Confines this process as the plan says.
 fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
     match &plan.rung {
-        Rung::None => Ok(None),
-        Rung::Landlock(paths) => {
+        ConfinementLevel::None => Ok(None),
+        ConfinementLevel::Landlock(paths) => {
             let network = match plan.job.network {
                 true => sys::Network::All,
                 false => sys::Network::Ports(&plan.job.connect),
             };
             sys::confine(paths, &network).map(Some)
         }
-        Rung::Namespaces => {
+        ConfinementLevel::Namespaces => {
             sys::drop_rights()?;
             sys::filter_calls()?;
             Ok(Some(Confinement::Namespaces))
@@ -118,21 +116,21 @@ fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
     }
 }
 
-/// Sets what may be set. A limit that is refused (since the caller's own is lower) stays as it was.
+/// Sets the resource limits. A limit that cannot be set, since the caller's own is lower, stays as it is.
 fn set_limits(plan: &Plan) {
     let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
     let open_files = getrlimit(Resource::Nofile);
-    let most = |limit: Option<u64>, cap: u64| Some(limit.map_or(cap, |limit| limit.min(cap)));
+    let at_most = |limit: Option<u64>, cap: u64| Some(limit.map_or(cap, |limit| limit.min(cap)));
     let limits = [
         (Resource::Core, both(0)),
         (Resource::Cpu, both(plan.cpu)),
         (Resource::Fsize, both(plan.file_size)),
         (
             Resource::Nofile,
-            // Some programs close every number up to the hard limit, one by one.
+            // Some programs close every descriptor up to the hard limit, one by one.
             Rlimit {
-                current: most(plan.open_files, MOST_OPEN_FILES),
-                maximum: most(open_files.maximum, MOST_OPEN_FILES),
+                current: at_most(plan.open_files, MAX_OPEN_FILES),
+                maximum: at_most(open_files.maximum, MAX_OPEN_FILES),
             },
         ),
     ];
@@ -141,4 +139,4 @@ fn set_limits(plan: &Plan) {
     }
 }
 
-const MOST_OPEN_FILES: u64 = 1 << 16;
+const MAX_OPEN_FILES: u64 = 1 << 16;

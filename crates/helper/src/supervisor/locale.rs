@@ -1,4 +1,4 @@
-//! The locale of runs in other environments, for a system that has not installed it.
+//! Provides the locale of runs under another locale, if the system has not installed it.
 
 use super::dir::Dir;
 use crate::added_variables::LOCALE_NAME;
@@ -7,31 +7,31 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The folder of glibc's locales.
-const SYSTEM: &str = "/usr/lib/locale";
-/// The locale that each system with glibc has, below [`SYSTEM`].
+const SYSTEM_FOLDER: &str = "/usr/lib/locale";
+/// The locale that each system with glibc has, below [`SYSTEM_FOLDER`].
 const BASE: &str = "C.utf8";
-/// The folder of locales in that of all runs.
+/// Name of the folder of locales in the folder of all runs.
 const FOLDER: &str = "locale";
-/// The file of a locale that says how numbers are written.
+/// The file of a locale that defines the format of numbers.
 const NUMERIC: &str = "LC_NUMERIC";
 /// The fields of [`NUMERIC`] that hold the decimal point: as bytes, and as a wide character.
 const DECIMAL_POINT: [usize; 2] = [0, 3];
 
-/// Makes the locale [`LOCALE_NAME`] in the folder of all runs: `C.UTF-8` of this system with a decimal comma. Returns the
-/// folder for `LOCPATH`; `None` if the system has that locale, or has no glibc.
-pub(super) fn provide(root: &Path) -> Option<PathBuf> {
-    let system = Dir::open(Path::new(SYSTEM)).ok()?;
-    let numeric = with_comma(read(&system.folder(BASE).ok()?, NUMERIC).ok()?)?;
+/// Creates the locale [`LOCALE_NAME`] in the folder of all runs: `C.UTF-8` of this system with a decimal comma. Returns
+/// the folder for `LOCPATH`; `None` if the system has that locale, or has no glibc.
+pub(super) fn provide_locale(root: &Path) -> Option<PathBuf> {
+    let system = Dir::open(Path::new(SYSTEM_FOLDER)).ok()?;
+    let numeric = with_decimal_comma(read(&system.folder(BASE).ok()?, NUMERIC).ok()?)?;
     if is_installed(&system) {
         return None;
     }
-    make(&Dir::open(root).ok()?, &system, &numeric).ok()?;
+    make_locale(&Dir::open(root).ok()?, &system, &numeric).ok()?;
     Some(root.join(FOLDER))
 }
 
-fn make(root: &Dir, system: &Dir, numeric: &[u8]) -> io::Result<()> {
+fn make_locale(root: &Dir, system: &Dir, numeric: &[u8]) -> io::Result<()> {
     let own = root.make_folder(FOLDER)?.make_folder(LOCALE_NAME)?;
-    let base = Path::new(SYSTEM).join(BASE);
+    let base = Path::new(SYSTEM_FOLDER).join(BASE);
     for category in system.folder(BASE)?.entries()? {
         let category = category?;
         let name = category.os_name();
@@ -42,7 +42,7 @@ fn make(root: &Dir, system: &Dir, numeric: &[u8]) -> io::Result<()> {
     own.create(NUMERIC, Mode::RUSR)?.write_all(numeric)
 }
 
-/// Whether the system has the locale: as a folder, or in the archive of all.
+/// Whether the system has the locale, as a folder or in the locale archive.
 fn is_installed(system: &Dir) -> bool {
     let name = LOCALE_NAME.replace("UTF-8", "utf8");
     let is_in_archive = || {
@@ -58,9 +58,9 @@ fn read(folder: &Dir, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces the decimal point in a compiled [`NUMERIC`]: a magic number and the number of fields, then the offset of
-/// each field, all of 32 bits in the order of the machine, then the fields.
-fn with_comma(mut numeric: Vec<u8>) -> Option<Vec<u8>> {
+/// Replaces the decimal point in a compiled [`NUMERIC`]. The format is a magic number, the number of fields and the
+/// offset of each field, all 32 bits in native byte order, then the fields.
+fn with_decimal_comma(mut numeric: Vec<u8>) -> Option<Vec<u8>> {
     for field in DECIMAL_POINT {
         let at = 8 + 4 * field;
         let offset = u32::from_ne_bytes(numeric.get(at..at + 4)?.try_into().ok()?);

@@ -1,37 +1,40 @@
-//! The helper's executable: a supervisor that makes runs, some side by side.
+//! The helper's executable: a supervisor that makes runs, several of them in parallel.
 //!
-//! It starts its own executable again in several `roles`. `supervise` is the supervisor and `talk` its side of the socket;
-//! `all_runs` is what runs have in common. `execute` makes a single run, `live` a call of it: `channel` opens the standard
-//! descriptors, with `terminal`, `launch` starts this executable again as the `launcher`, which becomes the target as
-//! the `plan` says, with its `run_environment`; `stream` and `capture` take the bytes, `redaction` takes secrets out of them;
-//! `process_tag` and `process_tree` know the processes of a run again and end them all; `limits` sees what they use; `clock`
-//! measures a time limit without the time that the machine withheld; `queue` says which run is made when, and which are made
-//! again. `folder` makes the folder of a run, `snapshot` compares it, `removal` removes it, all by `dir`. A run that is
-//! confined by namespaces is started by the `zygote`, and its first process is `init`; `sandbox` is our side of these, and
-//! `cell` what both tell each other: `start_folder` and `in_home` say what a run sees. A `service` is executed as a run is,
-//! and goes on beside them.
+//! The executable starts itself again in several [`roles`]:
+//! - [`supervise`] is the supervisor; [`client_socket`] is its end of the socket to the client, [`queue`] decides the
+//!   order of the runs and which are repeated, and [`common`] is the state that all runs share.
+//! - [`execute`] makes a run with its preparations; [`supervised_run`] makes one call in it. A [`service`] is executed
+//!   like a run and stays alive during the runs.
+//! - [`launch`] starts the [`launcher`], which becomes the target as the [`plan`] says, with its [`run_environment`].
+//! - [`channel`] opens the standard descriptors, with a [`terminal`] if there is one; [`stream`] and [`capture`] read
+//!   them, and [`redaction`] removes secrets.
+//! - [`process_tag`] and [`process_tree`] find and kill all processes of a run, [`meter`] measures what they use, and
+//!   [`clock`] measures a time limit without the time that the machine withheld.
+//! - [`folder`] makes the folder of a run, [`snapshot`] compares it and [`removal`] removes it, all through [`dir`].
+//! - The [`zygote`] starts a run that is confined by namespaces; [`init`] is the first process of such a run.
+//!   [`sandbox`] is the supervisor's side of both and [`sandbox_spec`] has their messages. [`start_folder`] and
+//!   [`visible_home`] decide which files a run sees.
 
-mod all_runs;
+mod blocking;
+mod call_kind;
 mod capture;
-mod cell;
 mod channel;
+mod client_socket;
 mod clock;
+mod common;
 mod dir;
+mod encodings;
 mod environment;
 mod execute;
 mod folder;
 mod git;
 mod home_view;
-mod in_home;
 mod init;
-mod kind;
 mod launch;
 mod launcher;
-mod limits;
-mod live;
 mod locale;
 mod loopback;
-mod needles;
+mod meter;
 mod plan;
 mod process_tag;
 mod process_tree;
@@ -41,20 +44,21 @@ mod removal;
 mod roles;
 mod run_environment;
 mod sandbox;
+mod sandbox_spec;
+mod secret_patterns;
 mod service;
 mod slots;
 mod snapshot;
-mod spellings;
 mod stalled;
 mod start_folder;
 mod status;
 mod stop;
 mod stream;
 mod supervise;
-mod talk;
+mod supervised_run;
 mod terminal;
 mod tripwires;
-mod unblock;
+mod visible_home;
 mod zygote;
 
 use crate::names::SUPERVISE;
@@ -64,17 +68,17 @@ use std::io;
 use std::process::ExitCode;
 use supervise::supervise;
 
-/// The stack of the supervisor, in bytes.
+/// Stack size of the supervisor, in bytes.
 const STACK: usize = 1 << 20;
 
-/// Runs the helper, if this process was started as one: a `main` calls this first and ends with the
-/// code, if there is one. Must be called on the main thread.
+/// Runs the helper if this process was started as one, and returns its exit code; returns `None` otherwise. A `main`
+/// calls this first, on the main thread.
 pub fn main() -> Option<ExitCode> {
     let argument = std::env::args_os().nth(1)?;
     if ![LAUNCH, INIT, ZYGOTE, SUPERVISE].iter().any(|role| argument == *role) {
         return None;
     }
-    // The caller may block some while it starts its children. Each role has to hear of its own that end, and targets
+    // The caller may block signals while it starts its children. Each role needs the signals that end it, and targets
     // start with none blocked.
     if sys::unblock_signals().is_err() {
         return Some(ExitCode::FAILURE);
@@ -83,10 +87,10 @@ pub fn main() -> Option<ExitCode> {
         return Some(zygote::serve());
     }
     if argument == LAUNCH {
-        // Only who is dumpable may.
+        // Only a dumpable process may do this.
         sys::end_first_for_memory();
     }
-    // The environment of the caller comes over the socket, which no run may see.
+    // No run may read this process: the environment of the caller arrives over the socket.
     crate::set_non_dumpable();
     if argument == LAUNCH {
         return Some(launcher::launch());

@@ -1,8 +1,7 @@
-//! What the launcher is told, and what it answers.
+//! The plan that the launcher receives, and its answer.
 //!
-//! To the launcher: the plan, and with it the three standard descriptors of the target. From the launcher:
-//! an answer in JSON just before exec, or when something failed, or both. End of file after the first
-//! means that exec happened.
+//! The supervisor sends the plan with the three standard descriptors of the target. The launcher answers in JSON
+//! immediately before exec, or on failure, or both. End of file after the first answer means that exec succeeded.
 
 use crate::{Confinement, Job};
 use rustix::io::Errno;
@@ -10,67 +9,65 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io;
 
-/// What the launcher has to do before it becomes the target.
+/// What the launcher does before it becomes the target.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
-    /// The job, with all of its environment.
+    /// The job with its complete environment.
     pub job: Job,
-    /// The parent of the launcher, as that sees it: when it is gone, so is the target.
+    /// The parent process ID that the launcher sees: the target is killed when the parent ends.
     pub parent: i32,
-    /// What it is confined by.
-    pub rung: Rung,
-    /// Processor time, in seconds.
+    pub rung: ConfinementLevel,
+    /// Limit on processor time, in seconds.
     pub cpu: u64,
-    /// Size of the largest file, in bytes.
+    /// Limit on the size of a file, in bytes.
     pub file_size: u64,
-    /// Number of open files.
+    /// Limit on the number of open files.
     pub open_files: Option<u64>,
-    /// Signals to be set back to their defaults, since we were started with them ignored.
+    /// Signals whose default action is restored, since the supervisor was started with them ignored.
     pub ignored: Vec<i32>,
 }
 
-/// What confines a run.
+/// How strongly a run is confined.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Rung {
-    /// Nothing.
+pub(super) enum ConfinementLevel {
     None,
-    /// Landlock: it may write below these folders alone.
+    /// Landlock: the run may write only below these folders.
     Landlock(Vec<OsString>),
     /// The namespaces that the launcher is in.
     Namespaces,
 }
 
-/// What the launcher answered.
+/// The answer of the launcher.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// The target runs, confined so far; or it will in a moment, unless another answer follows.
+    /// The target runs with this confinement, or is about to, unless another answer follows.
     Started(Option<Confinement>),
-    /// It does not: error number and words.
+    /// The target cannot be started: error number and message.
     Failed(i32, String),
 }
 
 impl Answer {
-    /// That something, if it has a name, could not be done.
+    /// Creates the answer for a failed action, which may have no name.
     pub fn failed(error: &io::Error, doing: &str) -> Self {
         let number = error.raw_os_error().unwrap_or_else(|| Errno::INVAL.raw_os_error());
-        let words = match doing {
+        let message = match doing {
             "" => errno_message(number),
             doing => format!("{doing}: {}", errno_message(number)),
         };
-        Self::Failed(number, words)
+        Self::Failed(number, message)
     }
 
-    /// Reads all that the launcher sent until it closed the socket.
-    pub fn read(answers: &[u8]) -> Self {
+    /// Parses all answers that the launcher sent until it closed the socket, and returns the last one.
+    pub fn parse(answers: &[u8]) -> Self {
         let answers = serde_json::Deserializer::from_slice(answers).into_iter().map_while(Result::ok);
         let none = || Self::Failed(0, "the launcher ended before it started the program".into());
         answers.last().unwrap_or_else(none)
     }
 }
 
-/// The operating system's words for an error number.
+/// Returns the operating system's message for an error number.
 pub(super) fn errno_message(number: i32) -> String {
-    let words = io::Error::from_raw_os_error(number).to_string();
-    // The number stands beside the words already.
-    words.split(" (os error").next().unwrap_or_default().to_owned()
+    let message = io::Error::from_raw_os_error(number).to_string();
+    // The number is reported separately.
+    message.split(" (os error").next().unwrap_or_default().to_owned()
 }

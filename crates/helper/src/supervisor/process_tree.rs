@@ -1,10 +1,10 @@
-//! The processes of one run: who they are, and how all of them are ended.
+//! Finds and kills the processes of one run.
 //!
-//! The helper is the reaper of all its descendants, so whatever a run leaves behind hangs below a child of ours,
-//! however often it forked and whatever session it is in. To see that nothing is left it is enough to read the list of
-//! our children.
+//! The supervisor is the reaper of all its descendants, so all processes of a run are below one of its children,
+//! however often they forked and in whatever session they are. A run has no processes left when the supervisor has no
+//! children left from it.
 
-use super::process_tag::{ProcessTag, number};
+use super::process_tag::{ProcessTag, run_by_limit};
 use super::status::status_of;
 use crate::Leftover;
 use crate::process_tree::{end_all, with_descendants};
@@ -14,63 +14,61 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A sweep gives up when nobody dies of so many looks: what is left is in an uninterruptible wait.
-const TRIES: u32 = 200;
-/// The longest time between two looks of a sweep.
-const LONGEST_PAUSE: Duration = Duration::from_millis(8);
-/// Two looks for orphans that have ended are at least so far apart.
-const BETWEEN_REAPING: Duration = Duration::from_millis(5);
-/// A sweep gives up in any case after this: somebody forks faster than we kill.
-const LONGEST_SWEEP: Duration = Duration::from_secs(10);
+/// Maximum number of checks of a sweep without progress: the remaining processes are in an uninterruptible wait.
+const MAX_TRIES: u32 = 200;
+/// Maximum time between two checks of a sweep.
+const MAX_PAUSE: Duration = Duration::from_millis(8);
+/// Minimum time between two searches for ended orphans.
+const MIN_REAPING_INTERVAL: Duration = Duration::from_millis(5);
+/// Maximum duration of a sweep, in case a program forks faster than its processes are killed.
+const MAX_SWEEP: Duration = Duration::from_secs(10);
 
-/// What this process knows of its runs.
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { known: BTreeMap::new(), under_way: BTreeMap::new() });
+/// The runs of this process and their children.
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { run_ids: BTreeMap::new(), active: BTreeMap::new() });
 
 struct Registry {
-    /// Whose our children are, by process number: the number of a run. Tags need to be read only once, and
-    /// one that is shed later helps nobody. The lock is held while a child is reaped, so that no entry
-    /// outlives its process.
-    known: BTreeMap<i32, u64>,
-    /// The runs and services under way, by their numbers.
-    under_way: BTreeMap<u64, UnderWay>,
+    /// Run ID of each child process, by process ID. The tag of a process is read only once, so removing it later has no
+    /// effect. The lock is held while a child is reaped, so that no entry outlives its process.
+    run_ids: BTreeMap<i32, u64>,
+    /// Runs and services in progress, by run ID.
+    active: BTreeMap<u64, ActiveRun>,
 }
 
-struct UnderWay {
+struct ActiveRun {
     leader: i32,
-    /// It is a run whose orphans come to us. A service goes on beside all runs: an orphan without a tag is not
-    /// taken for its own.
-    is_counted: bool,
-    /// What its orphans wrote that were reaped, in bytes.
+    /// Whether the supervisor adopts its orphans. False for a confined run, and for a service, which is active during
+    /// all runs: an orphan without a tag is not attributed to it.
+    adopts_orphans: bool,
+    /// Number of bytes that its reaped orphans wrote.
     written: u64,
 }
 
 impl Registry {
-    /// How many runs are under way whose orphans come to us.
-    fn runs(&self) -> usize {
-        self.under_way.values().filter(|run| run.is_counted).count()
+    /// Returns the number of runs in progress whose orphans the supervisor adopts.
+    fn adopting_runs(&self) -> usize {
+        self.active.values().filter(|run| run.adopts_orphans).count()
     }
 
     fn is_leader(&self, pid: i32) -> bool {
-        self.under_way.values().any(|run| run.leader == pid)
+        self.active.values().any(|run| run.leader == pid)
     }
 
-    /// The number of the run that a child of ours belongs to, as far as anybody can tell.
-    fn owner(&self, child: i32) -> Option<u64> {
-        self.known.get(&child).copied().or_else(|| number(child))
+    /// Returns the run that a child belongs to, as far as is known.
+    fn run_of(&self, child: i32) -> Option<u64> {
+        self.run_ids.get(&child).copied().or_else(|| run_by_limit(child))
     }
 
-    /// Whether a run is under way. What a target makes its limits to be may be the tag of one that is over.
-    fn is_under_way(&self, number: &u64) -> bool {
-        self.under_way.contains_key(number)
+    /// Whether a run is in progress. A target can change its limits, so that they match a run that has ended.
+    fn is_active(&self, run_id: &u64) -> bool {
+        self.active.contains_key(run_id)
     }
 }
 
-/// The processes of one run. The leader is not reaped while this is in use, so its ID, which is also
-/// that of its group and session, cannot become somebody else's.
+/// The processes of one run. The leader is not reaped while this is in use, so its ID, which is also that of its group
+/// and session, is not reused.
 pub(super) struct ProcessTree {
     leader: Pid,
-    /// The first process of its namespace, where it is in one of its own: orphans come to that one and not to us.
+    /// The first process of its namespace, which then adopts the orphans instead of the supervisor.
     init: Option<Pid>,
     tag: ProcessTag,
 }
@@ -78,12 +76,13 @@ pub(super) struct ProcessTree {
 impl ProcessTree {
     pub fn new(leader: Pid, init: Option<Pid>, tag: ProcessTag, is_run: bool) -> Self {
         let mut registry = registry();
-        let run = UnderWay { leader: leader.as_raw_pid(), is_counted: is_run && init.is_none(), written: 0 };
-        registry.under_way.insert(tag.number, run);
+        let run =
+            ActiveRun { leader: leader.as_raw_pid(), adopts_orphans: is_run && init.is_none(), written: 0 };
+        registry.active.insert(tag.run_id, run);
         Self { leader, init, tag }
     }
 
-    /// Everybody but the leader. Orphans that have ended do not count any more.
+    /// Returns all processes except the leader, without orphans that have ended.
     pub fn members(&self) -> Vec<Stat> {
         let leader = self.leader.as_raw_pid();
         let mut found = match self.init {
@@ -97,121 +96,119 @@ impl ProcessTree {
         with_descendants(found)
     }
 
-    /// Our own children that belong to this run and have not ended, but for the leader.
+    /// Returns the children of the supervisor that belong to this run and have not ended, except the leader.
     fn adopted(&self) -> Vec<Stat> {
         let us = getpid().as_raw_pid();
         let mut registry = registry();
         let mut children = sys::children(us);
         children.retain(|pid| !registry.is_leader(*pid) && !has_ended(*pid));
-        let is_counted = registry.under_way.get(&self.tag.number).is_some_and(|run| run.is_counted);
-        let is_only_run = is_counted && registry.runs() == 1;
+        let adopts_orphans = registry.active.get(&self.tag.run_id).is_some_and(|run| run.adopts_orphans);
+        let is_only_run = adopts_orphans && registry.adopting_runs() == 1;
         let mut owns = |pid: i32| {
-            let tagged = || self.tag.owner(pid).filter(|number| registry.is_under_way(number));
-            let owner = registry.known.get(&pid).copied().or_else(tagged);
-            if owner.is_some_and(|number| number != self.tag.number) {
+            let tagged = || self.tag.run_of(pid).filter(|run_id| registry.is_active(run_id));
+            let owner = registry.run_ids.get(&pid).copied().or_else(tagged);
+            if owner.is_some_and(|run_id| run_id != self.tag.run_id) {
                 return None;
             }
             let stat = sys::stat(pid).filter(|stat| stat.parent == us)?;
-            // In a session that is not our own there are only descendants of runs.
-            let can_only_be_ours =
+            // Every process in a session other than the supervisor's own descends from a run.
+            let must_be_from_this_run =
                 || stat.session == self.leader.as_raw_pid() || stat.session != own_session() && is_only_run;
-            if owner.is_none() && !can_only_be_ours() {
+            if owner.is_none() && !must_be_from_this_run() {
                 return None;
             }
-            registry.known.insert(pid, self.tag.number);
+            registry.run_ids.insert(pid, self.tag.run_id);
             Some(stat)
         };
         children.into_iter().filter_map(&mut owns).collect()
     }
 
-    /// The leader, also as a zombie.
+    /// Returns the leader, also if it is a zombie.
     pub fn leader(&self) -> Option<Stat> {
         sys::stat(self.leader.as_raw_pid())
     }
 
-    /// Everybody but the leader who has not ended.
-    pub fn alive(&self) -> Vec<Stat> {
+    /// Returns the running processes except the leader.
+    pub fn running_members(&self) -> Vec<Stat> {
         self.members().into_iter().filter(|stat| !stat.is_zombie()).collect()
     }
 
-    /// Everybody who has not ended.
-    pub fn everybody(&self) -> Vec<Stat> {
-        self.leader().into_iter().filter(|stat| !stat.is_zombie()).chain(self.alive()).collect()
+    /// Returns the running processes.
+    pub fn running(&self) -> Vec<Stat> {
+        self.leader().into_iter().filter(|stat| !stat.is_zombie()).chain(self.running_members()).collect()
     }
 
-    /// Whether a process is in a session of its own, where a signal to the group does not reach it.
-    pub fn escaped(&self, stat: &Stat) -> bool {
+    /// Whether a process is in another session, where a signal to the group does not reach it.
+    pub fn is_in_other_session(&self, stat: &Stat) -> bool {
         stat.session != self.leader.as_raw_pid()
     }
 
-    /// The record of a process that the run left behind; `survives` if it could not be ended.
+    /// Returns the record of a process that the run left behind; `survives` if it could not be killed.
     pub fn leftover(&self, stat: Stat, survives: bool) -> Leftover {
-        Leftover { pid: stat.pid, detached: self.escaped(&stat), name: stat.name, survives }
+        Leftover { pid: stat.pid, detached: self.is_in_other_session(&stat), name: stat.name, survives }
     }
 
-    /// Sends a signal to the leader alone.
     pub fn signal_leader(&self, signal: Signal) {
         kill_process(self.leader, signal).unwrap_or_default();
     }
 
-    /// Sends a signal to the leader's group.
+    /// Sends a signal to the leader's process group.
     pub fn signal(&self, signal: Signal) {
-        // Before the launcher made its session there is no such group.
+        // The group does not exist before the launcher creates its session.
         if kill_process_group(self.leader, signal).is_err() {
-            // A leader that has ended is a zombie until we reap it: nobody else can be hit.
+            // A leader that has ended is a zombie until it is reaped, so its ID is not reused.
             kill_process(self.leader, signal).unwrap_or_default();
         }
     }
 
-    /// What orphans of this run wrote that have been reaped, in bytes.
+    /// Returns the number of bytes that reaped orphans of this run wrote.
     pub fn written_by_reaped(&self) -> u64 {
-        registry().under_way.get(&self.tag.number).map_or(0, |run| run.written)
+        registry().active.get(&self.tag.run_id).map_or(0, |run| run.written)
     }
 
-    /// Ends everybody but the leader, and reaps those that became our children, until two looks find
-    /// nobody.
+    /// Kills all processes except the leader, and reaps the adopted ones, until two checks find none.
     pub async fn sweep(&self) {
         let start = Instant::now();
-        let (mut quiet, mut fewest, mut in_vain) = (0, usize::MAX, 0);
+        let (mut empty_checks, mut fewest, mut tries) = (0, usize::MAX, 0);
         let mut pause = Duration::from_millis(1);
-        while quiet < 2 && in_vain < TRIES && start.elapsed() < LONGEST_SWEEP {
+        while empty_checks < 2 && tries < MAX_TRIES && start.elapsed() < MAX_SWEEP {
             reap_orphans();
             let members = self.members();
             if members.is_empty() {
-                quiet += 1;
+                empty_checks += 1;
                 continue;
             }
-            quiet = 0;
-            in_vain = if members.len() < fewest { 0 } else { in_vain + 1 };
+            empty_checks = 0;
+            tries = if members.len() < fewest { 0 } else { tries + 1 };
             fewest = fewest.min(members.len());
             if !end_all(&members) {
                 break;
             }
-            // Those who die need the processor more than we do.
+            // The processes that are being killed need the processor.
             tokio::time::sleep(pause).await;
-            pause = LONGEST_PAUSE.min(pause * 2);
+            pause = MAX_PAUSE.min(pause * 2);
         }
     }
 }
 
 impl Drop for ProcessTree {
     fn drop(&mut self) {
-        registry().under_way.remove(&self.tag.number);
+        registry().active.remove(&self.tag.run_id);
     }
 }
 
-/// Whether a process is a descendant of ours, and so of a run or a service.
+/// Whether a process descends from the supervisor, and so belongs to a run or a service.
 pub(super) fn is_descendant(pid: i32) -> bool {
     let us = getpid().as_raw_pid();
     let parent = |pid: &i32| sys::stat(*pid).map(|stat| stat.parent);
     std::iter::successors(parent(&pid), parent).any(|parent| parent == us)
 }
 
-/// Ends what no run can be held responsible for: orphans that shed all tags while several runs were
-/// under way. Does nothing while a run is.
+/// Kills orphans that removed all tags during several runs, so that no run can be held responsible. Does nothing while
+/// a run is in progress.
 pub(super) async fn sweep_strays() {
     let start = Instant::now();
-    while registry().runs() == 0 && start.elapsed() < LONGEST_SWEEP {
+    while registry().adopting_runs() == 0 && start.elapsed() < MAX_SWEEP {
         reap_orphans();
         let strays = strays();
         if strays.is_empty() || !end_all(&strays) {
@@ -221,32 +218,30 @@ pub(super) async fn sweep_strays() {
     }
 }
 
-/// Our own children that come from a run, though none that is under way is known to own them.
+/// Returns the children that come from a run but belong to none in progress.
 fn strays() -> Vec<Stat> {
     let mut children = sys::children(getpid().as_raw_pid());
     let registry = registry();
-    let is_owned = |pid: i32| registry.owner(pid).is_some_and(|number| registry.is_under_way(&number));
+    let is_owned = |pid: i32| registry.run_of(pid).is_some_and(|run_id| registry.is_active(&run_id));
     children.retain(|pid| !registry.is_leader(*pid) && !is_owned(*pid));
     let own = own_session();
     children.into_iter().filter_map(sys::stat).filter(|stat| stat.session != own).collect()
 }
 
-/// Reaps orphans as they end: until then each takes a number that every process of the machine may need. At most
-/// half of the time.
-pub(super) async fn reap_as_they_end(mut ends: tokio::signal::unix::Signal) {
-    while ends.recv().await.is_some() {
-        // A look may miss some while others go.
+/// Reaps orphans as they end, since a zombie occupies a process ID. Uses at most half of the time.
+pub(super) async fn reap_orphans_continuously(mut signals: tokio::signal::unix::Signal) {
+    while signals.recv().await.is_some() {
+        // A search may miss children while others end.
         let mut again = true;
         while again {
             let start = Instant::now();
             again = reap_orphans() > 0;
-            tokio::time::sleep(start.elapsed().max(BETWEEN_REAPING)).await;
+            tokio::time::sleep(start.elapsed().max(MIN_REAPING_INTERVAL)).await;
         }
     }
 }
 
-/// Reaps those of our own children that have ended, but for leaders; gives how many. What they wrote is counted for the
-/// run that they are known to belong to.
+/// Reaps ended children, except leaders, and returns their number. Adds the bytes that they wrote to their run.
 fn reap_orphans() -> usize {
     let own = own_session();
     let is_orphan = |child: i32| {
@@ -258,8 +253,8 @@ fn reap_orphans() -> usize {
     for child in sys::children(getpid().as_raw_pid()) {
         let Some(orphan) = Pid::from_raw(child).filter(|_| is_orphan(child)) else { continue };
         let mut registry = registry();
-        let owner = registry.owner(child);
-        if let Some(run) = owner.and_then(|number| registry.under_way.get_mut(&number)) {
+        let owner = registry.run_of(child);
+        if let Some(run) = owner.and_then(|run_id| registry.active.get_mut(&run_id)) {
             run.written += sys::written(child);
         }
         drop(registry);
@@ -268,17 +263,17 @@ fn reap_orphans() -> usize {
     reaped
 }
 
-/// Whether a child of ours has ended. A look at the process takes far longer.
+/// Whether a child has ended. Reading its state from /proc takes far longer.
 fn has_ended(child: i32) -> bool {
     Pid::from_raw(child).is_some_and(|pid| status_of(pid).is_some())
 }
 
-/// Reaps a child of ours if it has ended; gives whether it is gone. This is the only place that reaps.
+/// Reaps a child if it has ended; returns whether it is gone. Nothing else reaps children of the supervisor.
 pub(super) fn reap_child(pid: Pid) -> bool {
     let mut registry = registry();
     let is_gone = sys::reap(pid);
     if is_gone {
-        registry.known.remove(&pid.as_raw_pid());
+        registry.run_ids.remove(&pid.as_raw_pid());
     }
     is_gone
 }
@@ -287,7 +282,7 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Our session as the system names those of others: 0 where its leader is outside our process namespace.
+/// Returns the session of the supervisor as /proc shows it: 0 if its leader is outside the process namespace.
 fn own_session() -> i32 {
     sys::stat(getpid().as_raw_pid()).map_or(0, |stat| stat.session)
 }

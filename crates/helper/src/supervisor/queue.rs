@@ -1,127 +1,140 @@
-//! In which order runs are made, which are made again, and which are not made.
+//! Decides the order of runs, which are repeated, and which are skipped.
 //!
-//! A run that is out of time in parallel with others may have missed a processor, or have waited for what another one
-//! held, such as a lock: it is repeated alone, and only that outcome counts. Its family, the same call under other
-//! conditions, waits for it meanwhile. If it is out of time alone as well, its family would be too: those of it that have
-//! not begun are not made. So each call that hangs costs its time limit once more, at most [`MAX_IN_VAIN`] times in a
-//! request.
+//! A run that times out in parallel with others may have lacked a processor, or waited for a resource of another run,
+//! such as a lock. It is repeated alone, and only that outcome counts. Its family, the same call under other
+//! conditions, waits meanwhile. If the run times out alone as well, so would its family: the members that have not
+//! started are skipped. So each call that hangs costs its time limit only once more, at most [`MAX_FAILED_REPEATS`]
+//! times per request.
 
 use crate::{End, Job, Outcome, Waiting};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// After so many runs that were out of time alone as well, no more are repeated: most calls of the target hang.
-const MAX_IN_VAIN: usize = 10;
+/// Maximum number of repeated runs that time out again; after that most calls of the target hang, and no more are
+/// repeated.
+const MAX_FAILED_REPEATS: usize = 10;
 
-/// A run that is not under way.
-struct Entry {
-    at: usize,
+/// A run that has not started, or that waits to be repeated.
+struct PendingRun {
+    index: usize,
     job: Job,
-    /// What came of it beside others.
-    before: Option<Outcome>,
+    /// The outcome in parallel with others, if the run is to be repeated.
+    first_outcome: Option<Outcome>,
 }
 
-/// A run that is.
+/// A run in progress.
 struct Running {
     job: Job,
-    beside: bool,
-    again: bool,
+    in_parallel: bool,
+    is_repeated: bool,
 }
 
-/// The runs of one request. Those that want quiet come last, one by one.
+/// The runs of one request. Jobs that need a quiet machine come last, one by one.
 pub(super) struct Queue {
-    side_by_side: usize,
-    loud: VecDeque<Entry>,
-    alone: VecDeque<Entry>,
+    max_parallel: usize,
+    parallel: VecDeque<PendingRun>,
+    alone: VecDeque<PendingRun>,
     running: BTreeMap<usize, Running>,
-    /// The families of those that hung, and whether under a condition of its own.
+    /// Families that hung, and whether under a special condition.
     hung: BTreeSet<(u32, bool)>,
-    /// How many were repeated alone and were out of time again.
-    in_vain: usize,
+    /// Number of repeated runs that timed out again.
+    failed_repeats: usize,
 }
 
 impl Queue {
-    pub fn new(jobs: Vec<Job>, side_by_side: usize) -> Self {
-        let entries = jobs.into_iter().enumerate().map(|(at, job)| Entry { at, job, before: None });
-        let (alone, loud) = entries.partition(|entry| entry.job.quiet);
-        Self { side_by_side, loud, alone, running: BTreeMap::new(), hung: BTreeSet::new(), in_vain: 0 }
+    pub fn new(jobs: Vec<Job>, max_parallel: usize) -> Self {
+        let runs =
+            jobs.into_iter().enumerate().map(|(index, job)| PendingRun { index, job, first_outcome: None });
+        let (alone, parallel) = runs.partition(|run| run.job.quiet);
+        Self {
+            max_parallel,
+            parallel,
+            alone,
+            running: BTreeMap::new(),
+            hung: BTreeSet::new(),
+            failed_repeats: 0,
+        }
     }
 
-    /// Whether there is one that can begin now.
-    pub fn can_begin(&self) -> bool {
-        match self.loud.is_empty() {
-            false => self.running.len() < self.side_by_side,
+    /// Whether a run can start now.
+    pub fn can_start(&self) -> bool {
+        match self.parallel.is_empty() {
+            false => self.running.len() < self.max_parallel,
             true => self.running.is_empty() && !self.alone.is_empty(),
         }
     }
 
-    /// The next run that can begin now, with its place in the request.
+    /// Returns the next run that can start now, with its index in the request.
     pub fn next(&mut self) -> Option<(usize, Job)> {
-        let entry = match self.can_begin() {
-            true => self.loud.pop_front().or_else(|| self.alone.pop_front()),
+        let run = match self.can_start() {
+            true => self.parallel.pop_front().or_else(|| self.alone.pop_front()),
             false => None,
         }?;
-        let beside = !self.running.is_empty();
-        if beside {
-            self.running.values_mut().for_each(|run| run.beside = true);
+        let in_parallel = !self.running.is_empty();
+        if in_parallel {
+            self.running.values_mut().for_each(|run| run.in_parallel = true);
         }
-        let again = entry.before.is_some();
-        self.running.insert(entry.at, Running { job: entry.job.clone(), beside, again });
-        Some((entry.at, entry.job))
+        let is_repeated = run.first_outcome.is_some();
+        self.running.insert(run.index, Running { job: run.job.clone(), in_parallel, is_repeated });
+        Some((run.index, run.job))
     }
 
-    /// Takes what came of a run; gives the outcomes that are to be told.
-    pub fn ended(&mut self, at: usize, mut outcome: Outcome) -> Vec<(usize, Outcome)> {
-        let Some(Running { job, beside, again }) = self.running.remove(&at) else { return Vec::new() };
-        outcome.alone = again;
-        let Some(family) = job.family.filter(|_| outcome.is_out_of_time()) else {
-            return vec![(at, outcome)];
+    /// Processes the end of a run; returns the outcomes that are final.
+    pub fn finish(&mut self, index: usize, mut outcome: Outcome) -> Vec<(usize, Outcome)> {
+        let Some(Running { job, in_parallel, is_repeated }) = self.running.remove(&index) else {
+            return Vec::new();
         };
-        let special = job.variant.is_special();
-        // What waits for input would do so alone.
-        let waits = outcome.waiting.is_some_and(Waiting::is_for_input);
-        outcome.in_parallel = beside && !waits;
-        self.in_vain += usize::from(again);
-        if outcome.in_parallel && self.in_vain < MAX_IN_VAIN && !self.hung.contains(&(family, special)) {
-            let kin = take(&mut self.loud, family, special);
-            self.alone.extend(kin);
-            self.alone.push_front(Entry { at, job, before: Some(outcome) });
+        outcome.alone = is_repeated;
+        let Some(family) = job.family.filter(|_| outcome.is_out_of_time()) else {
+            return vec![(index, outcome)];
+        };
+        let is_special = job.variant.is_special();
+        // A run that waits for input would also do so alone.
+        let waits_for_input = outcome.waiting.is_some_and(Waiting::is_for_input);
+        outcome.in_parallel = in_parallel && !waits_for_input;
+        self.failed_repeats += usize::from(is_repeated);
+        if outcome.in_parallel
+            && self.failed_repeats < MAX_FAILED_REPEATS
+            && !self.hung.contains(&(family, is_special))
+        {
+            let family_runs = remove_family(&mut self.parallel, family, is_special);
+            self.alone.extend(family_runs);
+            self.alone.push_front(PendingRun { index, job, first_outcome: Some(outcome) });
             return Vec::new();
         }
-        let mut told = Vec::new();
+        let mut outcomes = Vec::new();
         if outcome.end == End::TimedOut {
-            told = self.drop_family(family, special);
+            outcomes = self.drop_family(family, is_special);
         }
-        told.insert(0, (at, outcome));
-        while self.in_vain >= MAX_IN_VAIN
-            && let Some(Entry { job, .. }) = self.alone.iter().find(|entry| entry.before.is_some())
+        outcomes.insert(0, (index, outcome));
+        while self.failed_repeats >= MAX_FAILED_REPEATS
+            && let Some(PendingRun { job, .. }) = self.alone.iter().find(|run| run.first_outcome.is_some())
             && let Some(family) = job.family
         {
-            let special = job.variant.is_special();
-            told.extend(self.drop_family(family, special));
+            let is_special = job.variant.is_special();
+            outcomes.extend(self.drop_family(family, is_special));
         }
-        told
+        outcomes
     }
 
-    /// Drops the runs of a family that hangs and that are not in progress; gives the outcomes of those that were to be
-    /// repeated.
-    fn drop_family(&mut self, family: u32, special: bool) -> Vec<(usize, Outcome)> {
-        self.hung.insert((family, special));
-        let queues = [&mut self.loud, &mut self.alone].into_iter();
-        let others = queues.flat_map(|queue| take(queue, family, special));
-        others.filter_map(|entry| Some((entry.at, entry.before?))).collect()
+    /// Drops the waiting runs of a family that hangs; returns the outcomes of those that were to be repeated.
+    fn drop_family(&mut self, family: u32, is_special: bool) -> Vec<(usize, Outcome)> {
+        self.hung.insert((family, is_special));
+        let queues = [&mut self.parallel, &mut self.alone].into_iter();
+        let others = queues.flat_map(|queue| remove_family(queue, family, is_special));
+        others.filter_map(|run| Some((run.index, run.first_outcome?))).collect()
     }
 
-    /// What came of the runs that are not made again after all.
-    pub fn rest(self) -> impl Iterator<Item = (usize, Outcome)> {
-        self.alone.into_iter().filter_map(|entry| Some((entry.at, entry.before?)))
+    /// Returns the outcomes of the runs that will not be repeated after all.
+    pub fn into_first_outcomes(self) -> impl Iterator<Item = (usize, Outcome)> {
+        self.alone.into_iter().filter_map(|run| Some((run.index, run.first_outcome?)))
     }
 }
 
-/// Takes the runs of a family out of a queue; those of special conditions alone where one of these hung, which says
-/// nothing of the others.
-fn take(queue: &mut VecDeque<Entry>, family: u32, special: bool) -> VecDeque<Entry> {
-    let is_kin = |job: &Job| job.family == Some(family) && (job.variant.is_special() || !special);
-    let (kin, others) = std::mem::take(queue).into_iter().partition(|entry| is_kin(&entry.job));
+/// Removes the runs of a family from a queue. If a run under a special condition hung, removes only those under special
+/// conditions, since it proves nothing about the others.
+fn remove_family(queue: &mut VecDeque<PendingRun>, family: u32, is_special: bool) -> VecDeque<PendingRun> {
+    let is_in_family = |job: &Job| job.family == Some(family) && (job.variant.is_special() || !is_special);
+    let (family_runs, others) = std::mem::take(queue).into_iter().partition(|run| is_in_family(&run.job));
     *queue = others;
-    kin
+    family_runs
 }

@@ -1,8 +1,8 @@
-//! Takes secrets out of what was seen of a run, before anybody is told of it. What stands in their place has as many
-//! bytes, so that all offsets stay what they are.
+//! Removes secrets from an outcome before it leaves the helper. A replacement has the same length, so that all offsets
+//! stay valid.
 
-use super::needles::SHORTEST;
-use super::spellings;
+use super::encodings;
+use super::secret_patterns::MIN_SECRET_LEN;
 use crate::{Bytes, Captured, End, LeakPlace, Outcome};
 use memchr::memchr2_iter;
 use memchr::memmem::Finder;
@@ -14,28 +14,28 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use xxhash_rust::xxh3::Xxh3;
 
-/// A word of fewer letters is a name, such as `production`, which may stand anywhere.
-const LONGEST_WORD: usize = 12;
-/// A name of a process that has so many bytes may be the beginning of a longer one.
-const CUT_NAME: usize = 15;
-/// So much of a file is looked at at a time, in bytes.
-const PIECE: usize = 256 * 1024;
+/// Minimum length of a redacted word: a shorter one may be a name such as `production`, which may appear anywhere.
+const MIN_WORD_LEN: usize = 12;
+/// Length at which the kernel truncates the name of a process, in bytes.
+const TRUNCATED_NAME_LEN: usize = 15;
+/// Number of bytes that are read from a file at once.
+const READ_SIZE: usize = 256 * 1024;
 
-/// The secrets that nobody is to be told.
+/// The secrets that are removed from outcomes.
 #[derive(Clone, Default)]
 pub(super) struct Redaction {
-    spellings: Vec<Spelling>,
+    patterns: Vec<Pattern>,
 }
 
-/// A spelling without line breaks: what is printed in lines may be broken anywhere.
+/// An encoded secret without line breaks, since printed text may be wrapped anywhere.
 #[derive(Clone)]
-struct Spelling {
+struct Pattern {
     finder: Finder<'static>,
-    /// It has digits only, but for points and dashes.
+    /// Whether it consists of digits, points and dashes.
     is_number: bool,
 }
 
-impl Spelling {
+impl Pattern {
     fn new(bytes: &[u8]) -> Self {
         let is_number = bytes.iter().all(|byte| b"0123456789.-".contains(byte));
         Self { finder: Finder::new(bytes).into_owned(), is_number }
@@ -45,8 +45,8 @@ impl Spelling {
         self.finder.needle()
     }
 
-    /// What stands for a byte of it: a number stays one, so that JSON stays JSON.
-    fn instead_of(&self, byte: u8) -> u8 {
+    /// Returns the replacement of a byte. A number stays a number, so that JSON stays valid.
+    fn replacement(&self, byte: u8) -> u8 {
         match byte {
             b'0'..=b'9' if self.is_number => b'9',
             other if self.is_number => other,
@@ -55,214 +55,216 @@ impl Spelling {
     }
 }
 
-/// A piece of what is looked at, as it was and as it is told.
+/// A part of the searched bytes, in its original and its redacted form.
 #[derive(Default)]
 struct Window {
-    was: Vec<u8>,
-    told: Vec<u8>,
-    /// What it was, without line breaks.
+    original: Vec<u8>,
+    redacted: Vec<u8>,
+    /// The original without line breaks.
     text: Vec<u8>,
-    /// Where a line begins: in the text, and in the window.
+    /// Start of each line: in the text, and in the window.
     lines: Vec<(usize, usize)>,
 }
 
 impl Window {
-    fn read_lines(&mut self) {
+    fn join_lines(&mut self) {
         self.text.clear();
         self.lines.clear();
         let mut from = 0;
-        for to in memchr2_iter(b'\n', b'\r', &self.was).chain([self.was.len()]) {
+        for to in memchr2_iter(b'\n', b'\r', &self.original).chain([self.original.len()]) {
             if to > from {
                 self.lines.push((self.text.len(), from));
-                self.text.extend_from_slice(&self.was[from..to]);
+                self.text.extend_from_slice(&self.original[from..to]);
             }
             from = to + 1;
         }
     }
 
-    /// The place in the window of a byte of the text; the end of the window for the end of the text.
-    fn place(&self, nth: usize) -> usize {
+    /// Returns the index in the window of a byte of the text; the end of the window for the end of the text.
+    fn index_in_window(&self, nth: usize) -> usize {
         match self.lines.partition_point(|(of_text, _)| *of_text <= nth) {
             next if next > 0 && nth < self.text.len() => {
                 let (of_text, of_window) = self.lines[next - 1];
                 of_window + nth - of_text
             }
-            _ => self.was.len(),
+            _ => self.original.len(),
         }
     }
 
     /// Replaces these bytes of the text.
-    fn replace(&mut self, bytes: Range<usize>, spelling: &Spelling) {
+    fn replace(&mut self, bytes: Range<usize>, pattern: &Pattern) {
         for nth in bytes {
-            let place = self.place(nth);
-            self.told[place] = spelling.instead_of(self.text[nth]);
+            let index = self.index_in_window(nth);
+            self.redacted[index] = pattern.replacement(self.text[nth]);
         }
     }
 }
 
 impl Redaction {
-    /// Of these values, as far as they can be told from other text.
-    pub fn of<'v>(values: impl IntoIterator<Item = &'v OsString>) -> Self {
+    /// Creates a redaction of these values, except those that are too short or too common to redact.
+    pub fn new<'v>(values: impl IntoIterator<Item = &'v OsString>) -> Self {
         let values = values.into_iter().map(|value| value.as_bytes().trim_ascii());
-        let is_word = |value: &[u8]| value.len() < LONGEST_WORD && value.iter().all(u8::is_ascii_alphabetic);
-        let secret = values.filter(|value| value.len() >= SHORTEST && !is_word(value));
-        let mut all: Vec<Vec<u8>> = secret.flat_map(spellings::all).map(without_breaks).collect();
-        all.retain(|spelling| spelling.len() >= SHORTEST);
+        let is_word = |value: &[u8]| value.len() < MIN_WORD_LEN && value.iter().all(u8::is_ascii_alphabetic);
+        let secret = values.filter(|value| value.len() >= MIN_SECRET_LEN && !is_word(value));
+        let mut all: Vec<Vec<u8>> =
+            secret.flat_map(encodings::all_encodings).map(without_line_breaks).collect();
+        all.retain(|pattern| pattern.len() >= MIN_SECRET_LEN);
         all.sort();
         all.dedup();
-        Self { spellings: all.iter().map(|spelling| Spelling::new(spelling)).collect() }
+        Self { patterns: all.iter().map(|pattern| Pattern::new(pattern)).collect() }
     }
 
-    /// This and another one.
-    pub fn and(&self, other: Self) -> Self {
-        Self { spellings: self.spellings.iter().cloned().chain(other.spellings).collect() }
+    /// Returns the union of two redactions.
+    pub fn union(&self, other: Self) -> Self {
+        Self { patterns: self.patterns.iter().cloned().chain(other.patterns).collect() }
     }
 
-    /// Whether there is nothing to be taken out.
     pub fn is_empty(&self) -> bool {
-        self.spellings.is_empty()
+        self.patterns.is_empty()
     }
 
-    fn longest(&self) -> usize {
-        self.spellings.iter().map(|spelling| spelling.bytes().len()).max().unwrap_or(0)
+    fn max_pattern_len(&self) -> usize {
+        self.patterns.iter().map(|pattern| pattern.bytes().len()).max().unwrap_or(0)
     }
 
-    /// Takes the secrets out of everything that an outcome tells.
+    /// Redacts every text of an outcome.
     ///
     /// # Errors
-    /// When what a run printed cannot be read or written.
-    pub fn outcome(&self, outcome: &mut Outcome) -> io::Result<()> {
-        let is_cut = matches!(outcome.end, End::TooMuch(_));
-        self.captured(&mut outcome.stdout, is_cut)?;
-        self.captured(&mut outcome.stderr, is_cut)?;
-        self.bytes(&mut outcome.terminal, true);
+    /// If a captured stream cannot be read or written.
+    pub fn redact(&self, outcome: &mut Outcome) -> io::Result<()> {
+        let is_truncated = matches!(outcome.end, End::TooMuch(_));
+        self.redact_captured(&mut outcome.stdout, is_truncated)?;
+        self.redact_captured(&mut outcome.stderr, is_truncated)?;
+        self.redact_bytes(&mut outcome.terminal, true);
         if let End::NotStarted(_, words) = &mut outcome.end {
-            self.text(words);
+            self.redact_text(words);
         }
         for left in &mut outcome.left_behind {
-            let is_cut = left.name.len() == CUT_NAME;
-            self.bytes(&mut left.name, is_cut);
+            let is_truncated = left.name.len() == TRUNCATED_NAME_LEN;
+            self.redact_bytes(&mut left.name, is_truncated);
         }
         for trip in outcome.trips.iter_mut().flatten() {
-            trip.args.iter_mut().chain([&mut trip.program]).for_each(|word| self.text(word));
+            trip.args.iter_mut().chain([&mut trip.program]).for_each(|word| self.redact_text(word));
         }
         if let Some(changes) = &mut outcome.changes {
-            changes.list.iter_mut().for_each(|change| self.text(&mut change.path));
+            changes.list.iter_mut().for_each(|change| self.redact_text(&mut change.path));
         }
         for leak in outcome.leaks.iter_mut().flatten() {
             if let LeakPlace::File(_, path, _) = &mut leak.place {
-                self.text(path);
+                self.redact_text(path);
             }
         }
         if let Some(path) = outcome.lock.as_mut().and_then(|lock| lock.path.as_mut()) {
-            self.text(path);
+            self.redact_text(path);
         }
         Ok(())
     }
 
-    fn text(&self, text: &mut String) {
+    fn redact_text(&self, text: &mut String) {
         let mut bytes = std::mem::take(text).into_bytes();
-        self.bytes(&mut bytes, false);
-        // A value that is no UTF-8 can be found within a character.
+        self.redact_bytes(&mut bytes, false);
+        // A value that is not UTF-8 may match in the middle of a character.
         *text = String::from_utf8_lossy(&bytes).into_owned();
     }
 
-    fn bytes(&self, bytes: &mut Vec<u8>, is_cut: bool) {
-        let mut window = Window { told: bytes.clone(), was: std::mem::take(bytes), ..Window::default() };
+    fn redact_bytes(&self, bytes: &mut Vec<u8>, is_truncated: bool) {
+        let mut window =
+            Window { redacted: bytes.clone(), original: std::mem::take(bytes), ..Window::default() };
         self.search(&mut window);
-        if is_cut {
-            self.search_end(&mut window);
+        if is_truncated {
+            self.search_truncated(&mut window);
         }
-        *bytes = window.told;
+        *bytes = window.redacted;
     }
 
-    fn captured(&self, captured: &mut Captured, is_cut: bool) -> io::Result<()> {
+    fn redact_captured(&self, captured: &mut Captured, is_truncated: bool) -> io::Result<()> {
         match &mut captured.bytes {
             Bytes::Memory(bytes) => {
-                let mut told = bytes.to_vec();
-                self.bytes(&mut told, is_cut);
-                if told[..] != bytes[..] {
-                    *bytes = told.into();
+                let mut redacted = bytes.to_vec();
+                self.redact_bytes(&mut redacted, is_truncated);
+                if redacted[..] != bytes[..] {
+                    *bytes = redacted.into();
                 }
             }
-            // A capture of this process is all of its file.
-            Bytes::File { file, len, digest, .. } => *digest = self.file(file, *len, is_cut)?,
+            // A capture in this process occupies its whole file.
+            Bytes::File { file, len, digest, .. } => *digest = self.redact_file(file, *len, is_truncated)?,
         }
         Ok(())
     }
 
-    /// Takes the secrets out of the first `len` bytes of a file, which has no name and no other reader; gives its digest.
-    fn file(&self, file: &File, len: u64, is_cut: bool) -> io::Result<u128> {
-        let longest = self.longest();
+    /// Redacts the first `len` bytes of a file, which has no name and no other reader; returns their new digest.
+    fn redact_file(&self, file: &File, len: u64, is_truncated: bool) -> io::Result<u128> {
+        let max_pattern_len = self.max_pattern_len();
         let mut hash = Box::new(Xxh3::new());
         let mut window = Window::default();
-        // Where the window begins, and where it ends.
+        // Offsets of the window in the file.
         let (mut start, mut end) = (0, 0);
         loop {
-            let more = usize::try_from(len - end).map_or(PIECE, |left| left.min(PIECE));
-            let kept = window.was.len();
-            window.was.resize(kept + more, 0);
-            file.read_exact_at(&mut window.was[kept..], end)?;
-            window.told.extend_from_slice(&window.was[kept..]);
+            let more = usize::try_from(len - end).map_or(READ_SIZE, |left| left.min(READ_SIZE));
+            let kept = window.original.len();
+            window.original.resize(kept + more, 0);
+            file.read_exact_at(&mut window.original[kept..], end)?;
+            window.redacted.extend_from_slice(&window.original[kept..]);
             end += more as u64;
             self.search(&mut window);
-            if is_cut && end == len {
-                self.search_end(&mut window);
+            if is_truncated && end == len {
+                self.search_truncated(&mut window);
             }
-            // What may be the beginning of a spelling stays. A great many line breaks are none.
+            // Keep the possible beginning of a pattern, unless it is padded with a great many line breaks.
             let gone = match end == len {
-                true => window.was.len(),
+                true => window.original.len(),
                 false => {
-                    let kept = window.text.len().saturating_sub(longest.saturating_sub(1));
-                    window.place(kept).max(window.was.len().saturating_sub(PIECE + longest))
+                    let kept = window.text.len().saturating_sub(max_pattern_len.saturating_sub(1));
+                    window
+                        .index_in_window(kept)
+                        .max(window.original.len().saturating_sub(READ_SIZE + max_pattern_len))
                 }
             };
-            if window.told[..gone] != window.was[..gone] {
-                file.write_all_at(&window.told[..gone], start)?;
+            if window.redacted[..gone] != window.original[..gone] {
+                file.write_all_at(&window.redacted[..gone], start)?;
             }
-            hash.update(&window.told[..gone]);
+            hash.update(&window.redacted[..gone]);
             start += gone as u64;
-            window.was.drain(..gone);
-            window.told.drain(..gone);
+            window.original.drain(..gone);
+            window.redacted.drain(..gone);
             if end == len {
                 return Ok(hash.digest128());
             }
         }
     }
 
-    /// Replaces all spellings in the window.
+    /// Replaces all patterns in the window.
     fn search(&self, window: &mut Window) {
-        window.read_lines();
-        for spelling in &self.spellings {
+        window.join_lines();
+        for pattern in &self.patterns {
             let (mut from, mut done) = (0, 0);
-            while let Some(at) = spelling.finder.find(&window.text[from..]) {
-                let end = from + at + spelling.bytes().len();
-                window.replace(done.max(from + at)..end, spelling);
-                // It may begin anew within itself.
+            while let Some(at) = pattern.finder.find(&window.text[from..]) {
+                let end = from + at + pattern.bytes().len();
+                window.replace(done.max(from + at)..end, pattern);
+                // Occurrences may overlap.
                 (from, done) = (from + at + 1, end);
             }
         }
     }
 
-    /// Replaces the beginning of a spelling that the window ends with.
-    fn search_end(&self, window: &mut Window) {
+    /// Replaces a truncated pattern at the end of the window.
+    fn search_truncated(&self, window: &mut Window) {
         let text = &window.text;
-        let begins = |from: &usize| {
-            self.spellings.iter().find(|spelling| spelling.bytes().starts_with(&text[*from..]))
-        };
-        let last = (text.len() + 1).saturating_sub(SHORTEST);
-        let first = text.len().saturating_sub(self.longest());
+        let begins =
+            |from: &usize| self.patterns.iter().find(|pattern| pattern.bytes().starts_with(&text[*from..]));
+        let last = (text.len() + 1).saturating_sub(MIN_SECRET_LEN);
+        let first = text.len().saturating_sub(self.max_pattern_len());
         let found = (first..last).find_map(|from| Some((from, begins(&from)?)));
-        if let Some((from, spelling)) = found {
-            window.replace(from..text.len(), spelling);
+        if let Some((from, pattern)) = found {
+            window.replace(from..text.len(), pattern);
         }
     }
 }
 
-fn is_break(byte: u8) -> bool {
+fn is_line_break(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-fn without_breaks(spelling: Vec<u8>) -> Vec<u8> {
-    spelling.into_iter().filter(|byte| !is_break(*byte)).collect()
+fn without_line_breaks(pattern: Vec<u8>) -> Vec<u8> {
+    pattern.into_iter().filter(|byte| !is_line_break(*byte)).collect()
 }

@@ -1,4 +1,4 @@
-//! Removes the folders of runs: whatever a target has made in them, and those whose owner was killed.
+//! Removes the folders of runs, whatever a target put into them, and those of helpers that were killed.
 
 use super::dir::Dir;
 use rustix::fs::{FlockOperation, Mode, flock, fstat};
@@ -8,77 +8,77 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How the names of the folders begin that the folders of runs are in.
+/// Prefix of the name of the folder that contains all runs of a helper.
 pub(super) const PREFIX: &str = "agentnative-";
-/// The file in such a folder that its owner holds locked.
-const OWNER: &str = ".agentnative-owner";
-/// What cannot be removed in this time stays.
-const LONGEST: Duration = Duration::from_secs(20);
-/// Longest time for what others have left: a run is waiting.
-const SWEEP: Duration = Duration::from_secs(2);
-/// A folder that changed more recently may be one whose owner has not locked it yet.
-const SETTLED: Duration = Duration::from_secs(60);
+/// Name of the lock file that the owner of such a folder holds.
+const LOCK_FILE: &str = ".agentnative-owner";
+/// Maximum duration of a removal. Entries that are left then stay.
+const MAX_REMOVAL: Duration = Duration::from_secs(20);
+/// Maximum duration of the removal of abandoned folders, since a run is waiting.
+const MAX_SWEEP: Duration = Duration::from_secs(2);
+/// Minimum age of an abandoned folder: the owner of a newer one may not have locked it yet.
+const MIN_AGE: Duration = Duration::from_secs(60);
 
 /// Marks a folder as owned by this process, until the file is closed.
-pub(super) fn own(folder: &Dir) -> io::Result<File> {
-    let file = folder.create(OWNER, Mode::RUSR | Mode::WUSR)?;
+pub(super) fn lock(folder: &Dir) -> io::Result<File> {
+    let file = folder.create(LOCK_FILE, Mode::RUSR | Mode::WUSR)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     Ok(file)
 }
 
-/// Removes what earlier owners left behind that are gone.
+/// Removes the folders of owners that have ended.
 pub(super) fn sweep(temporary: &Path) {
-    let deadline = Instant::now() + SWEEP;
+    let deadline = Instant::now() + MAX_SWEEP;
     let Ok(temporary) = Dir::open(temporary) else { return };
     for entry in temporary.entries().into_iter().flatten().flatten() {
         let name = entry.os_name();
-        if entry.is_folder && is_ours(&temporary, name) && is_abandoned(&temporary, name) {
+        if entry.is_folder && is_runs_folder(&temporary, name) && is_abandoned(&temporary, name) {
             remove_until(&temporary, name, deadline);
         }
     }
 }
 
-/// Whether an entry of `parent` is a folder of runs of this user, by its name and its owner.
-pub(super) fn is_ours(parent: &Dir, name: &OsStr) -> bool {
+/// Whether an entry of `parent` is a folder of a helper of this user, by its name and its owner.
+pub(super) fn is_runs_folder(parent: &Dir, name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
         && parent.stat(name).is_ok_and(|found| found.st_uid == rustix::process::geteuid().as_raw())
 }
 
-/// Whether a folder is one of ours that nobody owns any more.
+/// Whether the helper that owned a folder has ended.
 fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
     let Ok(folder) = parent.folder(name) else { return false };
     let Ok(found) = fstat(&folder) else { return false };
     let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(found.st_mtime).unwrap_or(0));
-    let settled = modified.elapsed().is_ok_and(|age| age > SETTLED);
-    settled
+    let is_old = modified.elapsed().is_ok_and(|age| age > MIN_AGE);
+    is_old
         && found.st_uid == rustix::process::geteuid().as_raw()
         && folder
-            .read(OWNER)
+            .read(LOCK_FILE)
             .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
-/// Removes an entry of `parent` with all that is in it, also what its owner may not read. Returns whether it is gone: what
-/// cannot be removed stays.
+/// Removes an entry of `parent` and its contents, also those that their owner may not read. Returns whether it is gone:
+/// entries that cannot be removed stay.
 pub(super) fn remove(parent: &Dir, name: &OsStr) -> bool {
-    remove_until(parent, name, Instant::now() + LONGEST);
+    remove_until(parent, name, Instant::now() + MAX_REMOVAL);
     parent.stat(name).is_err()
 }
 
-/// Folders are moved up before they are emptied: neither memory nor descriptors grow with the depth.
+/// Moves each folder up before emptying it, so that neither memory nor descriptors grow with the depth.
 fn remove_until(parent: &Dir, name: &OsStr, deadline: Instant) {
-    let Ok(top) = parent.folder_with_all_rights(name) else {
-        // It may be a link or a file by now.
+    let Ok(top) = parent.grant_and_open_folder(name) else {
+        // A run may have replaced it by a link or a file.
         parent.remove_file(name).unwrap_or_default();
         return;
     };
     let mut moved = 0;
     let mut pending: Vec<CString> = Vec::new();
     let mut is_over = || Instant::now() >= deadline;
-    if empty(&top, &mut is_over, &mut |name| pending.push(name.to_owned())) {
+    if remove_contents(&top, &mut is_over, &mut |name| pending.push(name.to_owned())) {
         while let Some(name) = pending.pop() {
-            let Ok(folder) = top.folder_with_all_rights(&name) else { continue };
+            let Ok(folder) = top.grant_and_open_folder(&name) else { continue };
             let mut up = |name: &CString| pending.extend(move_up(&folder, name, &top, &mut moved));
-            if !empty(&folder, &mut is_over, &mut up) {
+            if !remove_contents(&folder, &mut is_over, &mut up) {
                 return;
             }
             top.remove_folder(&name).unwrap_or_default();
@@ -87,9 +87,9 @@ fn remove_until(parent: &Dir, name: &OsStr, deadline: Instant) {
     parent.remove_folder(name).unwrap_or_default();
 }
 
-/// Removes what is in a folder but for the folders that are not empty, whose names `left` gets. Returns whether there was
-/// time for all.
-fn empty(folder: &Dir, is_over: &mut dyn FnMut() -> bool, left: &mut dyn FnMut(&CString)) -> bool {
+/// Removes the contents of a folder except non-empty subfolders, whose names are passed to `left`. Returns false when
+/// the time is over.
+fn remove_contents(folder: &Dir, is_over: &mut dyn FnMut() -> bool, left: &mut dyn FnMut(&CString)) -> bool {
     for entry in folder.entries().into_iter().flatten().flatten() {
         if is_over() {
             return false;
@@ -103,10 +103,10 @@ fn empty(folder: &Dir, is_over: &mut dyn FnMut() -> bool, left: &mut dyn FnMut(&
     true
 }
 
-/// Moves a folder right into `top`, and returns its name there.
+/// Moves a folder directly into `top`, and returns its new name.
 fn move_up(parent: &Dir, name: &CString, top: &Dir, moved: &mut u64) -> Option<CString> {
-    // Its entry `..` changes with it.
-    parent.folder_with_all_rights(name).ok()?;
+    // Moving changes its entry `..`, so it has to be writable.
+    parent.grant_and_open_folder(name).ok()?;
     loop {
         let place = CString::new(moved.to_string()).ok()?;
         *moved += 1;

@@ -1,15 +1,15 @@
-//! Confined runs: what they see, the process that starts them, and the connections that they may make.
+//! Runs in namespaces: their specification, their first process, and the connections that they may make.
 
-use super::all_runs::Common;
-use super::cell::{Begun, Cell, ENDED, decode};
+use super::common::Common;
 use super::folder::Folder;
-use super::home_view::InHome;
+use super::home_view::HomeView;
 use super::loopback::LOOPBACK;
-use super::plan::Rung;
-use super::run_environment::locales_of;
+use super::plan::ConfinementLevel;
+use super::run_environment::locale_folder;
+use super::sandbox_spec::{EXIT_STATUS_LEN, InitAnswer, SandboxSpec, decode_exit_status};
 use super::start_folder::StartFolder;
 use super::status::Status;
-use super::stream::awaitable;
+use super::stream::async_fd;
 use super::terminal::Terminal;
 use super::zygote::Zygote;
 use crate::outcome::is_want;
@@ -32,52 +32,52 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet, spawn_local};
 use tokio::time::timeout;
 
-/// Whether a job is to be confined by namespaces, where there are any.
+/// Whether a job is to be confined by namespaces, if the system has them.
 pub(super) fn wants_namespaces(job: &Job) -> bool {
     matches!(job.isolation, Isolation::Available | Isolation::Required | Isolation::Full)
 }
 
-/// The numbers of processes: those of two runs are not the same, as far as a namespace has numbers.
-const FIRST_PROCESS: u32 = 300;
-const FIRST_PROCESSES: u64 = 3_700;
-const BETWEEN_PROCESSES: u64 = 61;
-const MOST_PROCESSES: u32 = 8_192;
+/// Range of the process IDs of a run. Two runs do not start with the same ID, as far as the range allows.
+const MIN_PROCESS_ID: u32 = 300;
+const PROCESS_ID_RANGE: u64 = 3_700;
+const PROCESS_ID_STEP: u64 = 61;
+const MAX_PROCESSES: u32 = 8_192;
 
-/// Folders that services of the machine tell in how names are resolved, for runs that have the network; and programs of
-/// NixOS.
-const OF_NETWORK: &[&str] = &["/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve"];
-const OF_SYSTEM: &[&str] = &["/run/current-system", "/run/opengl-driver"];
+/// Folders in which services of the machine publish how names are resolved, visible to runs with network; and the
+/// programs of NixOS, visible to all.
+const NETWORK_FOLDERS: &[&str] = &["/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve"];
+const SYSTEM_FOLDERS: &[&str] = &["/run/current-system", "/run/opengl-driver"];
 
-/// The folders of the machine that are empty for a run: those that its users share, the homes of the user, and that of all
-/// runs.
+/// Returns the folders of the machine that are empty for a run: those that users share, the homes of the user, and the
+/// folder of all runs.
 pub(super) fn masks(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
     let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     shared.chain(homes.iter().cloned()).chain([root.to_owned()]).collect()
 }
 
-impl Cell {
-    /// That of the call of this number in this folder, with this environment.
-    pub fn of(common: &Common, job: &Job, folder: &Folder, number: u64) -> Self {
+impl SandboxSpec {
+    /// Returns the specification for a call in this folder. `run_id` selects the process IDs.
+    pub fn of(common: &Common, job: &Job, folder: &Folder, run_id: u64) -> Self {
         let masked = &common.masks;
         let shared = |path: &Path| {
             let shared = masked.iter().filter(|mask| !common.homes.contains(mask));
             shared.filter_map(|mask| first_below(mask, path)).collect::<Vec<_>>()
         };
         let mut visible: BTreeSet<PathBuf> =
-            mentioned(job, common.root.path()).flat_map(|path| shared(&path)).collect();
-        let of_network = OF_NETWORK.iter().filter(|_| job.network);
-        visible.extend(OF_SYSTEM.iter().chain(of_network).map(PathBuf::from));
+            mentioned_paths(job, common.root.path()).flat_map(|path| shared(&path)).collect();
+        let network_folders = NETWORK_FOLDERS.iter().filter(|_| job.network);
+        visible.extend(SYSTEM_FOLDERS.iter().chain(network_folders).map(PathBuf::from));
         visible.insert(common.root.tripwires());
-        visible.extend(locales_of(job, common).cloned());
+        visible.extend(locale_folder(job, common).cloned());
         if job.secret.as_ref().is_some_and(|secret| secret.file.is_some()) {
-            visible.insert(folder.secret());
+            visible.insert(folder.secret_path());
         }
-        let mut home = InHome::of(common, job);
+        let mut home = HomeView::of(common, job);
         visible.append(&mut home.visible);
         let (mut writable, mut start, mut protected) = (vec![folder.path().into()], None, Vec::new());
         match StartFolder::of(job, &common.homes) {
             StartFolder::Real(path) => {
-                protected = super::start_folder::protected(job, &path);
+                protected = super::start_folder::protected_paths(job, &path);
                 writable.push(path.into());
             }
             StartFolder::View(path) => {
@@ -88,7 +88,8 @@ impl Cell {
             }
             StartFolder::Own => {}
         }
-        let hidden = home.hidden.into_iter().chain(common.root.others()).map(Into::into).collect();
+        let hidden =
+            home.hidden.into_iter().chain(common.root.folders_of_other_helpers()).map(Into::into).collect();
         let view = View {
             root: common.root.path().into(),
             masked: masked.iter().map(Into::into).collect(),
@@ -99,8 +100,8 @@ impl Cell {
             start,
             hidden,
             exposed: common.exposed().to_vec(),
-            last_process: FIRST_PROCESS + (number * BETWEEN_PROCESSES % FIRST_PROCESSES) as u32,
-            most_processes: MOST_PROCESSES,
+            last_process: MIN_PROCESS_ID + (run_id * PROCESS_ID_STEP % PROCESS_ID_RANGE) as u32,
+            most_processes: MAX_PROCESSES,
         };
         let terminal = job.variant.has_terminal_out() || job.variant == Variant::TerminalIn;
         Self { view, network: job.network, ports: job.connect.clone(), terminal }
@@ -108,39 +109,39 @@ impl Cell {
 }
 
 impl Common {
-    /// What starts runs in namespaces, tried once; or why this system has none for us.
+    /// Returns the process that starts runs in namespaces, or the reason why this system has none. Tried only once.
     pub(super) async fn zygote(&self) -> Result<&Zygote, &io::Error> {
         let start = || async {
             let zygote = Zygote::start(self.root.path()).await?;
-            attempt(self, &zygote).await.map(|()| zygote)
+            try_namespaces(self, &zygote).await.map(|()| zygote)
         };
         self.zygote.get_or_init(start).await.as_ref()
     }
 
-    /// What starts a run that is confined by this, if it is by namespaces.
-    pub(super) async fn zygote_of(&self, rung: &Rung) -> Option<&Zygote> {
-        if *rung == Rung::Namespaces { self.zygote().await.ok() } else { None }
+    /// Returns the zygote if this level uses namespaces.
+    pub(super) async fn zygote_for(&self, level: &ConfinementLevel) -> Option<&Zygote> {
+        if *level == ConfinementLevel::Namespaces { self.zygote().await.ok() } else { None }
     }
 }
 
-/// Makes the namespaces of a run, as a trial.
+/// Creates the namespaces of a run as a trial.
 ///
 /// # Errors
-/// This system has no namespaces for us.
-async fn attempt(common: &Common, zygote: &Zygote) -> io::Result<()> {
+/// If this system does not allow them.
+async fn try_namespaces(common: &Common, zygote: &Zygote) -> io::Result<()> {
     let (_kept, launch) = UnixStream::pair()?;
-    let mut cell = Cell { view: View::default(), network: false, ports: Vec::new(), terminal: true };
-    cell.view.root = common.root.path().into();
-    cell.view.masked = common.masks.iter().map(Into::into).collect();
-    cell.view.visible = vec![common.root.tripwires().into()];
-    timeout(LONGEST, Init::start(zygote, &cell, launch)).await.map_err(io::Error::from)?.map(drop)
+    let mut spec = SandboxSpec { view: View::default(), network: false, ports: Vec::new(), terminal: true };
+    spec.view.root = common.root.path().into();
+    spec.view.masked = common.masks.iter().map(Into::into).collect();
+    spec.view.visible = vec![common.root.tripwires().into()];
+    timeout(MAX_TRIAL, Init::start(zygote, &spec, launch)).await.map_err(io::Error::from)?.map(drop)
 }
 
-/// No machine takes so long.
-const LONGEST: Duration = Duration::from_secs(5);
+/// Maximum duration of the trial.
+const MAX_TRIAL: Duration = Duration::from_secs(5);
 
-/// What is there of all that the command line and the environment name, and is not below `root`.
-fn mentioned(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
+/// Returns the existing paths that the command line and the environment name, except those below `root`.
+fn mentioned_paths(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
     let values = job.env.iter().map(|(_, value)| value);
     let words = std::iter::once(&job.program).chain([&job.cwd]).chain(&job.args).chain(values);
     let parts = words.flat_map(|word| {
@@ -149,62 +150,64 @@ fn mentioned(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
     });
     let paths = parts.map(|part| Path::new(&job.cwd).join(OsStr::from_bytes(part)));
     let others = paths.filter(move |path| !path.starts_with(root));
-    // Both where it is and where it leads to.
+    // Both the path and what it resolves to.
     let both = others.filter_map(|path| path.canonicalize().ok().map(|real| [path, real]));
     both.flatten().filter(move |path| !path.starts_with(root))
 }
 
-/// The first folder or file on the way from `mask` to a path that is in it.
+/// Returns the first entry on the way from `mask` to a path below it.
 fn first_below(mask: &Path, path: &Path) -> Option<PathBuf> {
     Some(mask.join(path.strip_prefix(mask).ok()?.components().next()?))
 }
 
-/// The first process of a confined run.
+/// The first process of a confined run, as the supervisor sees it.
 pub(super) struct Init {
     control: AsyncFd<UnixStream>,
-    /// All processes of the run are gone when this one is.
+    /// The pidfd: when the process has ended, so have all processes of the run.
     handle: AsyncFd<OwnedFd>,
     pub pid: Pid,
     /// The launcher, then the target.
     pub target: Pid,
     status: Option<Status>,
     pub missed_network: bool,
-    /// Both sides of its terminal, where it has one.
     pub terminal: Option<Terminal>,
-    /// It cannot write to the folder that it starts in, though it should see it copy on write.
+    /// Whether the start folder is read-only, although a copy-on-write view of it was specified.
     pub read_only_start: bool,
     _relays: Vec<Relay>,
 }
 
 impl Init {
-    /// Starts it, with the launcher, to which `launch` is the socket.
+    /// Starts the first process and the launcher, whose socket is `launch`.
     ///
     /// # Errors
-    /// The namespaces of the run could not be made.
-    pub async fn start(zygote: &Zygote, cell: &Cell, launch: UnixStream) -> io::Result<Self> {
+    /// If the namespaces of the run cannot be created.
+    pub async fn start(zygote: &Zygote, spec: &SandboxSpec, launch: UnixStream) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         zygote.start_init(theirs, launch)?;
-        match super::talk::send_with(&ours, &frame(cell, &[])?, &[]) {
-            // It is refused: the answer below says why.
+        match super::client_socket::send_with_fds(&ours, &frame(spec, &[])?, &[]) {
+            // The answer below has the reason.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             sent => drop(sent?),
         }
-        let control = awaitable(ours, Interest::READABLE)?;
+        let control = async_fd(ours, Interest::READABLE)?;
         control.readable().await?.retain_ready();
-        let (begun, _, fds) = receive(control.get_ref()).map_err(|_| gone())?;
+        let (answer, _, fds) = receive(control.get_ref()).map_err(|_| process_gone())?;
         control.get_ref().set_nonblocking(true)?;
-        let (counts, is_copied) = match begun {
-            Begun::Yes(counts, is_copied) => (counts, is_copied),
-            Begun::No(number, _) if is_want(number) => return Err(io::Error::from_raw_os_error(number)),
-            Begun::No(_, words) => return Err(io::Error::other(words)),
+        let (counts, is_copied) = match answer {
+            InitAnswer::Yes(counts, is_copied) => (counts, is_copied),
+            InitAnswer::No(number, _) if is_want(number) => return Err(io::Error::from_raw_os_error(number)),
+            InitAnswer::No(_, words) => return Err(io::Error::other(words)),
         };
         let mut fds = fds.into_iter();
-        let (handle, target) = (fds.next().ok_or_else(gone)?, fds.next().ok_or_else(gone)?);
-        let pid = sys::process_of(&handle).ok_or_else(gone)?;
-        let handle = awaitable(handle, Interest::READABLE)?;
-        let target = sys::process_of(&target).ok_or_else(gone)?;
-        let terminal = match cell.terminal {
-            true => Some(Terminal::of(fds.next().ok_or_else(gone)?, fds.next().ok_or_else(gone)?)?),
+        let (handle, target) = (fds.next().ok_or_else(process_gone)?, fds.next().ok_or_else(process_gone)?);
+        let pid = sys::process_of(&handle).ok_or_else(process_gone)?;
+        let handle = async_fd(handle, Interest::READABLE)?;
+        let target = sys::process_of(&target).ok_or_else(process_gone)?;
+        let terminal = match spec.terminal {
+            true => Some(Terminal::from_sides(
+                fds.next().ok_or_else(process_gone)?,
+                fds.next().ok_or_else(process_gone)?,
+            )?),
             false => None,
         };
         let mut relays = Vec::new();
@@ -226,33 +229,33 @@ impl Init {
         })
     }
 
-    /// Waits until the target has ended. May be dropped while it waits.
-    pub async fn ended(&mut self) {
+    /// Waits until the target has ended. Cancel safe.
+    pub async fn wait_until_ended(&mut self) {
         while self.status.is_none() {
             let Ok(mut guard) = self.control.readable().await else { return };
-            let mut told = [0; ENDED];
-            match guard.try_io(|socket| Ok(rustix::io::read(socket.get_ref(), &mut told)?)) {
-                Ok(Ok(ENDED)) => {
-                    let (status, missed) = decode(told);
+            let mut encoded = [0; EXIT_STATUS_LEN];
+            match guard.try_io(|socket| Ok(rustix::io::read(socket.get_ref(), &mut encoded)?)) {
+                Ok(Ok(EXIT_STATUS_LEN)) => {
+                    let (status, missed) = decode_exit_status(encoded);
                     (self.status, self.missed_network) = (Some(status), missed);
                 }
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Somebody outside has killed it, and with it the target.
+                // Another process has killed it, and with it the target.
                 Ok(_) => self.status = Some(Status::Signaled(Signal::KILL.as_raw())),
                 Err(_would_block) => {}
             }
         }
     }
 
-    /// Kills it, and waits until all processes of the run are gone.
-    pub async fn end_all(&self) {
+    /// Kills it, and waits until all processes of the run have ended.
+    pub async fn kill_all(&self) {
         sys::kill(self.handle.get_ref());
-        // What cannot be waited for any more is gone.
+        // An error also means that it is gone.
         let gone = async { self.handle.readable().await.map(drop).unwrap_or_default() };
-        timeout(LONGEST_END, gone).await.unwrap_or_default();
+        timeout(MAX_END, gone).await.unwrap_or_default();
     }
 
-    /// How the target ended, if [`Init::ended`] has seen it.
+    /// Returns the exit status of the target, once [`Init::wait_until_ended`] has received it.
     pub fn status(&self) -> Option<Status> {
         self.status
     }
@@ -261,20 +264,20 @@ impl Init {
 impl Drop for Init {
     fn drop(&mut self) {
         sys::kill(self.handle.get_ref());
-        sys::wait_for_exit(self.handle.get_ref(), KILLED);
+        sys::wait_for_exit(self.handle.get_ref(), MAX_KILL_WAIT);
     }
 }
 
-/// A process in an uninterruptible wait takes longer, and is not waited for.
-const LONGEST_END: Duration = Duration::from_secs(10);
-/// The kernel ends the processes of a namespace faster.
-const KILLED: Duration = Duration::from_millis(500);
+/// Maximum time until all processes have ended; one in an uninterruptible wait takes longer.
+const MAX_END: Duration = Duration::from_secs(10);
+/// Maximum time that dropping waits; the kernel ends the processes of a namespace faster.
+const MAX_KILL_WAIT: Duration = Duration::from_millis(500);
 
-fn gone() -> io::Error {
+fn process_gone() -> io::Error {
     Errno::SRCH.into()
 }
 
-/// Passes the connections to a port of a run's own network on to that port of the machine, until it is dropped.
+/// Forwards connections to a port in the network namespace of a run to that port of the machine, until it is dropped.
 struct Relay(AbortHandle);
 
 impl Relay {
@@ -286,8 +289,8 @@ impl Relay {
             let mut open = JoinSet::new();
             while let Ok((connection, _)) = listener.accept().await {
                 while open.try_join_next().is_some() {}
-                if open.len() < MOST_CONNECTIONS {
-                    open.spawn_local(relay(connection, port));
+                if open.len() < MAX_CONNECTIONS {
+                    open.spawn_local(forward(connection, port));
                 }
             }
         };
@@ -295,9 +298,9 @@ impl Relay {
     }
 }
 
-const MOST_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 
-async fn relay(mut connection: TcpStream, port: u16) {
+async fn forward(mut connection: TcpStream, port: u16) {
     for address in LOOPBACK {
         if let Ok(mut service) = TcpStream::connect((address, port)).await {
             tokio::io::copy_bidirectional(&mut connection, &mut service).await.map(drop).unwrap_or_default();

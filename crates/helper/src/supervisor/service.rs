@@ -1,27 +1,27 @@
-//! Services: programs that run beside the runs, from their readiness until they are told to end.
+//! Services: programs that stay alive during the runs, from their readiness until they are ended.
 
-use super::all_runs::Common;
+use super::call_kind::CallKind;
+use super::client_socket::Requests;
+use super::common::Common;
 use super::execute::{execute, not_started};
-use super::kind::Kind;
-use super::loopback::takes_connections;
-use super::stop::{STOP_NOW, urge};
-use super::talk::Requests;
+use super::loopback::is_listening;
+use super::stop::{STOP_NOW, raise_urgency};
 use crate::{Outcome, Ready, Service};
 use std::rc::Rc;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, spawn_local};
 
-/// The services that were started, in their order.
+/// The started services, in order.
 #[derive(Default)]
-pub(super) struct Services(Vec<Running>);
+pub(super) struct Services(Vec<ActiveService>);
 
-struct Running {
-    order: watch::Sender<u8>,
+struct ActiveService {
+    stop_sender: watch::Sender<u8>,
     task: JoinHandle<Outcome>,
 }
 
 impl Services {
-    /// Starts a service and waits until it is ready; else gives what came of it. Must be called in a
+    /// Starts a service and waits until it is ready; returns its outcome if it ends before. Must be called in a
     /// `LocalSet`.
     pub async fn start(
         &mut self,
@@ -30,44 +30,46 @@ impl Services {
         requests: &mut Requests,
     ) -> Result<(), Box<Outcome>> {
         if let Ready::Port(port) = ready
-            && takes_connections(port).await
+            && is_listening(port).await
         {
-            let words = format!("another program already listens on port {port}");
-            return Err(not_started(0, words).into());
+            let message = format!("another program already listens on port {port}");
+            return Err(not_started(0, message).into());
         }
-        let (order, stop) = watch::channel(0);
-        let (told, mut is_ready) = oneshot::channel();
+        let (stop_sender, stop) = watch::channel(0);
+        let (ready_sender, mut became_ready) = oneshot::channel();
         let common = Rc::clone(common);
-        let kind = Kind::Service(ready, told);
+        let kind = CallKind::Service(ready, ready_sender);
         let task = spawn_local(async move { execute(&common, &job, kind, stop).await });
         loop {
             tokio::select! {
-                told = &mut is_ready => {
-                    if told.is_err() {
-                        return Err(outcome(task).await.into());
+                result = &mut became_ready => {
+                    if result.is_err() {
+                        return Err(join(task).await.into());
                     }
-                    self.0.push(Running { order, task });
+                    self.0.push(ActiveService { stop_sender, task });
                     return Ok(());
                 }
-                request = requests.next(), if *order.borrow() < STOP_NOW => urge(&order, request.as_ref()),
+                request = requests.next(), if *stop_sender.borrow() < STOP_NOW => {
+                    raise_urgency(&stop_sender, request.as_ref());
+                }
             }
         }
     }
 
-    /// Ends all of them; gives what came of each.
+    /// Ends all services; returns their outcomes.
     pub async fn end(&mut self, level: u8) -> Vec<Outcome> {
-        for running in &self.0 {
-            running.order.send_replace(level);
+        for service in &self.0 {
+            service.stop_sender.send_replace(level);
         }
         let mut outcomes = Vec::new();
-        for Running { task, order: _kept } in self.0.drain(..) {
-            outcomes.push(outcome(task).await);
+        for ActiveService { task, stop_sender: _kept } in self.0.drain(..) {
+            outcomes.push(join(task).await);
         }
         outcomes
     }
 }
 
-async fn outcome(task: JoinHandle<Outcome>) -> Outcome {
+async fn join(task: JoinHandle<Outcome>) -> Outcome {
     match task.await {
         Ok(outcome) => outcome,
         Err(error) => std::panic::resume_unwind(error.into_panic()),

@@ -1,6 +1,6 @@
-//! The slots of runs: those that helpers share are taken as they are free, beside one that is each helper's own.
+//! The slots of runs: one that this helper always has, and those that several helpers share.
 
-use super::stream::awaitable;
+use super::stream::async_fd;
 use rustix::io::{Errno, read, write};
 use rustix::stdio::stdout;
 use std::cell::Cell;
@@ -10,14 +10,13 @@ use std::rc::Rc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The slots of this helper.
 pub(super) struct Slots {
-    /// What counts those that are shared; none where only our own number of jobs counts.
+    /// The counter of the shared slots; `None` if only the number of jobs of this helper counts.
     shared: Option<Rc<AsyncFd<OwnedFd>>>,
     own_is_free: Rc<Cell<bool>>,
 }
 
-/// A slot that is taken; it is free again when this is dropped.
+/// A slot in use, which is freed when this is dropped.
 pub(super) enum Slot {
     Unlimited,
     Own(Rc<Cell<bool>>),
@@ -25,7 +24,7 @@ pub(super) enum Slot {
 }
 
 impl Slots {
-    /// Those that our standard output counts, if they are shared.
+    /// Creates the slots; stdout is the counter of the shared ones, if there are any.
     pub fn new(are_shared: bool) -> io::Result<Self> {
         let counter = || -> io::Result<_> {
             #[expect(
@@ -33,13 +32,13 @@ impl Slots {
                 reason = "nothing is written to it but slots that are free again"
             )]
             let counter = stdout().try_clone_to_owned()?;
-            Ok(Rc::new(awaitable(counter, Interest::READABLE)?))
+            Ok(Rc::new(async_fd(counter, Interest::READABLE)?))
         };
         Ok(Self { shared: are_shared.then(counter).transpose()?, own_is_free: Rc::new(Cell::new(true)) })
     }
 
-    /// One that is free now.
-    pub fn try_take(&self) -> Option<Slot> {
+    /// Acquires a slot that is free now.
+    pub fn try_acquire(&self) -> Option<Slot> {
         let Some(shared) = &self.shared else { return Some(Slot::Unlimited) };
         if self.own_is_free.replace(false) {
             return Some(Slot::Own(Rc::clone(&self.own_is_free)));
@@ -47,8 +46,8 @@ impl Slots {
         try_read(shared).ok().map(|()| Slot::Shared(Rc::clone(shared)))
     }
 
-    /// One of the shared ones, when it is free. May be dropped while it waits.
-    pub async fn take(&self) -> Slot {
+    /// Waits for a shared slot and acquires it. Cancel safe.
+    pub async fn acquire(&self) -> Slot {
         let Some(shared) = &self.shared else { return std::future::pending().await };
         loop {
             match shared.readable().await {

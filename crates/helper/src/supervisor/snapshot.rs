@@ -1,4 +1,4 @@
-//! Snapshots of the workspace and the home of a run, and what changed between two.
+//! Snapshots of the files in the workspace and the home of a run, and their differences.
 
 use super::dir::{Dir, permissions};
 use super::folder::Folder;
@@ -12,48 +12,48 @@ use std::io::{self, Read as _};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::Xxh3;
 
-/// A snapshot of more files, folders and links is not made.
-const MOST_ENTRIES: usize = 20_000;
-/// Nor one of more bytes.
-const MOST_BYTES: u64 = 1 << 30;
-/// So many of them are read as JSON, in the order of the paths.
-const MOST_JSON: u64 = 4 << 20;
+/// Maximum number of entries of a snapshot.
+const MAX_ENTRIES: usize = 20_000;
+/// Maximum number of bytes of a snapshot.
+const MAX_BYTES: u64 = 1 << 30;
+/// Maximum number of bytes that are parsed as JSON, in the order of the paths.
+const MAX_JSON: u64 = 4 << 20;
 
-/// What is at each path of the workspace and of the home.
+/// The entry at each path of the workspace and of the home.
 #[derive(Debug)]
-pub(super) struct Snapshot(BTreeMap<(Area, PathBuf), Entry>);
+pub(super) struct FileSnapshot(BTreeMap<(Area, PathBuf), Entry>);
 
-/// What is left of the limits.
-struct Left {
+/// Remaining entries and bytes of a snapshot.
+struct Remaining {
     entries: usize,
     bytes: u64,
     json: u64,
 }
 
-impl Snapshot {
-    /// Looks at both folders as they are now.
+impl FileSnapshot {
+    /// Takes a snapshot of the folders of a run.
     ///
     /// # Errors
-    /// When there is too much to look at, or something cannot be read.
-    pub fn of(folder: &Folder) -> io::Result<Self> {
+    /// If a limit is exceeded or an entry cannot be read.
+    pub fn take(folder: &Folder) -> io::Result<Self> {
         let mut entries = BTreeMap::new();
-        let mut left = Left { entries: MOST_ENTRIES, bytes: MOST_BYTES, json: MOST_JSON };
+        let mut remaining = Remaining { entries: MAX_ENTRIES, bytes: MAX_BYTES, json: MAX_JSON };
         for area in [Area::Workspace, Area::Home, Area::Xdg] {
-            // The target may have removed the folder itself, or put something in its place.
-            let (parent, name) = (folder.dir(), OsStr::new(Folder::name_of(area)));
+            // The target may have removed or replaced the folder itself.
+            let (parent, name) = (folder.dir(), OsStr::new(Folder::area_name(area)));
             let Some(found) = present(parent.stat(name))? else { continue };
-            entries.insert((area, ".".into()), entry(parent, name, &found, &mut left)?);
+            entries.insert((area, ".".into()), entry(parent, name, &found, &mut remaining)?);
             let Some(root) = folder.area(area).ok().flatten() else { continue };
             root.walk(&mut |folder, name, path, found| {
-                left.entries = left.entries.checked_sub(1).ok_or_else(too_much)?;
-                entries.insert((area, path.into()), entry(folder, name, found, &mut left)?);
+                remaining.entries = remaining.entries.checked_sub(1).ok_or_else(too_much)?;
+                entries.insert((area, path.into()), entry(folder, name, found, &mut remaining)?);
                 Ok(())
             })?;
         }
         Ok(Self(entries))
     }
 
-    /// What became of it until `later`.
+    /// Returns the changes between this snapshot and a later one.
     pub fn changes(&self, later: &Self) -> Changes {
         let gone = self.0.keys().filter(|key| !later.0.contains_key(key));
         let mut differing: Vec<_> = later
@@ -78,27 +78,27 @@ fn too_much() -> io::Error {
     io::Error::other("there is too much to look at")
 }
 
-fn bare(kind: EntryKind, found: &Stat) -> Entry {
+fn entry_without_contents(kind: EntryKind, found: &Stat) -> Entry {
     let mode = permissions(found).bits();
     Entry { kind, mode, size: 0, digest: String::new(), shape: None }
 }
 
-fn entry(folder: &Dir, name: &OsStr, found: &Stat, left: &mut Left) -> io::Result<Entry> {
+fn entry(folder: &Dir, name: &OsStr, found: &Stat, remaining: &mut Remaining) -> io::Result<Entry> {
     match FileType::from_raw_mode(found.st_mode) {
         FileType::Symlink => {
             let digest = digest_of(folder.link_target(name)?.as_bytes());
-            return Ok(Entry { mode: 0, digest, ..bare(EntryKind::Link, found) });
+            return Ok(Entry { mode: 0, digest, ..entry_without_contents(EntryKind::Link, found) });
         }
-        FileType::Directory => return Ok(bare(EntryKind::Folder, found)),
+        FileType::Directory => return Ok(entry_without_contents(EntryKind::Folder, found)),
         FileType::RegularFile => {}
-        _ => return Ok(bare(EntryKind::Other, found)),
+        _ => return Ok(entry_without_contents(EntryKind::Other, found)),
     }
     let length = u64::try_from(found.st_size).unwrap_or(0);
-    left.bytes = left.bytes.checked_sub(length).ok_or_else(too_much)?;
+    remaining.bytes = remaining.bytes.checked_sub(length).ok_or_else(too_much)?;
     let mut file = folder.read(name)?.take(length);
     let (mut hash, mut buffer, mut size) = (Xxh3::new(), vec![0; 1 << 16], 0);
-    let is_text = left.json.checked_sub(length);
-    left.json = is_text.unwrap_or(left.json);
+    let is_text = remaining.json.checked_sub(length);
+    remaining.json = is_text.unwrap_or(remaining.json);
     let mut text = Vec::new();
     loop {
         let read = file.read(&mut buffer)?;
@@ -111,15 +111,20 @@ fn entry(folder: &Dir, name: &OsStr, found: &Stat, left: &mut Left) -> io::Resul
             text.extend_from_slice(&buffer[..read]);
         }
     }
-    // A number alone is text that happens to be JSON.
+    // A single number is text that happens to be JSON.
     let document = serde_json::from_slice(&text).ok();
     let document = document.filter(|document: &Value| document.is_object() || document.is_array());
     let shape = document.map(|document| {
-        let mut words = String::new();
-        write_shape(&document, &mut words);
-        digest_of(words.as_bytes())
+        let mut text = String::new();
+        write_shape(&document, &mut text);
+        digest_of(text.as_bytes())
     });
-    Ok(Entry { size, digest: format!("{:032x}", hash.digest128()), shape, ..bare(EntryKind::File, found) })
+    Ok(Entry {
+        size,
+        digest: format!("{:032x}", hash.digest128()),
+        shape,
+        ..entry_without_contents(EntryKind::File, found)
+    })
 }
 
 fn digest_of(bytes: &[u8]) -> String {
@@ -128,26 +133,26 @@ fn digest_of(bytes: &[u8]) -> String {
     format!("{:032x}", hash.digest128())
 }
 
-/// The document with a letter for each value, and its keys in order.
-fn write_shape(value: &Value, words: &mut String) {
+/// Writes a document with its keys in order and a letter for each value.
+fn write_shape(value: &Value, text: &mut String) {
     match value {
-        Value::Null => words.push('0'),
-        Value::Bool(_) => words.push('b'),
-        Value::Number(_) => words.push('n'),
-        Value::String(_) => words.push('s'),
+        Value::Null => text.push('0'),
+        Value::Bool(_) => text.push('b'),
+        Value::Number(_) => text.push('n'),
+        Value::String(_) => text.push('s'),
         Value::Array(items) => {
-            words.push('[');
-            items.iter().for_each(|item| write_shape(item, words));
-            words.push(']');
+            text.push('[');
+            items.iter().for_each(|item| write_shape(item, text));
+            text.push(']');
         }
         Value::Object(members) => {
             let members: BTreeMap<&String, &Value> = members.iter().collect();
-            words.push('{');
+            text.push('{');
             for (key, member) in members {
-                words.push_str(&format!("{key:?}"));
-                write_shape(member, words);
+                text.push_str(&format!("{key:?}"));
+                write_shape(member, text);
             }
-            words.push('}');
+            text.push('}');
         }
     }
 }

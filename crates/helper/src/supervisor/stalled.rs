@@ -1,4 +1,4 @@
-//! A server that takes connections and never answers, for one run.
+//! A server for one run that accepts connections and never answers.
 
 use crate::Job;
 use std::cell::Cell;
@@ -10,21 +10,21 @@ use std::rc::Rc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, spawn_local};
 
-/// No more connections are held open.
-const MOST: usize = 100;
+/// Maximum number of connections that are held open.
+const MAX_CONNECTIONS: usize = 100;
 
-/// The server; it ends when this is dropped.
+/// The server, which ends when this is dropped.
 pub(super) struct StalledServer {
-    /// What stands for its address.
-    place: String,
+    /// The text in the job that is replaced by the address.
+    placeholder: String,
     port: u16,
     connections: Rc<Cell<u32>>,
     task: AbortHandle,
 }
 
 impl StalledServer {
-    /// Takes connections from now on.
-    pub fn start(place: &str) -> io::Result<Self> {
+    /// Starts accepting connections.
+    pub fn start(placeholder: &str) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
@@ -35,26 +35,31 @@ impl StalledServer {
             let mut open: Vec<TcpStream> = Vec::new();
             while let Ok((connection, _)) = listener.accept().await {
                 count.set(count.get() + 1);
-                if open.len() < MOST {
+                if open.len() < MAX_CONNECTIONS {
                     open.push(connection);
                 }
             }
         };
-        Ok(Self { place: place.to_owned(), port, connections, task: spawn_local(serve).abort_handle() })
+        Ok(Self {
+            placeholder: placeholder.to_owned(),
+            port,
+            connections,
+            task: spawn_local(serve).abort_handle(),
+        })
     }
 
-    /// The job with the address in its place, to which it may connect.
-    pub fn place(&self, job: &Job) -> Job {
+    /// Returns the job with the address instead of the placeholder, and with permission to connect to it.
+    pub fn with_address(&self, job: &Job) -> Job {
         let address = format!("{}:{}", Ipv4Addr::LOCALHOST, self.port);
-        let placed = |text: &OsStr| replace_text(text, self.place.as_bytes(), address.as_bytes());
+        let replaced = |text: &OsStr| replace_text(text, self.placeholder.as_bytes(), address.as_bytes());
         let mut job = job.clone();
-        job.args.iter_mut().for_each(|arg| *arg = placed(arg));
-        job.env.iter_mut().for_each(|(_, value)| *value = placed(value));
+        job.args.iter_mut().for_each(|arg| *arg = replaced(arg));
+        job.env.iter_mut().for_each(|(_, value)| *value = replaced(value));
         job.connect.push(self.port);
         job
     }
 
-    /// How many connections came.
+    /// Returns the number of accepted connections.
     pub fn connections(&self) -> u32 {
         self.connections.get()
     }
@@ -66,14 +71,14 @@ impl Drop for StalledServer {
     }
 }
 
-/// A text with something in a place.
-pub(super) fn replace_text(text: &OsStr, place: &[u8], address: &[u8]) -> OsString {
-    let (mut rest, mut placed) = (text.as_bytes(), Vec::new());
-    while let Some(at) = rest.windows(place.len()).position(|part| part == place) {
-        placed.extend_from_slice(&rest[..at]);
-        placed.extend_from_slice(address);
-        rest = &rest[at + place.len()..];
+/// Returns a text with all occurrences of `placeholder` replaced.
+pub(super) fn replace_text(text: &OsStr, placeholder: &[u8], address: &[u8]) -> OsString {
+    let (mut rest, mut replaced) = (text.as_bytes(), Vec::new());
+    while let Some(at) = rest.windows(placeholder.len()).position(|part| part == placeholder) {
+        replaced.extend_from_slice(&rest[..at]);
+        replaced.extend_from_slice(address);
+        rest = &rest[at + placeholder.len()..];
     }
-    placed.extend_from_slice(rest);
-    OsString::from_vec(placed)
+    replaced.extend_from_slice(rest);
+    OsString::from_vec(replaced)
 }

@@ -1,6 +1,6 @@
-//! What a confined run may do with the folder that it starts in.
+//! The folder that a confined run starts in, and what the run may do with it.
 
-use super::all_runs::Common;
+use super::common::Common;
 use super::folder::Folder;
 use super::git::git_folder;
 use crate::Job;
@@ -8,21 +8,21 @@ use rustix::fs::{Access, access};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The folder that a run starts in, or the project that this lies in, with its links resolved.
+/// The resolved start folder of a run, or the project that contains it.
 pub(super) enum StartFolder {
-    /// It is the run's own, or a home, which is empty for the run and its own.
+    /// The workspace, or a home, which is a fresh folder of the run.
     Own,
-    /// The run sees it copy on write.
+    /// A folder that the run sees copy on write.
     View(PathBuf),
-    /// The run writes to it.
+    /// A folder that the run writes to.
     Real(PathBuf),
-    /// The run cannot write to it: it is the root of all, contains a home, or is somebody else's.
+    /// A folder that the run cannot write to: it is `/`, contains a home, or belongs to another user.
     Fixed(PathBuf),
 }
 
 impl StartFolder {
-    /// Returns that of a job. A view is one of the whole project: programs such as git look for it across the folders above,
-    /// but not across file systems.
+    /// Returns the start folder of a job. A view covers the whole project: programs such as git search the folders
+    /// above, but not across file systems.
     pub fn of(job: &Job, homes: &[PathBuf]) -> Self {
         if job.workspace.is_some() {
             return Self::Own;
@@ -35,7 +35,7 @@ impl StartFolder {
             return Self::Fixed(folder);
         }
         if job.writes {
-            // A home that lies in it would be written to as well.
+            // The run could also write to a home below the folder.
             return if homes.iter().any(|home| home.starts_with(&folder)) {
                 Self::Fixed(folder)
             } else {
@@ -54,14 +54,14 @@ impl StartFolder {
     }
 }
 
-/// Returns the project that a folder lies in: the repository, else the project of the target, else the folder itself; never
-/// a home or a folder above one.
+/// Returns the project that contains a folder: the repository, else the project of the target, else the folder itself;
+/// never a home or a folder above one.
 pub(super) fn project_of(job: &Job, folder: &Path, homes: &[PathBuf]) -> PathBuf {
     let is_allowed =
         |path: &&Path| path.parent().is_some() && !homes.iter().any(|home| home.starts_with(path));
     let mut above = folder.ancestors().take_while(is_allowed);
     let repository = above.find(|path| path.join(GIT).symlink_metadata().is_ok());
-    // The data of a submodule lies in the repository around it.
+    // The data of a submodule lies in the repository that contains it.
     let around = repository.and_then(|path| {
         let data = git_folder(&path.join(GIT))?;
         above.find(|path| data.starts_with(path.join(GIT)))
@@ -72,16 +72,16 @@ pub(super) fn project_of(job: &Job, folder: &Path, homes: &[PathBuf]) -> PathBuf
     repository.map(Path::to_owned).or(project).unwrap_or_else(|| folder.to_owned())
 }
 
-/// Returns what a run cannot write to in the folder that it may write to: what others would execute later.
-pub(super) fn protected(job: &Job, folder: &Path) -> Vec<OsString> {
+/// Returns the paths in a writable start folder that a run cannot change, since other programs execute them later.
+pub(super) fn protected_paths(job: &Job, folder: &Path) -> Vec<OsString> {
     let named = job.protected.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     let all = named.chain([folder.join(GIT)]);
     all.filter(|path| path != folder && path.starts_with(folder)).map(PathBuf::into_os_string).collect()
 }
 
-/// Returns where a run may write that is confined by Landlock: to its own folder, and to the one that it starts in if it
-/// changes that for good.
-pub(super) fn writable(common: &Common, job: &Job, folder: &Folder) -> Vec<OsString> {
+/// Returns the folders that a run confined by Landlock may write to: its own folder, and a start folder that it writes
+/// to.
+pub(super) fn writable_folders(common: &Common, job: &Job, folder: &Folder) -> Vec<OsString> {
     let real = match StartFolder::of(job, &common.homes) {
         StartFolder::Real(path) => Some(path.into_os_string()),
         _ => None,

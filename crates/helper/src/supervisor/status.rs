@@ -2,14 +2,14 @@
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// How a leader ended.
+/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Exited(i32),
     Signaled(i32),
 }
 
-/// How a child of this process ended, if it has. Does not reap it.
+/// Returns how a child of this process ended, if it has. Does not reap it.
 pub(super) fn status_of(child: Pid) -> Option<Status> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let status = waitid(WaitId::Pid(child), options).ok()??;

@@ -3,15 +3,16 @@
 use crate::protocol::Request;
 use tokio::sync::watch;
 
-/// How urgently a run is told to stop.
+/// Receives the urgency of a request to stop: 0, [`STOP`] or [`STOP_NOW`].
 pub(super) type Stop = watch::Receiver<u8>;
-/// End all processes as at a deadline.
+/// End the processes as at a deadline.
 pub(super) const STOP: u8 = 1;
-/// Kill them now.
+/// Kill the processes immediately.
 pub(super) const STOP_NOW: u8 = 2;
 
-/// The level of urgency after a request, which none that may come in the meantime is but [`Request::Stop`].
-/// Without a client there is nobody to be gentle for.
-pub(super) fn urge(order: &watch::Sender<u8>, request: Option<&Request>) {
-    order.send_modify(|level| *level = if request.is_none() || *level == STOP { STOP_NOW } else { STOP });
+/// Raises the urgency after a request; the only request that arrives during runs is [`Request::Stop`]. `None` means
+/// that the client is gone, which needs no grace period.
+pub(super) fn raise_urgency(stop_sender: &watch::Sender<u8>, request: Option<&Request>) {
+    stop_sender
+        .send_modify(|level| *level = if request.is_none() || *level == STOP { STOP_NOW } else { STOP });
 }

@@ -1,6 +1,6 @@
-//! One stream of a target while it runs: where its bytes come from, and how eagerly they are read.
+//! One output stream of a running target: its source, and how fast it is read.
 
-use super::capture::{Sink, TooMuch, adopt};
+use super::capture::{CaptureBuffer, OutputOverflow, capture_file};
 use crate::Captured;
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
@@ -14,188 +14,190 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, sleep_until};
 
-/// The most that is read at once: what a pipe holds.
-const PIECE: usize = 64 * 1024;
-/// The most that is read after the end, when somebody may still hold the stream and write to it.
-const REST: u64 = 4 << 20;
+/// Maximum number of bytes of one read: the capacity of a pipe.
+const MAX_READ: usize = 64 * 1024;
+/// Maximum number of bytes that are read after the end of a run, in case a process still writes.
+const MAX_FINAL_READ: u64 = 4 << 20;
 
-/// How long the slow reader waits for more while it lets the target wait.
+/// Time without new bytes after which the slow reader stops pausing.
 const PAUSE: Duration = Duration::from_millis(300);
-/// How often the slow reader looks whether more has come.
-const LOOK: Duration = Duration::from_millis(15);
-/// The slow reader then takes so many small pieces, with a short rest before each.
-const SIPS: u32 = 48;
-const SIP: usize = 1024;
-const REST_BEFORE_SIP: Duration = Duration::from_millis(1);
+/// Interval between two checks of the paused reader.
+const CHECK_INTERVAL: Duration = Duration::from_millis(15);
+/// Number and size of the small reads that follow, and the delay before each.
+const SMALL_READS: u32 = 48;
+const SMALL_READ: usize = 1024;
+const SMALL_READ_DELAY: Duration = Duration::from_millis(1);
 
-/// The size of the pipe of the slow reader. With the usual 64 KiB most outputs
-/// would be over before the reader had any say.
+/// Pipe size of the slow reader. With the usual 64 KiB, most outputs would end before the pause has any effect.
 pub(super) const SMALL_PIPE: usize = 4096;
 
 thread_local! {
-    static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; PIECE].into());
+    static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; MAX_READ].into());
 }
 
-/// A descriptor that can be waited for.
+/// Registers a descriptor with the runtime, to wait until it is ready.
 #[expect(deprecated, reason = "the other way in is unsafe; an owned descriptor is open as long as this one")]
-pub(super) fn awaitable<T: AsRawFd>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
+pub(super) fn async_fd<T: AsRawFd>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     AsyncFd::with_interest(fd, interest)
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 pub(super) enum Source {
-    /// A pipe or a terminal.
     Fd(AsyncFd<OwnedFd>),
     /// A file that the target itself writes.
     File(File),
-    /// A terminal that nobody has open at the moment. To close it would send SIGHUP to the session, and
-    /// its processes may open it again.
+    /// A terminal that no process has open at the moment. Closing it would send SIGHUP to the session, and its
+    /// processes may open it again.
     Idle(AsyncFd<OwnedFd>),
-    /// It has ended, or we closed it.
+    /// The end was reached, or the supervisor closed it.
     Closed,
 }
 
 impl Source {
-    /// The read end of a pipe, or the master of a terminal.
-    pub fn of(fd: OwnedFd) -> io::Result<Self> {
+    /// Creates a source from the read end of a pipe, or the master of a terminal.
+    pub fn new(fd: OwnedFd) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&fd, true)?;
-        Ok(Self::Fd(awaitable(fd, Interest::READABLE)?))
+        Ok(Self::Fd(async_fd(fd, Interest::READABLE)?))
     }
 }
 
-/// How eagerly a stream is read.
+/// How fast a stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
-    /// At once.
+    /// Immediately.
     Eager,
-    /// Not at all until nothing more comes.
-    Paused { seen: u64, since: Instant, look: Instant },
-    /// In small pieces, so many more.
-    Sips { left: u32, next: Instant },
+    /// Not at all, until no more bytes arrive.
+    Paused { available: u64, since: Instant, next_check: Instant },
+    /// In a remaining number of small reads.
+    SmallReads { remaining: u32, next: Instant },
 }
 
 impl Pace {
     pub fn paused(now: Instant) -> Self {
-        Self::Paused { seen: 0, since: now, look: now + LOOK }
+        Self::Paused { available: 0, since: now, next_check: now + CHECK_INTERVAL }
     }
 }
 
-/// What a step of reading gave.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nothing, or bytes that were kept.
-    On,
-    /// The end.
+    /// No bytes, or bytes that were captured.
+    Continue,
+    /// End of the stream.
     End,
-    /// More than is kept.
-    Over(TooMuch),
+    /// The stream exceeded its limit.
+    Overflow(OutputOverflow),
 }
 
 pub(super) struct Stream {
     source: Source,
     pace: Pace,
-    sink: Sink,
+    capture: CaptureBuffer,
     start: Instant,
 }
 
 impl Stream {
-    pub fn new(source: Source, pace: Pace, sink: Sink, start: Instant) -> Self {
-        Self { source, pace, sink, start }
+    pub fn new(source: Source, pace: Pace, capture: CaptureBuffer, start: Instant) -> Self {
+        Self { source, pace, capture, start }
     }
 
-    /// Whether its end is still to come. (A file has none.)
+    /// Whether the end is still to come. False for a file.
     pub fn is_open(&self) -> bool {
         matches!(self.source, Source::Fd(_))
     }
 
-    /// Number of bytes that the target is known to have written.
+    /// Returns the number of bytes that the target is known to have written.
     pub fn len(&self) -> u64 {
         match &self.source {
-            Source::Fd(fd) => self.sink.len() + ioctl_fionread(fd.get_ref()).unwrap_or(0),
+            Source::Fd(fd) => self.capture.len() + ioctl_fionread(fd.get_ref()).unwrap_or(0),
             Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
-            Source::Idle(_) | Source::Closed => self.sink.len(),
+            Source::Idle(_) | Source::Closed => self.capture.len(),
         }
     }
 
-    /// Whether the target's own file has grown past the limit.
-    pub fn overgrown(&self) -> Option<TooMuch> {
+    /// Returns an error if the file that the target writes exceeds the limit.
+    pub fn file_overflow(&self) -> Option<OutputOverflow> {
         let is_file = matches!(self.source, Source::File(_));
-        (is_file && self.len() > self.sink.limit).then_some(TooMuch(self.sink.limit))
+        (is_file && self.len() > self.capture.limit).then_some(OutputOverflow(self.capture.limit))
     }
 
-    /// Looks for a text in what is to come.
+    /// Searches the bytes that follow for a text.
     pub fn await_text(&mut self, text: &str) {
-        self.sink.await_text(text);
+        self.capture.await_text(text);
     }
 
-    /// Whether the text was seen.
-    pub fn has_seen(&self) -> bool {
-        self.sink.has_seen()
+    pub fn has_found_text(&self) -> bool {
+        self.capture.has_found_text()
     }
 
     /// Reads without pauses from now on.
-    pub fn hurry(&mut self) {
+    pub fn read_eagerly(&mut self) {
         self.pace = Pace::Eager;
     }
 
-    /// Waits for bytes and reads once. May be dropped while it waits.
+    /// Waits for bytes and reads once. Cancel safe.
     pub async fn step(&mut self) -> Step {
         let Source::Fd(fd) = &self.source else { return pending().await };
-        let most = match self.pace {
-            Pace::Eager => PIECE,
-            Pace::Paused { seen, since, look } => {
-                sleep_until(look).await;
-                let (now, held) = (Instant::now(), ioctl_fionread(fd.get_ref()).unwrap_or(0));
-                self.pace = match held {
-                    held if held != seen || held == 0 => {
-                        Pace::Paused { seen: held, since: now, look: now + LOOK }
-                    }
-                    _ if now - since >= PAUSE => Pace::Sips { left: SIPS, next: now },
-                    _ => Pace::Paused { seen, since, look: now + LOOK },
+        let max = match self.pace {
+            Pace::Eager => MAX_READ,
+            Pace::Paused { available, since, next_check } => {
+                sleep_until(next_check).await;
+                let (now, now_available) = (Instant::now(), ioctl_fionread(fd.get_ref()).unwrap_or(0));
+                self.pace = match now_available {
+                    now_available if now_available != available || now_available == 0 => Pace::Paused {
+                        available: now_available,
+                        since: now,
+                        next_check: now + CHECK_INTERVAL,
+                    },
+                    _ if now - since >= PAUSE => Pace::SmallReads { remaining: SMALL_READS, next: now },
+                    _ => Pace::Paused { available, since, next_check: now + CHECK_INTERVAL },
                 };
-                return Step::On;
+                return Step::Continue;
             }
-            Pace::Sips { left: 0, .. } => {
-                // From here on only the amount matters.
-                fcntl_setpipe_size(fd.get_ref(), PIECE).map(drop).unwrap_or_default();
+            Pace::SmallReads { remaining: 0, .. } => {
+                // The following output is only large.
+                fcntl_setpipe_size(fd.get_ref(), MAX_READ).map(drop).unwrap_or_default();
                 self.pace = Pace::Eager;
-                PIECE
+                MAX_READ
             }
-            Pace::Sips { next, .. } => {
+            Pace::SmallReads { next, .. } => {
                 sleep_until(next).await;
-                SIP
+                SMALL_READ
             }
         };
         let read = match fd.readable().await {
             Err(error) => Err(error),
             Ok(mut guard) => BUFFER.with_borrow_mut(|buffer| {
-                let buffer = &mut buffer[..most];
+                let buffer = &mut buffer[..max];
                 match guard.try_io(|fd| Ok(rustix::io::read(fd.get_ref(), &mut *buffer)?)) {
-                    Ok(Ok(n)) => Ok(Some((n, self.sink.push(&buffer[..n], self.start.elapsed())))),
+                    Ok(Ok(n)) => Ok(Some((n, self.capture.push(&buffer[..n], self.start.elapsed())))),
                     Ok(Err(error)) => Err(error),
                     Err(_would_block) => Ok(None),
                 }
             }),
         };
-        if let Pace::Sips { left, .. } = self.pace {
-            self.pace = Pace::Sips { left: left.saturating_sub(1), next: Instant::now() + REST_BEFORE_SIP };
+        if let Pace::SmallReads { remaining, .. } = self.pace {
+            self.pace = Pace::SmallReads {
+                remaining: remaining.saturating_sub(1),
+                next: Instant::now() + SMALL_READ_DELAY,
+            };
         }
-        self.after(read)
+        self.handle_read(read)
     }
 
-    /// What follows from a read.
-    fn after(&mut self, read: io::Result<Option<(usize, Result<(), TooMuch>)>>) -> Step {
+    /// Converts the result of a read, and closes the source at its end.
+    fn handle_read(&mut self, read: io::Result<Option<(usize, Result<(), OutputOverflow>)>>) -> Step {
         match read {
-            Ok(None) => Step::On,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Step::On,
-            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => self.idle(),
+            Ok(None) => Step::Continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Step::Continue,
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => self.set_idle(),
             Err(_) | Ok(Some((0, _))) => self.close(),
-            Ok(Some((_, Err(over)))) => Step::Over(over),
-            Ok(Some((_, Ok(())))) => Step::On,
+            Ok(Some((_, Err(overflow)))) => Step::Overflow(overflow),
+            Ok(Some((_, Ok(())))) => Step::Continue,
         }
     }
 
-    fn idle(&mut self) -> Step {
+    fn set_idle(&mut self) -> Step {
         self.source = match std::mem::replace(&mut self.source, Source::Closed) {
             Source::Fd(fd) => Source::Idle(fd),
             other => other,
@@ -208,36 +210,36 @@ impl Stream {
         Step::End
     }
 
-    /// Reads what is there without waiting: the last look before the stream is closed.
-    pub fn rest(&mut self) -> Step {
-        let mut most = REST;
+    /// Reads the available bytes without waiting, before the stream is closed.
+    pub fn read_available(&mut self) -> Step {
+        let mut max = MAX_FINAL_READ;
         while let Source::Fd(fd) | Source::Idle(fd) = &self.source
-            && most > 0
+            && max > 0
         {
             let read =
                 BUFFER.with_borrow_mut(|buffer| match rustix::io::read(fd.get_ref(), &mut buffer[..]) {
-                    Ok(n) => Ok(Some((n, self.sink.push(&buffer[..n], self.start.elapsed())))),
+                    Ok(n) => Ok(Some((n, self.capture.push(&buffer[..n], self.start.elapsed())))),
                     Err(Errno::AGAIN) => Ok(None),
                     Err(error) => Err(error.into()),
                 });
             match read {
                 Ok(None) => break,
-                Ok(Some((n, _))) => most = most.saturating_sub(n as u64),
+                Ok(Some((n, _))) => max = max.saturating_sub(n as u64),
                 Err(_) => {}
             }
-            match self.after(read) {
-                Step::On => {}
+            match self.handle_read(read) {
+                Step::Continue => {}
                 step => return step,
             }
         }
-        Step::On
+        Step::Continue
     }
 
-    /// What the stream gave.
+    /// Returns the captured stream.
     pub async fn finish(self) -> io::Result<Captured> {
         match self.source {
-            Source::File(file) => adopt(file, self.sink.limit, self.start.elapsed()).await,
-            Source::Fd(_) | Source::Idle(_) | Source::Closed => self.sink.finish(),
+            Source::File(file) => capture_file(file, self.capture.limit, self.start.elapsed()).await,
+            Source::Fd(_) | Source::Idle(_) | Source::Closed => self.capture.finish(),
         }
     }
 }

@@ -1,20 +1,20 @@
-//! The supervisor: makes runs for the client until that closes the socket.
+//! The supervisor: makes runs for the client until the client closes the socket.
 
-use super::all_runs::Common;
-use super::environment::{Environment, base};
+use super::blocking::spawn_blocking;
+use super::call_kind::CallKind;
+use super::client_socket::{Requests, Sender, split};
+use super::common::Common;
+use super::environment::{Environment, common_variables};
 use super::execute::execute;
 use super::folder::Root;
-use super::in_home::homes;
-use super::kind::Kind;
-use super::process_tree::{reap_as_they_end, sweep_strays};
+use super::process_tree::{reap_orphans_continuously, sweep_strays};
 use super::queue::Queue;
 use super::redaction::Redaction;
 use super::sandbox::masks;
 use super::service::Services;
 use super::slots::Slots;
-use super::stop::{STOP, STOP_NOW, urge};
-use super::talk::{Requests, Sender, split};
-use super::unblock::unblock;
+use super::stop::{STOP, STOP_NOW, raise_urgency};
+use super::visible_home::homes;
 use crate::job::processors;
 use crate::protocol::{Reply, Request, frame, receive};
 use crate::sys;
@@ -32,30 +32,30 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::{JoinSet, LocalSet, spawn_local};
 use tokio::time::Instant;
 
-/// No stream is kept further than this, whatever the options say: files that targets write end soon
-/// after.
-const MOST_OUTPUT: u64 = 4 << 30;
+/// Maximum number of bytes that are captured of a stream, whatever the options say: the limit on file sizes is slightly
+/// higher.
+const MAX_OUTPUT: u64 = 4 << 30;
 
 const SIGPIPE: i32 = rustix::process::Signal::PIPE.as_raw();
 
-/// With fewer, the runtime panics and no folder can be removed.
-const LEAST_DESCRIPTORS: usize = 16;
+/// Minimum number of free descriptors. With fewer, the runtime panics and no folder can be removed.
+const MIN_DESCRIPTORS: usize = 16;
 
-/// Makes runs for the client at the other end of standard input, until it closes the socket.
+/// Makes runs for the client at the other end of stdin, until it closes the socket.
 pub(super) fn supervise() -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    if let Err(error) = sys::check_descriptors(LEAST_DESCRIPTORS) {
-        // The client does not listen before it has told what it wants.
+    if let Err(error) = sys::check_descriptors(MIN_DESCRIPTORS) {
+        // The client reads no reply before it has sent its options.
         let _: (Request, _, _) = receive(&socket)?;
         let failure = Failure::of("cannot open as many files as runs need", &error);
         return socket.write_all(&frame(&Reply::Refused(failure.hint("raise the limit (ulimit -n)")), &[])?);
     }
     socket.set_nonblocking(true)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    LocalSet::new().block_on(&runtime, serve(socket))
+    LocalSet::new().block_on(&runtime, serve_client(socket))
 }
 
-async fn serve(socket: UnixStream) -> io::Result<()> {
+async fn serve_client(socket: UnixStream) -> io::Result<()> {
     let (mut requests, sender) = split(socket)?;
     let Some(Request::Start(options, caller, shares)) = requests.next().await else { return Ok(()) };
     let slots = Slots::new(shares)?;
@@ -63,14 +63,14 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         Ok(supervisor) => supervisor,
         Err(failure) => {
             sender.send(&Reply::Refused(failure))?;
-            // It has to be read before we end.
+            // Wait until the client has read the reply.
             while requests.next().await.is_some() {}
             return Ok(());
         }
     };
-    // Handled, since the kernel would reap our children by itself where the signal is ignored, and nobody would learn
-    // how they ended.
-    spawn_local(reap_as_they_end(signal(SignalKind::child())?));
+    // The signal is handled, since the kernel would reap children by itself if it were ignored, and their exit status
+    // would be lost.
+    spawn_local(reap_orphans_continuously(signal(SignalKind::child())?));
     sender.send(&Reply::Ready(supervisor.common.ignored.clone()))?;
     let mut services = Services::default();
     while let Some(request) = requests.next().await {
@@ -82,22 +82,22 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
                 sender.send(&Reply::Finished(confinement, why.map(ToString::to_string)))?;
             }
             Request::Redact(values) => {
-                *supervisor.common.redaction.borrow_mut() = Redaction::of(&values);
+                *supervisor.common.redaction.borrow_mut() = Redaction::new(&values);
             }
             Request::Keep(template, _) => tokio::select! {
-                reply = supervisor.keep(template) => sender.send(&reply)?,
+                reply = supervisor.keep_template(template) => sender.send(&reply)?,
                 // The client is gone.
                 None = requests.next() => break,
             },
             Request::Serve(service) => {
                 match services.start(&supervisor.common, *service, &mut requests).await {
                     Ok(()) => sender.send(&Reply::Serving)?,
-                    Err(outcome) => sender.send_done(0, *outcome)?,
+                    Err(outcome) => sender.send_outcome(0, *outcome)?,
                 }
             }
             Request::EndServices => {
-                for (at, outcome) in services.end(STOP).await.into_iter().enumerate() {
-                    sender.send_done(at, outcome)?;
+                for (index, outcome) in services.end(STOP).await.into_iter().enumerate() {
+                    sender.send_outcome(index, outcome)?;
                 }
                 sender.send(&Reply::Finished(None, None))?;
             }
@@ -115,26 +115,26 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
 struct Supervisor {
     common: Rc<Common>,
     slots: Slots,
-    /// A signal with a handler does not end us, and has its default again in a target.
+    /// A handled signal does not end the supervisor, and has its default action again in a target.
     _handled: Vec<Signal>,
 }
 
 impl Supervisor {
-    /// This process gets a session of its own, becomes the reaper of all its descendants, and may open
-    /// as many files as it is allowed to.
+    /// Creates a session, becomes the reaper of all descendants, and raises the soft limit on open files to the hard
+    /// limit.
     fn new(mut options: Options, slots: Slots, caller: Environment) -> Result<Self, Failure> {
         sys::check_view()?;
-        // Under another one, this process could not use its own folders.
+        // Another mask could make the folders of this process inaccessible to it.
         umask(Mode::from_raw_mode(0o077));
-        // No signal of a terminal is for us: whoever started us decides.
+        // Signals of a terminal are for the caller, which decides when the helper ends.
         setsid().map_err(|e| Failure::of("cannot make a session", &e))?;
         sys::become_reaper().map_err(|e| Failure::of("cannot become the reaper of runs", &e))?;
         let ignored: Vec<i32> = sys::ignored_signals().into_iter().filter(|n| *n != SIGPIPE).collect();
         let files = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).unwrap_or_default();
         options.jobs = options.jobs.max(1);
-        options.max_output = options.max_output.min(MOST_OUTPUT);
-        // Before there is anything to clean up.
+        options.max_output = options.max_output.min(MAX_OUTPUT);
+        // Comes before there is anything to clean up.
         let handled = handle_signals();
         let root = Root::new().map_err(|e| {
             Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
@@ -145,10 +145,10 @@ impl Supervisor {
             options,
             masks: masks(root.path(), &homes),
             homes,
-            in_home: RefCell::default(),
+            home_views: RefCell::default(),
             locales: cell::OnceCell::new(),
             root,
-            base: base(&caller),
+            base: common_variables(&caller),
             caller,
             open_files: files.current,
             processors: processors() as u64,
@@ -161,11 +161,11 @@ impl Supervisor {
         Ok(Self { common: Rc::new(common), slots, _handled: handled })
     }
 
-    /// Keeps a template in the folder of all runs.
-    async fn keep(&self, template: Template) -> Reply {
-        let place = self.common.root.next();
+    /// Stores a template in the folder of all runs.
+    async fn keep_template(&self, template: Template) -> Reply {
+        let place = self.common.root.reserve();
         let path = place.path.clone();
-        match unblock(move || place.keep(&template)).await.and_then(|made| made) {
+        match spawn_blocking(move || place.make_template(&template)).await.and_then(|made| made) {
             Ok(()) => Reply::Kept(path.into()),
             Err(error) => Reply::Refused(Failure {
                 denied: error.kind() == io::ErrorKind::PermissionDenied,
@@ -174,7 +174,8 @@ impl Supervisor {
         }
     }
 
-    /// Makes all runs, as the [`Queue`] has them. Each is told as it ends. Gives how those were confined that were to be.
+    /// Makes all runs in the order of the [`Queue`], sends each outcome as the run ends, and returns the weakest
+    /// confinement of the runs that were to be confined.
     async fn run(
         &self,
         jobs: Vec<Job>,
@@ -182,49 +183,48 @@ impl Supervisor {
         sender: &Sender,
     ) -> io::Result<Option<Confinement>> {
         self.common.confinement.set(None);
-        let (order, stop) = watch::channel(0);
+        let (stop_sender, stop) = watch::channel(0);
         let mut queue = Queue::new(jobs, self.common.options.jobs);
         let mut running = JoinSet::new();
         let mut spare = None;
         loop {
-            let can_begin = |queue: &Queue| *order.borrow() == 0 && queue.can_begin();
-            while can_begin(&queue)
-                && let Some(slot) = spare.take().or_else(|| self.slots.try_take())
-                && let Some((at, job)) = queue.next()
+            let can_start = |queue: &Queue| *stop_sender.borrow() == 0 && queue.can_start();
+            while can_start(&queue)
+                && let Some(slot) = spare.take().or_else(|| self.slots.try_acquire())
+                && let Some((index, job)) = queue.next()
             {
                 let (common, stop) = (Rc::clone(&self.common), stop.clone());
                 running.spawn_local(async move {
-                    let outcome = execute(&common, &job, Kind::Run, stop).await;
+                    let outcome = execute(&common, &job, CallKind::Run, stop).await;
                     drop(slot);
-                    (at, outcome)
+                    (index, outcome)
                 });
             }
             tokio::select! {
-                slot = self.slots.take(), if can_begin(&queue) => spare = Some(slot),
+                slot = self.slots.acquire(), if can_start(&queue) => spare = Some(slot),
                 ended = running.join_next() => match ended {
                     None => break,
-                    Some(Ok((at, outcome))) => {
-                        for (at, outcome) in queue.ended(at, outcome) {
-                            sender.send_done(at, outcome)?;
+                    Some(Ok((index, outcome))) => {
+                        for (index, outcome) in queue.finish(index, outcome) {
+                            sender.send_outcome(index, outcome)?;
                         }
                     }
                     Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
                 },
-                request = requests.next(), if *order.borrow() < STOP_NOW => {
-                    urge(&order, request.as_ref());
+                request = requests.next(), if *stop_sender.borrow() < STOP_NOW => {
+                    raise_urgency(&stop_sender, request.as_ref());
                 }
             }
         }
-        for (at, outcome) in queue.rest() {
-            sender.send_done(at, outcome)?;
+        for (index, outcome) in queue.into_first_outcomes() {
+            sender.send_outcome(index, outcome)?;
         }
         sweep_strays().await;
         Ok(self.common.confinement.get())
     }
 }
 
-/// Handles the signals that somebody may send who means another process, such as a target that
-/// signals its parent.
+/// Handles the signals that a process may send here by mistake, such as a target that signals its parent.
 fn handle_signals() -> Vec<Signal> {
     let kinds = [
         SignalKind::interrupt(),

@@ -7,31 +7,30 @@ use rustix::termios::{
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// The size that a terminal says it has.
-const WINDOW: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+const WINDOW_SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// A terminal that gives the bytes on as they were written.
+/// A terminal that passes bytes on unchanged.
 pub(super) struct Terminal {
     pub master: OwnedFd,
     pub slave: OwnedFd,
-    /// The name of the slave.
+    /// The path of the slave, such as `/dev/pts/3`.
     pub name: Vec<u8>,
 }
 
 impl Terminal {
-    /// Opens one of this machine.
+    /// Opens a terminal of this machine.
     pub fn open() -> io::Result<Self> {
         let [master, slave] = open_terminal()?;
-        Self::of(master, slave)
+        Self::from_sides(master, slave)
     }
 
-    /// Sets up a terminal of which both sides are open.
-    pub fn of(master: OwnedFd, slave: OwnedFd) -> io::Result<Self> {
+    /// Sets up a terminal from its two sides.
+    pub fn from_sides(master: OwnedFd, slave: OwnedFd) -> io::Result<Self> {
         let mut modes = tcgetattr(&slave)?;
         modes.output_modes.remove(OutputModes::OPOST);
         modes.local_modes.remove(LocalModes::ECHO);
         tcsetattr(&slave, OptionalActions::Now, &modes)?;
-        tcsetwinsize(&slave, WINDOW)?;
+        tcsetwinsize(&slave, WINDOW_SIZE)?;
         let name = ptsname(&master, Vec::new())?.into_bytes();
         Ok(Self { master, slave, name })
     }

@@ -1,12 +1,12 @@
-//! The zygote: the helper, started again once, which enters the namespaces that all confined runs of a helper share, and
-//! starts the first process of each run (`init`).
+//! The zygote: the helper, started again once, which enters the namespaces that all confined runs of a helper share,
+//! and starts the first process of each run (`init`).
 //!
-//! On its socket: the folder of all runs; then whether it is ready. After that each byte asks for
-//! a run, and with it come the two sockets of `init`.
+//! The supervisor sends the folder of all runs, and the zygote answers when it is ready. After that, each byte requests
+//! a run and comes with the two sockets of `init`.
 
-use super::cell::refuse;
-use super::roles::{INIT, ZYGOTE, again};
-use super::unblock::unblock;
+use super::blocking::spawn_blocking;
+use super::roles::{INIT, ZYGOTE, role_command};
+use super::sandbox_spec::send_failure;
 use crate::protocol::{frame, receive, receive_with};
 use crate::sys;
 use rustix::process::{Pid, WaitOptions, wait};
@@ -18,15 +18,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode};
 use std::time::Duration;
 
-/// No file system takes so long to be mounted.
-const LONGEST: Duration = Duration::from_secs(5);
-/// The kernel ends a killed process faster, unless a dead file system holds it.
-const KILLED: Duration = Duration::from_millis(500);
+/// Maximum time until the zygote answers, which includes mounting file systems.
+const MAX_GREETING: Duration = Duration::from_secs(5);
+/// Maximum time that dropping waits; only a dead file system delays a killed process longer.
+const MAX_KILL_WAIT: Duration = Duration::from_millis(500);
 
-/// What the zygote answers: the folders whose sockets have to be hidden one by one, or why it cannot confine runs.
-type Ready = Result<Vec<OsString>, String>;
+/// The answer of the zygote: the folders whose sockets have to be hidden one by one, or why it cannot confine runs.
+type ZygoteAnswer = Result<Vec<OsString>, String>;
 
-/// The supervisor's end of the zygote, which ends when this is dropped.
+/// The supervisor's end of the zygote, which is killed when this is dropped.
 pub(super) struct Zygote {
     socket: UnixStream,
     child: Child,
@@ -36,61 +36,61 @@ pub(super) struct Zygote {
 }
 
 impl Zygote {
-    /// Starts it, and waits until it can start runs.
+    /// Starts the zygote, and waits until it can start runs.
     ///
     /// # Errors
-    /// This system has no namespaces for us.
+    /// If this system has no namespaces for unprivileged users.
     pub async fn start(root: &Path) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        let child = again(ZYGOTE).env_clear().stdin(OwnedFd::from(theirs)).spawn()?;
+        let child = role_command(ZYGOTE).env_clear().stdin(OwnedFd::from(theirs)).spawn()?;
         let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
         let handle = sys::exit_handle(Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?)?;
         let mut zygote = Self { socket: ours.try_clone()?, child, handle, exposed: Vec::new() };
         let root = root.as_os_str().to_owned();
-        // A dead file system may keep it waiting: meanwhile orders to stop are heard.
-        zygote.exposed = unblock(move || greet(ours, &root, pid)).await??;
+        // A dead file system may block this, while requests to stop have to be received.
+        zygote.exposed = spawn_blocking(move || greet(ours, &root, pid)).await??;
         Ok(zygote)
     }
 
-    /// Starts the first process of a run: on its standard input and output it has these sockets.
+    /// Starts the first process of a run with these sockets as its stdin and stdout.
     pub fn start_init(&self, control: UnixStream, launch: UnixStream) -> io::Result<()> {
-        super::talk::send_with(&self.socket, &[0], &[control.as_fd(), launch.as_fd()]).map(drop)
+        super::client_socket::send_with_fds(&self.socket, &[0], &[control.as_fd(), launch.as_fd()]).map(drop)
     }
 }
 
-/// Tells the zygote what it needs to know, and waits until it is ready.
+/// Sends the folder of all runs, maps the user IDs, and waits until the zygote is ready.
 fn greet(mut socket: UnixStream, root: &OsString, pid: i32) -> io::Result<Vec<OsString>> {
-    socket.set_read_timeout(Some(LONGEST))?;
+    socket.set_read_timeout(Some(MAX_GREETING))?;
     socket.write_all(&frame(root, &[])?)?;
-    // It is in its user namespace.
+    // The zygote has entered its user namespace.
     socket.read_exact(&mut [0])?;
     sys::map_ids(pid)?;
     socket.write_all(&[0])?;
-    let (ready, ..): (Ready, _, _) = receive(&socket)?;
+    let (ready, ..): (ZygoteAnswer, _, _) = receive(&socket)?;
     ready.map_err(io::Error::other)
 }
 
 impl Drop for Zygote {
     fn drop(&mut self) {
-        // It is not asked to end: it may wait for a dead file system.
+        // It is killed, since it may be blocked by a dead file system.
         self.child.kill().unwrap_or_default();
-        sys::wait_for_exit(&self.handle, KILLED);
+        sys::wait_for_exit(&self.handle, MAX_KILL_WAIT);
         self.child.try_wait().map(drop).unwrap_or_default();
     }
 }
 
-/// Is the zygote, until its socket is closed.
+/// Runs as the zygote until its socket is closed.
 pub(super) fn serve() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(mut socket) = socket else { return ExitCode::FAILURE };
-    let exposed = prepare(&mut socket).map_err(|error| error.to_string());
-    let ready: Ready = exposed.map(|folders| folders.into_iter().map(Into::into).collect());
+    let exposed = enter_namespaces(&mut socket).map_err(|error| error.to_string());
+    let ready: ZygoteAnswer = exposed.map(|folders| folders.into_iter().map(Into::into).collect());
     if frame(&ready, &[]).and_then(|ready| socket.write_all(&ready)).is_err() {
         return ExitCode::FAILURE;
     }
     let Ok(children) = sys::ChildEnds::hear() else { return ExitCode::FAILURE };
     loop {
-        // The first processes of runs that are over.
+        // Reap the first processes of runs that have ended.
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
         match children.wait_or_read(&socket) {
             Ok(false) => continue,
@@ -100,9 +100,9 @@ pub(super) fn serve() -> ExitCode {
         match receive_with(&socket, &mut [0]) {
             Ok((1, fds)) => {
                 let Ok([control, launch]) = <[OwnedFd; 2]>::try_from(fds) else { return ExitCode::FAILURE };
-                let started = sys::with_new_processes(|| start(control.try_clone()?, launch));
+                let started = sys::with_new_processes(|| start_init_process(control.try_clone()?, launch));
                 started
-                    .or_else(|error| refuse(&control, "start the first process", &error))
+                    .or_else(|error| send_failure(&control, "start the first process", &error))
                     .unwrap_or_default();
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -111,22 +111,22 @@ pub(super) fn serve() -> ExitCode {
     }
 }
 
-fn prepare(socket: &mut UnixStream) -> io::Result<Vec<PathBuf>> {
+fn enter_namespaces(socket: &mut UnixStream) -> io::Result<Vec<PathBuf>> {
     sys::die_with_parent()?;
     let (root, _, _): (OsString, _, _) = receive(socket)?;
     sys::enter_user_namespace()?;
     socket.write_all(&[0])?;
     socket.read_exact(&mut [0])?;
-    // Its IDs could not be mapped otherwise.
+    // Earlier, the supervisor could not map the IDs.
     crate::set_non_dumpable();
     sys::keep_rights()?;
     sys::enter_mount_namespace()?;
     let exposed = sys::restrict(root.as_ref())?;
-    // The walls of runs are made: nobody needs further namespaces, with their rights over the kernel.
+    // The namespaces of runs do not need further user namespaces, which would grant rights over the kernel.
     sys::forbid_user_namespaces();
     Ok(exposed)
 }
 
-fn start(control: OwnedFd, launch: OwnedFd) -> io::Result<()> {
-    again(INIT).stdin(control).stdout(launch).spawn().map(drop)
+fn start_init_process(control: OwnedFd, launch: OwnedFd) -> io::Result<()> {
+    role_command(INIT).stdin(control).stdout(launch).spawn().map(drop)
 }

@@ -1,4 +1,4 @@
-//! The spellings of a secret in which it is often seen, or in which somebody who wants to get it out would print it.
+//! The encodings of a secret that output often contains, or that a program would print to leak it on purpose.
 
 use crate::LeakForm;
 use std::fmt::Write as _;
@@ -7,8 +7,8 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 const LOWER: &[u8; 16] = b"0123456789abcdef";
 
-/// Those that tell of carelessness: each with its name.
-pub(super) fn careless(secret: &[u8]) -> Vec<(LeakForm, Vec<u8>)> {
+/// Returns the encodings that leak by carelessness, each with its name.
+pub(super) fn careless_encodings(secret: &[u8]) -> Vec<(LeakForm, Vec<u8>)> {
     let mut forms = vec![(LeakForm::Plain, secret.to_vec())];
     for shift in 0..3 {
         let standard = base64_part(secret, shift);
@@ -31,9 +31,9 @@ pub(super) fn careless(secret: &[u8]) -> Vec<(LeakForm, Vec<u8>)> {
     forms
 }
 
-/// All of them: also in hexadecimal digits, backwards, and as JSON strings have it.
-pub(super) fn all(secret: &[u8]) -> Vec<Vec<u8>> {
-    let mut forms: Vec<_> = careless(secret).into_iter().map(|(_, form)| form).collect();
+/// Returns all encodings: also hexadecimal, reversed, and escaped as in JSON strings.
+pub(super) fn all_encodings(secret: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms: Vec<_> = careless_encodings(secret).into_iter().map(|(_, form)| form).collect();
     forms.extend([UPPER, LOWER].map(|digits| hexadecimal(secret, digits)));
     forms.push(secret.iter().rev().copied().collect());
     if let Ok(text) = std::str::from_utf8(secret) {
@@ -45,11 +45,10 @@ pub(super) fn all(secret: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// What is always seen of a secret in Base64 that has `shift` bytes in front of it: the characters that depend on
-/// nothing else.
+/// Returns the part of the Base64 encoding that depends only on the secret, if `shift` bytes precede it.
 fn base64_part(secret: &[u8], shift: usize) -> Vec<u8> {
     let bits: Vec<u8> = secret.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
-    // The first character that holds bits of the secret alone.
+    // Bits before the first character that depends only on the secret.
     let skipped = (6 - shift * 8 % 6) % 6;
     let whole = bits[skipped..].chunks_exact(6);
     whole.map(|six| BASE64[six.iter().fold(0, |value, bit| value << 1 | usize::from(*bit))]).collect()
@@ -68,7 +67,8 @@ fn hexadecimal(bytes: &[u8], digits: &[u8; 16]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).collect()
 }
 
-/// As a JSON string has it between its quotes: with the escapes that it needs, and with all that is not ASCII escaped.
+/// Returns the contents of the JSON string with the necessary escapes, and with all characters escaped that are not
+/// ASCII.
 fn in_json(text: &str) -> [Vec<u8>; 2] {
     let quoted = serde_json::Value::from(text).to_string();
     let inner = &quoted[1..quoted.len() - 1];

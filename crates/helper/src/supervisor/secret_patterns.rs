@@ -1,26 +1,26 @@
 //! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
 
+use super::encodings;
 use super::folder::Folder;
-use super::spellings;
 use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
 use std::io::{self, Read};
 use std::path::Path;
 
 /// A secret of fewer bytes is not searched: it is a part of other words.
-pub(super) const SHORTEST: usize = 6;
+pub(super) const MIN_SECRET_LEN: usize = 6;
 /// No further leaks are told.
-const MOST: usize = 20;
+const MAX_LEAKS: usize = 20;
 
 /// The spellings of a secret.
-pub(super) struct Needles(Vec<(LeakForm, Vec<u8>)>);
+pub(super) struct SecretPatterns(Vec<(LeakForm, Vec<u8>)>);
 
-impl Needles {
+impl SecretPatterns {
     /// Those of this secret; none if it is too short.
-    pub fn of(secret: &[u8]) -> Option<Self> {
-        if secret.len() < SHORTEST {
+    pub fn new(secret: &[u8]) -> Option<Self> {
+        if secret.len() < MIN_SECRET_LEN {
             return None;
         }
-        Some(Self(spellings::careless(secret)))
+        Some(Self(encodings::careless_encodings(secret)))
     }
 
     /// Where they are in these streams, and in the files that a run changed.
@@ -49,27 +49,27 @@ impl Needles {
             let place = LeakPlace::File(change.area, change.path.clone(), entry.mode);
             leaks.extend(found.map(|(form, _)| Leak { place, form }));
         }
-        leaks.truncate(MOST);
+        leaks.truncate(MAX_LEAKS);
         Ok(leaks)
     }
 
     /// The first place of the first spelling that is there.
     fn find(&self, mut reader: impl Read) -> io::Result<Option<(LeakForm, u64)>> {
-        let longest = self.0.iter().map(|(_, needle)| needle.len()).max().unwrap_or(0);
+        let max_pattern_len = self.0.iter().map(|(_, pattern)| pattern.len()).max().unwrap_or(0);
         let (mut window, mut start) = (Vec::new(), 0);
-        let mut piece = vec![0; 1 << 16];
+        let mut buffer = vec![0; 1 << 16];
         loop {
-            let read = reader.read(&mut piece)?;
+            let read = reader.read(&mut buffer)?;
             if read == 0 {
                 return Ok(None);
             }
-            window.extend_from_slice(&piece[..read]);
-            for (form, needle) in &self.0 {
-                if let Some(at) = window.windows(needle.len()).position(|part| part == needle) {
+            window.extend_from_slice(&buffer[..read]);
+            for (form, pattern) in &self.0 {
+                if let Some(at) = window.windows(pattern.len()).position(|part| part == pattern) {
                     return Ok(Some((*form, start + at as u64)));
                 }
             }
-            let gone = window.len().saturating_sub(longest - 1);
+            let gone = window.len().saturating_sub(max_pattern_len - 1);
             window.drain(..gone);
             start += gone as u64;
         }

@@ -1,4 +1,4 @@
-//! The helper's side of the socket: requests are read as they come, replies wait for nobody.
+//! The supervisor's end of the socket to the client: reads requests as they arrive, and sends replies without blocking.
 
 use crate::protocol::{MOST_FDS, PREFIX, Place, Reply, Request, frame, lengths};
 use crate::{Bytes, Outcome, Template};
@@ -14,35 +14,35 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 
-/// Both directions. Must be called in a `LocalSet`.
+/// Splits the socket into requests and replies. Must be called in a `LocalSet`.
 pub(super) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Requests, Sender)> {
     let (read, write) = UnixStream::from_std(socket)?.into_split();
     let (requested, requests) = unbounded_channel();
     let (replies, to_send) = unbounded_channel();
-    spawn_local(read_all(read, requested));
-    let writer = spawn_local(write_all(write, to_send));
+    spawn_local(read_requests(read, requested));
+    let writer = spawn_local(write_frames(write, to_send));
     Ok((Requests(requests), Sender { replies, writer }))
 }
 
-/// What the client asks for.
+/// The requests of the client.
 pub(super) struct Requests(UnboundedReceiver<Request>);
 
 impl Requests {
-    /// The next request; none when the client is gone. May be dropped while it waits.
+    /// Returns the next request; `None` when the client is gone. Cancel safe.
     pub async fn next(&mut self) -> Option<Request> {
         self.0.recv().await
     }
 }
 
-async fn read_all(mut socket: OwnedReadHalf, requests: UnboundedSender<Request>) {
-    while let Ok(request) = read(&mut socket).await {
+async fn read_requests(mut socket: OwnedReadHalf, requests: UnboundedSender<Request>) {
+    while let Ok(request) = read_request(&mut socket).await {
         if requests.send(request).is_err() {
             return;
         }
     }
 }
 
-async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
+async fn read_request(socket: &mut OwnedReadHalf) -> io::Result<Request> {
     let mut prefix = [0; PREFIX];
     socket.read_exact(&mut prefix).await?;
     let (json, behind) = lengths(prefix);
@@ -71,24 +71,24 @@ async fn read(socket: &mut OwnedReadHalf) -> io::Result<Request> {
     Ok(request)
 }
 
-/// A frame, and the files that go with it.
+/// A frame, and the files that are sent with it.
 type Frame = (Vec<u8>, Vec<Arc<File>>);
 
-/// What is sent to the client.
+/// Sends replies to the client.
 pub(super) struct Sender {
     replies: UnboundedSender<Frame>,
     writer: JoinHandle<()>,
 }
 
 impl Sender {
-    /// Sends a reply without anything behind it. One that nobody is left to read is lost.
+    /// Sends a reply without a payload. It is lost if the client is gone.
     pub fn send(&self, reply: &Reply) -> io::Result<()> {
         self.replies.send((frame(reply, &[])?, Vec::new())).unwrap_or_default();
         Ok(())
     }
 
-    /// Sends what a run came to.
-    pub fn send_done(&self, at: usize, outcome: Outcome) -> io::Result<()> {
+    /// Sends the outcome of a run.
+    pub fn send_outcome(&self, at: usize, outcome: Outcome) -> io::Result<()> {
         let streams = [&outcome.stdout, &outcome.stderr].map(|stream| stream.bytes.clone());
         let (mut behind, mut files) = (Vec::new(), Vec::new());
         let places = streams.each_ref().map(|bytes| match bytes {
@@ -106,27 +106,27 @@ impl Sender {
         Ok(())
     }
 
-    /// Waits until all is sent, or nobody is left to read it.
+    /// Waits until all replies are sent, or the client is gone.
     pub async fn finish(self) {
         drop(self.replies);
         self.writer.await.unwrap_or_default();
     }
 }
 
-async fn write_all(socket: OwnedWriteHalf, mut frames: UnboundedReceiver<Frame>) {
+async fn write_frames(socket: OwnedWriteHalf, mut frames: UnboundedReceiver<Frame>) {
     while let Some((frame, files)) = frames.recv().await {
-        if write(socket.as_ref(), &frame, files).await.is_err() {
+        if write_frame(socket.as_ref(), &frame, files).await.is_err() {
             return;
         }
     }
 }
 
-async fn write(socket: &UnixStream, frame: &[u8], mut files: Vec<Arc<File>>) -> io::Result<()> {
+async fn write_frame(socket: &UnixStream, frame: &[u8], mut files: Vec<Arc<File>>) -> io::Result<()> {
     let mut sent = 0;
     while sent < frame.len() {
         let fds: Vec<_> = files.iter().map(AsFd::as_fd).collect();
         socket.writable().await?;
-        let step = socket.try_io(Interest::WRITABLE, || send_with(socket, &frame[sent..], &fds));
+        let step = socket.try_io(Interest::WRITABLE, || send_with_fds(socket, &frame[sent..], &fds));
         drop(fds);
         match step {
             Ok(n) => {
@@ -140,8 +140,8 @@ async fn write(socket: &UnixStream, frame: &[u8], mut files: Vec<Arc<File>>) -> 
     Ok(())
 }
 
-/// Sends the beginning of these bytes, and with it the descriptors; gives how many bytes went.
-pub(super) fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
+/// Sends as many of the bytes as possible, with the descriptors; returns the number of bytes sent.
+pub(super) fn send_with_fds(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() {

@@ -1,15 +1,16 @@
-//! What a confined run sees of the homes of the user: its project, its program with what that needs, the folders of
-//! toolchains, and what the configuration names. Nothing else is there: credentials lie anywhere in a home.
+//! Decides what a confined run sees of the user's home folders: its project, its program with the installation of that,
+//! the folders of toolchains, and the paths that the configuration names. Nothing else is visible, since any folder of
+//! a home may hold credentials.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "runs cannot write to the homes, the programs and the list of users"
 )]
 
-use super::all_runs::Common;
+use super::common::Common;
 use super::environment::Environment;
 use super::git::{has_credentials, repository_of_worktree};
-use super::home_view::InHome;
+use super::home_view::HomeView;
 use super::start_folder::project_of;
 use crate::Job;
 use crate::environment::{clean_path, folders_of};
@@ -36,7 +37,7 @@ const TOOLCHAINS: &[&str] = &[
     ".rustup",
     ".volta",
 ];
-/// The variables that name them.
+/// Variables that name folders of toolchains.
 const TOOLCHAIN_VARIABLES: &[&str] = &[
     "ASDF_DATA_DIR",
     "CARGO_HOME",
@@ -48,10 +49,11 @@ const TOOLCHAIN_VARIABLES: &[&str] = &[
     "UV_TOOL_DIR",
     "VOLTA_HOME",
 ];
-/// Folders below a home that hold things of many programs: none of these is the installation of one.
-const COMMON: &[&str] = &["", ".cache", ".config", ".local", ".local/lib", ".local/share", ".local/state"];
+/// Folders below a home that many programs share, and so are not the installation of one.
+const SHARED_FOLDERS: &[&str] =
+    &["", ".cache", ".config", ".local", ".local/lib", ".local/share", ".local/state"];
 
-/// Files and folders with credentials, below a home or what lies in one.
+/// Files and folders with credentials, below a home.
 const CREDENTIALS: &[&str] = &[
     ".aws",
     ".azure",
@@ -123,21 +125,20 @@ const CREDENTIAL_VARIABLES: &[&str] = &[
     "npm_config_userconfig",
 ];
 
-/// Variables that name another place of a folder.
-const MOVED: &[(&str, &str)] =
+/// Variables that move a folder of the home elsewhere.
+const MOVING_VARIABLES: &[(&str, &str)] =
     &[("CARGO_HOME", ".cargo"), ("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")];
 
-/// A chain of links and interpreters that is longer than this leads nowhere.
-const MAX_STEPS: usize = 32;
-/// Of a folder on PATH with more programs, not all are looked at.
+/// Maximum length of a chain of symbolic links and interpreters.
+const MAX_LINKS: usize = 32;
+/// Maximum number of programs that are examined in a folder on PATH.
 const MAX_PROGRAMS: usize = 500;
-/// What makes a folder a project.
+/// Files that mark a folder as a project.
 const PROJECT_FILES: &[&str] = &[".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod"];
-/// The kernel reads no more of the first line of a script.
+/// Maximum length of the first line of a script that the kernel reads.
 const MAX_SHEBANG: u64 = 256;
 
-/// Returns the homes of the user: the one in the list of users, and the one that the caller has. A home that is the root of
-/// all is none.
+/// Returns the home folders of the user: the one in `/etc/passwd` and the caller's `HOME`, unless it is `/`.
 pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
     let listed = fs::read_to_string("/etc/passwd").ok().and_then(|users| {
         let user = geteuid().as_raw().to_string();
@@ -154,8 +155,8 @@ pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
     homes
 }
 
-impl InHome {
-    /// Returns what a job sees.
+impl HomeView {
+    /// Returns the view of a job.
     pub fn of(common: &Common, job: &Job) -> Self {
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let path = clean_path(path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)));
@@ -165,53 +166,55 @@ impl InHome {
         let first = job.args.first().cloned().unwrap_or_default();
         let cwd = if job.workspace.is_some() { OsString::new() } else { job.cwd.clone() };
         let key = [job.program.clone(), first, cwd, path];
-        let mut known = common.in_home.borrow_mut();
-        let mut seen =
-            known.entry(key).or_insert_with_key(|[.., path]| Self::needed(common, job, path)).clone();
+        let mut known = common.home_views.borrow_mut();
+        let mut view = known
+            .entry(key)
+            .or_insert_with_key(|[.., path]| Self::for_program_and_project(common, job, path))
+            .clone();
         for path in &job.readable {
-            seen.add(Path::new(path), &common.homes);
+            view.add(Path::new(path), &common.homes);
         }
-        seen.hide(common, job);
-        seen
+        view.hide_credentials(common, job);
+        view
     }
 
-    /// Returns what the program and the project of a job need, and the programs on `path`.
-    fn needed(common: &Common, job: &Job, path: &OsStr) -> Self {
+    /// Returns the paths that the program and the project of a job need, and the programs on `path`.
+    fn for_program_and_project(common: &Common, job: &Job, path: &OsStr) -> Self {
         let homes = &common.homes;
-        let mut seen = Self::default();
-        // With an interpreter, the program is its first argument.
+        let mut view = Self::default();
+        // If the program is an interpreter, its first argument is the script.
         let script =
             job.args.first().map(|word| Path::new(&job.cwd).join(word)).filter(|path| path.is_file());
         for program in [Some(PathBuf::from(&job.program)), script].into_iter().flatten() {
-            seen.add_program(program, path, homes);
+            view.add_program(program, path, homes);
         }
-        // As it was named, it may lead over links.
-        seen.follow(Path::new(&job.cwd), homes);
+        // The path may contain symbolic links.
+        view.follow(Path::new(&job.cwd), homes);
         for project in projects_of(job, homes) {
             let repository = repository_of_worktree(&project);
             if let Some(repository) = &repository {
-                seen.add(repository, homes);
+                view.add(repository, homes);
             }
-            seen.add(&project, homes);
+            view.add(&project, homes);
             let configurations = [Some(project.join(".git")), repository].into_iter().flatten();
             let configurations = configurations.map(|repository| repository.join("config"));
-            seen.hidden.extend(configurations.filter(|path| has_credentials(path)));
+            view.hidden.extend(configurations.filter(|path| has_credentials(path)));
         }
         let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| common.caller.get(OsStr::new(name)));
-        let usual = homes.iter().flat_map(|home| TOOLCHAINS.iter().map(|name| home.join(name)));
-        for path in usual.chain(named.map(PathBuf::from)) {
-            seen.add(&path, homes);
+        let default = homes.iter().flat_map(|home| TOOLCHAINS.iter().map(|name| home.join(name)));
+        for path in default.chain(named.map(PathBuf::from)) {
+            view.add(&path, homes);
         }
         let folders = folders_of(path).into_iter();
         for folder in folders.filter(|folder| folder.file_name().is_some_and(is_for_programs)) {
-            seen.add_programs(&folder, path, homes);
+            view.add_programs(&folder, path, homes);
         }
-        let all = seen.visible.clone();
-        seen.visible.retain(|path| !path.ancestors().skip(1).any(|above| all.contains(above)));
-        seen
+        let all = view.visible.clone();
+        view.visible.retain(|path| !path.ancestors().skip(1).any(|above| all.contains(above)));
+        view
     }
 
-    /// Adds what is at a path, if it lies in a home, and the links on the way to it.
+    /// Makes a path visible if it lies in a home, with the symbolic links on the way to it.
     fn add(&mut self, path: &Path, homes: &[PathBuf]) {
         let Some(path) = self.follow(path, homes) else { return };
         let is_home = homes.iter().any(|home| home.starts_with(&path));
@@ -220,7 +223,7 @@ impl InHome {
         }
     }
 
-    /// Returns where a path leads to, and notes the links of homes on the way.
+    /// Resolves a path and records the symbolic links in homes on the way.
     fn follow(&mut self, path: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
         let mut done = PathBuf::new();
         let mut rest: Vec<PathBuf> = vec![path.to_owned()];
@@ -237,7 +240,7 @@ impl InHome {
                     done.push(name);
                     if let Ok(to) = fs::read_link(&done) {
                         steps += 1;
-                        if steps > MAX_STEPS {
+                        if steps > MAX_LINKS {
                             return None;
                         }
                         if is_in(&done, homes) {
@@ -252,10 +255,10 @@ impl InHome {
         Some(done)
     }
 
-    /// Adds a program: the links on the way to it, its interpreter, and the installations that these belong to.
+    /// Adds a program: the symbolic links on the way to it, its interpreter, and the installations of both.
     fn add_program(&mut self, program: PathBuf, path: &OsStr, homes: &[PathBuf]) {
         let mut next = Some(program);
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_LINKS {
             let Some(program) = next else { return };
             let parent = program.parent().and_then(|parent| self.follow(parent, homes));
             let Some(program) = parent.zip(program.file_name()).map(|(parent, name)| parent.join(name))
@@ -278,7 +281,8 @@ impl InHome {
         }
     }
 
-    /// Adds the programs in a folder: all of them, the installation that the folder belongs to, and where links lead to.
+    /// Adds the programs in a folder: the folder, the installation that it belongs to, and the targets of symbolic
+    /// links.
     fn add_programs(&mut self, folder: &Path, path: &OsStr, homes: &[PathBuf]) {
         let Some(folder) = self.follow(folder, homes).filter(|folder| is_in(folder, homes)) else { return };
         self.add(&folder, homes);
@@ -292,8 +296,8 @@ impl InHome {
         }
     }
 
-    /// Finds the credentials in what is visible, and those that the caller's variables name.
-    fn hide(&mut self, common: &Common, job: &Job) {
+    /// Hides the credentials in what is visible, and those that the caller's variables name.
+    fn hide_credentials(&mut self, common: &Common, job: &Job) {
         let is_passed = |name: &str| job.env.iter().any(|(own, _)| own == name);
         let named = CREDENTIAL_VARIABLES.iter().filter(|name| !is_passed(name));
         let named = named.filter_map(|name| common.caller.get(OsStr::new(name)));
@@ -301,7 +305,7 @@ impl InHome {
         self.hidden.extend(
             named.map(|path| PathBuf::from(OsStr::from_bytes(path))).filter(|path| path.is_absolute()),
         );
-        let moved = MOVED.iter().filter_map(|(variable, folder)| {
+        let moved = MOVING_VARIABLES.iter().filter_map(|(variable, folder)| {
             let to = Path::new(common.caller.get(OsStr::new(variable))?);
             let names = CREDENTIALS.iter().filter_map(|name| Path::new(name).strip_prefix(folder).ok());
             to.is_absolute().then(|| names.map(|name| to.join(name)).collect::<Vec<_>>())
@@ -311,12 +315,12 @@ impl InHome {
         let is_visible = |path: &PathBuf| self.visible.iter().any(|seen| path.starts_with(seen));
         let below: Vec<PathBuf> = below.filter(is_visible).collect();
         self.hidden.extend(below);
-        // What the author shows is shown.
+        // The configuration may make credentials readable.
         self.hidden.retain(|path| !job.readable.iter().any(|shown| path.as_os_str() == shown));
     }
 }
 
-/// Returns the project that a run starts in, and that of its target: a run that has a workspace may need it as well.
+/// Returns the project of the start folder and that of the target, which a run with a workspace may need as well.
 fn projects_of(job: &Job, homes: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let folders = [Some(&job.cwd), job.project.as_ref()].into_iter().flatten();
     let folders = folders.filter_map(|folder| Path::new(folder).canonicalize().ok());
@@ -331,32 +335,33 @@ fn is_for_programs(name: &OsStr) -> bool {
     ["bin", "sbin", ".bin"].iter().any(|own| name == *own)
 }
 
-/// Returns the installation of a program that lies in a home: the folder above `bin`, the outermost `node_modules`, its
-/// project, or its own folder; only the program itself where that holds things of many programs. `None` for a link in such a folder.
+/// Returns the installation of a program in a home: the folder above `bin`, the outermost `node_modules`, its project,
+/// or its own folder. If many programs share that folder, returns only the program itself, and `None` for a symbolic
+/// link.
 fn installation_of(program: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
     let home =
         homes.iter().filter(|home| program.starts_with(home)).max_by_key(|home| home.components().count())?;
-    let is_common = |folder: &Path| COMMON.iter().any(|name| folder == home.join(name));
+    let is_shared = |folder: &Path| SHARED_FOLDERS.iter().any(|name| folder == home.join(name));
     let outermost =
         program.ancestors().filter(|path| path.file_name() == Some(OsStr::new("node_modules"))).last();
     let folder = program.parent()?;
     let installation = match outermost {
         Some(modules) => modules,
         None if folder.file_name().is_some_and(is_for_programs) => folder.parent()?,
-        // A program that is linked for its development lies anywhere in its project.
+        // A program that is linked for development may lie anywhere in its project.
         None => {
-            let projects = folder.ancestors().take_while(|path| path.starts_with(home) && !is_common(path));
+            let projects = folder.ancestors().take_while(|path| path.starts_with(home) && !is_shared(path));
             let is_project = |path: &&Path| PROJECT_FILES.iter().any(|name| path.join(name).exists());
             projects.into_iter().find(is_project).unwrap_or(folder)
         }
     };
-    if installation.starts_with(home) && !is_common(installation) {
+    if installation.starts_with(home) && !is_shared(installation) {
         return Some(installation.to_owned());
     }
     program.symlink_metadata().is_ok_and(|found| found.is_file()).then(|| program.to_owned())
 }
 
-/// Returns the interpreter of a script, also the one that `env` finds.
+/// Returns the interpreter of a script, also one that `env` looks up.
 fn interpreter_of(program: &Path, path: &OsStr) -> Option<PathBuf> {
     let mut line = Vec::new();
     File::open(program).ok()?.take(MAX_SHEBANG).read_to_end(&mut line).ok()?;

@@ -1,0 +1,59 @@
+//! Messages between the supervisor and the first process of a confined run.
+
+use super::client_socket::send_with_fds;
+use super::status::Status;
+use crate::protocol::frame;
+use crate::sys::View;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::os::fd::AsFd;
+
+/// What the first process sets up for a confined run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SandboxSpec {
+    /// The files that the run sees.
+    pub view: View,
+    /// Whether the run uses the network of the machine.
+    pub network: bool,
+    /// Ports of the machine that a run without network can connect to.
+    pub ports: Vec<u16>,
+    /// Whether one of the standard streams is a terminal, which the first process opens.
+    pub terminal: bool,
+}
+
+/// The answer of the first process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum InitAnswer {
+    /// The launcher waits for its plan. Has the number of listeners per port, and whether the run sees its start folder
+    /// copy on write, if the specification says so. The message comes with descriptors: the pidfds of the first process
+    /// and of the launcher, both sides of the terminal if there is one, and the listeners.
+    Yes(Vec<(u16, usize)>, bool),
+    /// The run cannot be started: error number and message.
+    No(i32, String),
+}
+
+/// Length of an encoded exit status: whether it is a signal, the number, and whether the run missed the network.
+pub(super) const EXIT_STATUS_LEN: usize = 6;
+
+/// Encodes the exit status of the target.
+pub(super) fn encode_exit_status(status: Status, missed_network: bool) -> [u8; EXIT_STATUS_LEN] {
+    let (is_signal, number) = match status {
+        Status::Exited(code) => (0, code),
+        Status::Signaled(signal) => (1, signal),
+    };
+    let [a, b, c, d] = number.to_le_bytes();
+    [is_signal, a, b, c, d, u8::from(missed_network)]
+}
+
+/// Decodes the result of [`encode_exit_status`].
+pub(super) fn decode_exit_status([is_signal, a, b, c, d, missed]: [u8; EXIT_STATUS_LEN]) -> (Status, bool) {
+    let number = i32::from_le_bytes([a, b, c, d]);
+    let status = if is_signal == 0 { Status::Exited(number) } else { Status::Signaled(number) };
+    (status, missed != 0)
+}
+
+/// Sends the supervisor the error that keeps the run from starting; `doing` names the failed action.
+pub(super) fn send_failure(control: impl AsFd, doing: &str, error: &io::Error) -> io::Result<()> {
+    let no = InitAnswer::No(error.raw_os_error().unwrap_or(0), format!("cannot {doing}: {error}"));
+    send_with_fds(control, &frame(&no, &[])?, &[]).map(drop)
+}

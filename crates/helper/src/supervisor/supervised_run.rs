@@ -1,0 +1,571 @@
+//! One call in progress, supervised from its start until all its processes have ended.
+
+use super::call_kind::{CallKind, MAX_SERVICE_LIFETIME, MAX_SERVICE_OUTPUT};
+use super::capture::OutputOverflow;
+use super::channel::{Channels, StdinFeed, open_channels};
+use super::clock::Clock;
+use super::common::Common;
+use super::folder::Folder;
+use super::launch::{ChildLeader, Leader, send_plan};
+use super::loopback::is_listening;
+use super::meter::Meter;
+use super::plan::{Answer, ConfinementLevel, Plan};
+use super::process_tag::ProcessTag;
+use super::process_tree::{ProcessTree, is_descendant};
+use super::run_environment::run_environment;
+use super::sandbox::{Init, wants_namespaces};
+use super::sandbox_spec::SandboxSpec;
+use super::start_folder::{StartFolder, writable_folders};
+use super::status::Status;
+use super::stop::{STOP, STOP_NOW, Stop};
+use super::stream::{Step, Stream};
+use crate::outcome::ETIMEDOUT;
+use crate::sys::{self, CpuTimes, Silence, StdioIds, WaitState};
+use crate::{
+    Confinement, End, FileLock, Interruption, Isolation, Job, Leftover, Limit, Outcome, Ready, Starvation,
+    StopSignal, Waiting,
+};
+use rustix::process::{Signal, getpid};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+/// Interval between two checks of a run that may wait for input, or that writes a file.
+const SHORT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Interval between two checks of any other run.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// Interval between two checks whether processes are left, when nothing else is waited for.
+const LEFTOVER_INTERVAL: Duration = Duration::from_millis(4);
+/// Time before the deadline of a sample that shows afterwards whether the processor was in use.
+const SAMPLE_BEFORE_DEADLINE: Duration = Duration::from_millis(100);
+/// Delay between the awaited text, which shows that a run has begun, and its interruption.
+const INTERRUPTION_DELAY: Duration = Duration::from_millis(50);
+/// Maximum time to start a target; only an unresponsive file system exceeds it.
+const MAX_LAUNCH: Duration = Duration::from_secs(30);
+/// Maximum time until a killed leader ends; a longer one is in an uninterruptible wait.
+const MAX_KILL_WAIT: Duration = Duration::from_millis(500);
+
+/// Makes a call in a folder, and returns when all its processes have ended.
+pub(super) async fn supervise_call(
+    common: &Common,
+    job: &Job,
+    folder: &Folder,
+    kind: CallKind,
+    stop: Stop,
+) -> io::Result<Outcome> {
+    let start = Instant::now();
+    let tag = ProcessTag::new();
+    let (limit, lifetime) = match kind {
+        CallKind::Run => (common.options.max_output, job.deadline),
+        CallKind::Service(..) => (MAX_SERVICE_OUTPUT, MAX_SERVICE_LIFETIME),
+    };
+    let plan = plan(common, job, lifetime, folder, &tag).await?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut leader = match common.zygote_for(&plan.rung).await {
+        Some(zygote) => {
+            let spec = SandboxSpec::of(common, &plan.job, folder, tag.run_id);
+            Leader::Confined(Init::start(zygote, &spec, theirs).await?)
+        }
+        None => Leader::Child(ChildLeader::spawn(theirs)?),
+    };
+    // Landlock has no copy-on-write views.
+    let read_only_start = match &leader {
+        Leader::Confined(init) => init.read_only_start,
+        Leader::Child(_) => {
+            matches!(plan.rung, ConfinementLevel::Landlock(_))
+                && matches!(StartFolder::of(job, &common.homes), StartFolder::View(_))
+        }
+    };
+    let channels = open_channels(common, job, leader.take_terminal(), limit, start)?;
+    let tree = ProcessTree::new(leader.pid(), leader.init(), tag, matches!(kind, CallKind::Run));
+    let limits = (matches!(kind, CallKind::Run) && !job.trusted).then_some(job.limits);
+    let cgroup = limits.and_then(|limits| common.cgroups.as_ref()?.enter(leader.pid(), &limits));
+    let meter = Meter::new(limits, cgroup, folder.measured_folders(), CHECK_INTERVAL);
+    let Channels { target, stdout, stderr, feed, ids } = channels;
+    let mut run = SupervisedRun {
+        leader,
+        tree,
+        meter,
+        stdout,
+        stderr,
+        feed,
+        ids,
+        start,
+        started: start - common.began,
+        clock: Clock::new(job.deadline, start),
+        is_timed: job.quiet,
+        starvation: None,
+        lock: None,
+        ended: None,
+        interrupt: job.interrupt.as_ref().map_or(Interrupt::None, |stop| Interrupt::Awaited(stop.signal)),
+        stop,
+        drain: common.options.drain,
+        grace: common.options.grace,
+        confinement: None,
+        read_only_start,
+    };
+    if let Some(Interruption { after, .. }) = &job.interrupt {
+        run.stdout.await_text(after);
+        run.stderr.await_text(after);
+    }
+    let forced = match run.launch(ours, &plan, target).await? {
+        Some(Answer::Failed(number, message)) => Some((End::NotStarted(number, message), None)),
+        Some(Answer::Started(confinement)) => {
+            run.confinement = confinement.filter(|_| job.isolation > Isolation::None);
+            common.record_confinement(run.confinement);
+            run.start_limit(job.deadline);
+            match kind {
+                CallKind::Run => run.wait_for_end().await,
+                CallKind::Service(ready, ready_sender) => {
+                    run.wait_until_ready_and_ended(&ready, ready_sender).await
+                }
+            }
+        }
+        None => Some(run.not_launched()),
+    };
+    run.finish(forced).await
+}
+
+/// Returns the plan for the launcher of a run.
+///
+/// # Errors
+/// If the run requires a confinement that this system does not have.
+async fn plan(
+    common: &Common,
+    job: &Job,
+    lifetime: Duration,
+    folder: &Folder,
+    tag: &ProcessTag,
+) -> io::Result<Plan> {
+    let env = run_environment(job, common, folder, tag);
+    let cwd = match job.workspace {
+        Some(_) => folder.workspace().into(),
+        None => job.cwd.clone(),
+    };
+    // Without `HOME`, a program can still find the home of the user.
+    let is_confined = job.isolation > Isolation::None || job.variant.lacks_home(job.nth);
+    let level = match wants_namespaces(job).then_some(common.zygote()) {
+        Some(zygote) => match zygote.await {
+            Ok(_) => ConfinementLevel::Namespaces,
+            Err(error) if job.isolation == Isolation::Full => {
+                return Err(io::Error::other(format!(
+                    "{} no namespaces for it: {error}",
+                    Isolation::UNAVAILABLE
+                )));
+            }
+            Err(_) => ConfinementLevel::Landlock(writable_folders(common, job, folder)),
+        },
+        None if is_confined => ConfinementLevel::Landlock(writable_folders(common, job, folder)),
+        None => ConfinementLevel::None,
+    };
+    Ok(Plan {
+        job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
+        parent: if level == ConfinementLevel::Namespaces { 1 } else { getpid().as_raw_pid() },
+        rung: level,
+        // More than all processors can provide in the lifetime: it ends processes that outlive the supervisor.
+        cpu: (lifetime.as_secs() + 5) * common.processors,
+        file_size: tag.file_size,
+        open_files: common.open_files,
+        ignored: common.ignored.clone(),
+    })
+}
+
+/// Why a run is ended by force, and what it was waiting for.
+type ForcedEnd = (End, Option<Waiting>);
+
+enum Event {
+    /// Bytes were transferred, or a stream ended.
+    Moved,
+    Ended,
+    /// A stream exceeded its limit.
+    Overflow(OutputOverflow),
+    /// The supervisor was told to stop.
+    Stop,
+    /// The time passed to [`SupervisedRun::wait_for_event`] was reached.
+    Time,
+}
+
+/// Progress of the interruption of a run.
+#[derive(Clone, Copy)]
+enum Interrupt {
+    /// No interruption.
+    None,
+    Awaited(StopSignal),
+    /// The signal is sent at this time.
+    At(Instant, StopSignal),
+    /// The signal was sent at this time.
+    Sent(Instant),
+}
+
+/// A run in progress. `leader` is dropped last except for `tree`: until then, the ID of its process group is not
+/// reused.
+struct SupervisedRun<'f> {
+    tree: ProcessTree,
+    leader: Leader,
+    meter: Meter<'f>,
+    stdout: Stream,
+    stderr: Stream,
+    feed: StdinFeed,
+    ids: StdioIds,
+    start: Instant,
+    /// Time between the start of the supervisor and that of the run.
+    started: Duration,
+    clock: Clock,
+    /// Whether the times of the run are evidence.
+    is_timed: bool,
+    starvation: Option<Starvation>,
+    lock: Option<FileLock>,
+    ended: Option<Instant>,
+    interrupt: Interrupt,
+    stop: Stop,
+    drain: Duration,
+    grace: Duration,
+    confinement: Option<Confinement>,
+    read_only_start: bool,
+}
+
+impl SupervisedRun<'_> {
+    /// Starts the target. `None` if that takes too long, or after a request to stop.
+    async fn launch(
+        &mut self,
+        socket: UnixStream,
+        plan: &Plan,
+        target: [OwnedFd; 3],
+    ) -> io::Result<Option<Answer>> {
+        tokio::select! {
+            answer = send_plan(socket, plan, target) => answer.map(Some),
+            () = sleep_until(self.start + MAX_LAUNCH) => Ok(None),
+            _ = self.stop.wait_for(|level| *level >= STOP) => Ok(None),
+        }
+    }
+
+    /// Transfers bytes until something happens, or until `until`. Requests to stop below `level` are ignored.
+    async fn wait_for_event(&mut self, until: Instant, level: u8) -> Event {
+        let step = tokio::select! {
+            () = self.leader.wait_until_ended(), if self.ended.is_none() => {
+                self.ended = Some(Instant::now());
+                return Event::Ended;
+            }
+            step = self.stdout.step() => step,
+            step = self.stderr.step() => step,
+            () = self.feed.step() => Step::Continue,
+            () = sleep_until(until) => return Event::Time,
+            _ = self.stop.wait_for(|now| *now >= level) => return Event::Stop,
+        };
+        match step {
+            Step::Overflow(overflow) => Event::Overflow(overflow),
+            Step::Continue | Step::End => Event::Moved,
+        }
+    }
+
+    /// Waits until the run has ended; returns why it has to be ended by force, unless it ended by itself.
+    async fn wait_for_end(&mut self) -> Option<ForcedEnd> {
+        let may_wait_for_input = self.ids.is_any();
+        let is_file = !self.stdout.is_open();
+        let period = if may_wait_for_input || is_file { SHORT_CHECK_INTERVAL } else { CHECK_INTERVAL };
+        let mut silence = Silence::default();
+        let mut before: Option<WaitState> = None;
+        let mut next = self.start + period;
+        loop {
+            let deadline = self.clock.next_check();
+            let before_deadline = deadline - SAMPLE_BEFORE_DEADLINE.min(deadline - self.start);
+            let mut wake = if before.is_none() { next.min(before_deadline) } else { next };
+            if let Interrupt::At(at, _) = self.interrupt {
+                wake = wake.min(at);
+            }
+            match self.wait_for_event(wake.min(self.meter.next()).min(deadline), STOP).await {
+                Event::Ended => return None,
+                Event::Overflow(overflow) => return Some((overflow.into(), None)),
+                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Moved | Event::Time => {}
+            }
+            let now = Instant::now();
+            self.interrupt(now);
+            if self.leader.status().is_none() && self.is_over(now) {
+                return Some(self.out_of_time(before.as_ref()));
+            }
+            if now < before_deadline {
+                before = None;
+            } else if before.is_none() {
+                before = Some(self.wait_state());
+            }
+            if let Some(limit) = self.meter.measure(&self.tree) {
+                return Some((End::TooMuch(limit), None));
+            }
+            if now < next {
+                continue;
+            }
+            next = now + period;
+            if now - self.clock.last_sample() >= CHECK_INTERVAL {
+                self.sample(now);
+            }
+            if let Some(overflow) = self.stdout.file_overflow() {
+                return Some((overflow.into(), None));
+            }
+            if may_wait_for_input {
+                let written = self.stdout.len() + self.stderr.len();
+                if let Some(input) = silence.after(self.wait_state(), written, now) {
+                    return Some((End::Waited, Some(input)));
+                }
+            }
+        }
+    }
+
+    /// Sends the interrupting signal, once it is due.
+    fn interrupt(&mut self, now: Instant) {
+        self.interrupt = match self.interrupt {
+            Interrupt::Awaited(signal) if self.stdout.has_found_text() || self.stderr.has_found_text() => {
+                Interrupt::At(now + INTERRUPTION_DELAY, signal)
+            }
+            Interrupt::At(at, signal) if now >= at => {
+                match signal {
+                    StopSignal::Terminate => self.tree.signal_leader(Signal::TERM),
+                    StopSignal::Interrupt => self.tree.signal(Signal::INT),
+                }
+                self.start_limit(Job::GRACE);
+                Interrupt::Sent(now)
+            }
+            other => other,
+        };
+    }
+
+    /// Waits until a service is ready, reports that to `ready_sender`, and waits until it ends or has to. Output past
+    /// the limit is discarded.
+    async fn wait_until_ready_and_ended(
+        &mut self,
+        ready: &Ready,
+        ready_sender: oneshot::Sender<()>,
+    ) -> Option<ForcedEnd> {
+        if let Ready::Line(text) = ready {
+            self.stdout.await_text(text);
+            self.stderr.await_text(text);
+        }
+        let mut ready_sender = Some(ready_sender);
+        let mut next = self.start;
+        loop {
+            match self.wait_for_event(next, STOP).await {
+                Event::Ended => return None,
+                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Moved | Event::Overflow(_) | Event::Time => {}
+            }
+            let now = Instant::now();
+            if now >= next {
+                next = now + if ready_sender.is_some() { SHORT_CHECK_INTERVAL } else { CHECK_INTERVAL };
+            } else if !matches!(ready, Ready::Line(_)) {
+                continue;
+            }
+            if ready_sender.is_none() {
+                continue;
+            }
+            let is_ready = match ready {
+                Ready::Port(port) => is_listening(*port).await,
+                Ready::Line(_) => self.stdout.has_found_text() || self.stderr.has_found_text(),
+            };
+            if is_ready {
+                // The port of a service that has ended belongs to another program.
+                if self.leader.status().is_some() {
+                    return None;
+                }
+                if let Some(ready_sender) = ready_sender.take() {
+                    ready_sender.send(()).unwrap_or_default();
+                }
+            } else if self.is_over(now) {
+                return Some(self.out_of_time(None));
+            }
+        }
+    }
+
+    fn wait_state(&self) -> WaitState {
+        WaitState::at(&self.tree.running(), &self.ids)
+    }
+
+    /// Adds a sample to the clock.
+    fn sample(&mut self, now: Instant) {
+        // The process that reports the end may have to wait for a processor as well.
+        let has_ended = || self.tree.leader().is_some_and(|leader| leader.is_zombie());
+        if self.ended.is_none() && has_ended() {
+            return self.clock.sample_as_withheld(now);
+        }
+        self.clock.sample(now, CpuTimes::read(&self.tree.running(), self.meter.cgroup()));
+    }
+
+    /// Starts a time limit, for which time that was withheld before does not count.
+    fn start_limit(&mut self, limit: Duration) {
+        let now = Instant::now();
+        self.sample(now);
+        self.clock.restart(limit, now);
+    }
+
+    fn is_over(&mut self, now: Instant) -> bool {
+        if now >= self.clock.next_check() {
+            self.sample(now);
+            return now >= self.clock.deadline();
+        }
+        false
+    }
+
+    /// Returns why the target was not started: a request to stop, or the time limit.
+    fn not_launched(&self) -> ForcedEnd {
+        let message = format!("the system did not start it within {} s", MAX_LAUNCH.as_secs());
+        let is_stopped = *self.stop.borrow() >= STOP;
+        (if is_stopped { End::Interrupted } else { End::NotStarted(ETIMEDOUT, message) }, None)
+    }
+
+    /// Returns what the run was doing at the end of its time limit.
+    fn out_of_time(&mut self, before: Option<&WaitState>) -> ForcedEnd {
+        let state = self.wait_state();
+        self.starvation = self.clock.starvation();
+        self.lock = awaited_lock(&self.tree);
+        (End::TimedOut, Some(state.since(before.unwrap_or(&state))))
+    }
+
+    fn is_open(&self) -> bool {
+        self.stdout.is_open() || self.stderr.is_open()
+    }
+
+    /// Captures the output of the remaining processes after the end of the leader, until an absolute deadline. Returns
+    /// an error if a stream exceeds its limit.
+    async fn drain(&mut self) -> Option<OutputOverflow> {
+        if !self.tree.running_members().is_empty() {
+            self.start_limit(self.drain);
+        } else {
+            self.clock.restart(self.drain, Instant::now());
+        }
+        self.stdout.read_eagerly();
+        while (self.is_open() || !self.tree.running_members().is_empty()) && !self.is_over(Instant::now()) {
+            let until = self.clock.next_check();
+            let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFTOVER_INTERVAL) };
+            match self.wait_for_event(wake, STOP_NOW).await {
+                Event::Overflow(overflow) => return Some(overflow),
+                Event::Stop => break,
+                Event::Moved | Event::Ended | Event::Time => {}
+            }
+        }
+        self.read_available()
+    }
+
+    /// Captures what the streams hold now.
+    fn read_available(&mut self) -> Option<OutputOverflow> {
+        let steps = [self.stdout.read_available(), self.stderr.read_available()];
+        let overflow = steps.into_iter().find_map(|step| match step {
+            Step::Overflow(overflow) => Some(overflow),
+            Step::Continue | Step::End => None,
+        });
+        overflow.or_else(|| self.stdout.file_overflow())
+    }
+
+    /// Sends TERM to the leader and its group, and KILL after a grace period. A run that uses more and more resources
+    /// gets no grace period.
+    async fn end_by_force(&mut self, end: &End) {
+        self.stdout.read_eagerly();
+        self.tree.signal(Signal::TERM);
+        self.tree.signal(Signal::CONT);
+        let is_growing = matches!(end, End::TooMuch(limit) if !matches!(limit, Limit::Output(_)));
+        if is_growing {
+            self.meter.kill();
+        }
+        self.start_limit(self.grace);
+        // A process in another session has not received the signal, so there is nothing to wait for.
+        let is_left =
+            |run: &Self| run.tree.running_members().iter().any(|stat| !run.tree.is_in_other_session(stat));
+        while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_over(Instant::now()) {
+            let wake = self.clock.next_check().min(Instant::now() + LEFTOVER_INTERVAL);
+            if let Event::Stop = self.wait_for_event(wake, STOP_NOW).await {
+                break;
+            }
+        }
+        self.tree.signal(Signal::KILL);
+        let until = Instant::now() + MAX_KILL_WAIT;
+        while Instant::now() < until && self.ended.is_none() {
+            self.wait_for_event(until, u8::MAX).await;
+        }
+    }
+
+    /// Kills the remaining processes and returns the outcome.
+    async fn finish(mut self, forced: Option<ForcedEnd>) -> io::Result<Outcome> {
+        let by_force = forced.is_some();
+        if self.is_timed && !by_force {
+            self.sample(Instant::now());
+            self.starvation = self.clock.starvation();
+        }
+        let (mut end, waiting) = forced.unwrap_or_else(|| (self.meter.reclassify(self.own_end()), None));
+        let mut left = if by_force {
+            self.end_by_force(&end).await;
+            let mut left = self.tree.running_members();
+            left.retain(|stat| self.tree.is_in_other_session(stat));
+            left
+        } else {
+            if let Some(overflow) = self.drain().await {
+                end = overflow.into();
+            }
+            self.tree.running_members()
+        };
+        let held_open = !by_force && self.is_open();
+        if !by_force && (!left.is_empty() || held_open) {
+            self.starvation = self.clock.starvation();
+        }
+        if !left.is_empty() || held_open {
+            self.tree.signal(Signal::KILL);
+        }
+        if by_force || !left.is_empty() || held_open {
+            self.meter.kill();
+        }
+        match &self.leader {
+            // The kernel kills all processes of the namespace.
+            Leader::Confined(init) => init.kill_all().await,
+            Leader::Child(_) => self.tree.sweep().await,
+        }
+        if by_force {
+            self.read_available();
+        }
+        let survivors = self.tree.running_members();
+        left.retain(|stat| survivors.iter().all(|survivor| survivor.pid != stat.pid));
+        let mut left_behind: Vec<Leftover> =
+            left.into_iter().map(|stat| self.tree.leftover(stat, false)).collect();
+        left_behind.extend(survivors.into_iter().map(|stat| self.tree.leftover(stat, true)));
+        left_behind.sort_by_key(|left| left.pid);
+        let ended = self.ended.unwrap_or_else(Instant::now);
+        let duration = ended - self.start;
+        let signalled = match self.interrupt {
+            Interrupt::Sent(at) => Some(ended - at),
+            _ => None,
+        };
+        let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
+        Ok(Outcome {
+            stdout,
+            stderr,
+            terminal: self.feed.into_terminal_output(),
+            started: Some(self.started),
+            duration,
+            left_behind,
+            held_open,
+            waiting,
+            signalled,
+            confinement: self.confinement,
+            missed_network: self.leader.missed_network(),
+            read_only_start: self.read_only_start,
+            starvation: self.starvation,
+            lock: self.lock,
+            ..end.into()
+        })
+    }
+
+    fn own_end(&self) -> End {
+        match self.leader.status() {
+            Some(Status::Exited(code)) => End::Exited(code),
+            Some(Status::Signaled(signal)) => End::Signaled(signal),
+            None => End::NotStarted(0, "somebody else has reaped it".into()),
+        }
+    }
+}
+
+/// Returns the file lock that a run waits for and does not hold itself, if there is one.
+fn awaited_lock(tree: &ProcessTree) -> Option<FileLock> {
+    let awaited = sys::awaited_lock(&tree.running())?;
+    let name = || sys::stat(awaited.holder).map_or_else(|| "another program".into(), |stat| stat.name);
+    let holder = (!is_descendant(awaited.holder)).then(|| String::from_utf8_lossy(&name()).into_owned());
+    Some(FileLock { path: awaited.path.map(|path| path.to_string_lossy().into_owned()), holder })
+}
