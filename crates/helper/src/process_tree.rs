@@ -19,7 +19,7 @@ pub fn become_reaper() -> io::Result<()> {
 /// Waits for a child to end, without reaping it; false when the deadline came first.
 pub fn ends_before(child: Pid, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
-    sys::exit_handle(child).is_ok_and(|handle| sys::wait_for_exit(&handle, left))
+    sys::open_pidfd(child).is_ok_and(|handle| sys::wait_for_exit(&handle, left))
 }
 
 /// The descendants of a process that have not ended.
@@ -53,7 +53,7 @@ pub fn kill_descendants(leader: Pid) {
 /// Kills those who have not ended; gives false if there are only such as we have no right to kill.
 pub(crate) fn end_all(processes: &[Stat]) -> bool {
     let living: Vec<&Stat> = processes.iter().filter(|stat| !stat.is_zombie()).collect();
-    let killed = living.iter().filter(|stat| sys::end(stat)).count();
+    let killed = living.iter().filter(|stat| sys::kill_unless_reused(stat)).count();
     killed > 0 || living.is_empty()
 }
 

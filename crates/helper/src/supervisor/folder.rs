@@ -4,7 +4,7 @@ use super::dir::{CopyOptions, Dir};
 use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
-use crate::sys::{self, EMPTY, MACHINE, present};
+use crate::sys::{self, EMPTY_FOLDER, MACHINE_FOLDER, present};
 use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
 use rustix::fs::{Mode, fstat};
 use std::cell::RefCell;
@@ -44,7 +44,7 @@ impl Root {
         let parent = Dir::open(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
         let dir = Dir::open(&path)?;
         let owner = removal::lock(&dir)?;
-        for name in [MACHINE, EMPTY] {
+        for name in [MACHINE_FOLDER, EMPTY_FOLDER] {
             dir.make_folder(name)?;
         }
         let tripwires = dir.make_folder(TRIPWIRES)?;

@@ -54,30 +54,30 @@ fn start_launcher(
     control: &UnixStream,
     launch: OwnedFd,
     doing: &mut &'static str,
-) -> io::Result<(Pid, sys::ChildEnds, bool)> {
+) -> io::Result<(Pid, sys::ChildNotifications, bool)> {
     *doing = "read what the run may see";
     let (spec, _, _): (SandboxSpec, _, _) = receive(control)?;
     *doing = "make its namespaces";
     let sockets = if spec.network { Vec::new() } else { sys::socket_paths()? };
-    sys::enter_own_namespaces(spec.network)?;
+    sys::enter_run_namespaces(spec.network)?;
     let mut listeners = Vec::new();
     if !spec.network {
         *doing = "make its network";
-        sys::turn_on_loopback()?;
+        sys::enable_loopback()?;
         for port in &spec.ports {
             let open = LOOPBACK.into_iter().filter_map(|address| TcpListener::bind((address, *port)).ok());
             listeners.push((*port, open.collect::<Vec<_>>()));
         }
     }
     *doing = "arrange its files";
-    let is_copied = sys::arrange(&spec.view, &sockets)?;
+    let is_copied = sys::prepare_mounts(&spec.view, &sockets)?;
     let terminal = if spec.terminal { Some(open_terminal()?) } else { None };
     *doing = "start its launcher";
-    let children = sys::ChildEnds::hear()?;
+    let children = sys::ChildNotifications::register()?;
     // Dropping the command closes the socket.
     let child = role_command(LAUNCH).stdin(launch).spawn()?;
     let target = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-    let handles = [sys::exit_handle(rustix::process::getpid())?, sys::exit_handle(target)?];
+    let handles = [sys::open_pidfd(rustix::process::getpid())?, sys::open_pidfd(target)?];
     let counts = listeners.iter().map(|(port, open)| (*port, open.len())).collect();
     let answer = frame(&InitAnswer::Yes(counts, is_copied), &[])?;
     let open = listeners.iter().flat_map(|(_, open)| open).map(AsFd::as_fd);
@@ -91,7 +91,7 @@ fn start_launcher(
 fn reap_children(
     control: &UnixStream,
     target: Pid,
-    children: &sys::ChildEnds,
+    children: &sys::ChildNotifications,
     has_own_network: bool,
 ) -> io::Result<()> {
     let us = rustix::process::getpid().as_raw_pid();

@@ -109,8 +109,8 @@ fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
             sys::confine(paths, &network).map(Some)
         }
         ConfinementLevel::Namespaces => {
-            sys::drop_rights()?;
-            sys::filter_calls()?;
+            sys::drop_capabilities()?;
+            sys::filter_system_calls()?;
             Ok(Some(Confinement::Namespaces))
         }
     }

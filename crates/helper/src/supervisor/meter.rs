@@ -64,9 +64,9 @@ impl<'f> Meter<'f> {
             is_over_memory: false,
         };
         if let Some(limits) = limits {
-            meter.initial_free_space = sys::free_room(folders[0]);
+            meter.initial_free_space = sys::free_space(folders[0]);
             meter.counted_loss = limits.written;
-            meter.initially_killed = sys::killed_for_memory();
+            meter.initially_killed = sys::oom_kills();
             meter.next = Instant::now() + meter.pause(&limits, Usage::default());
         }
         meter
@@ -127,7 +127,7 @@ impl<'f> Meter<'f> {
     /// Whether the files in the folders exceed the limit on written bytes. This is the only measure of space that was
     /// allocated without writing. They are counted only if the disk has lost that much free space.
     fn exceeds_written_on_disk(&mut self, limits: &Limits) -> bool {
-        let Some((before, now)) = self.initial_free_space.zip(sys::free_room(self.folders[0])) else {
+        let Some((before, now)) = self.initial_free_space.zip(sys::free_space(self.folders[0])) else {
             return false;
         };
         let lost = before.saturating_sub(now);
@@ -161,7 +161,7 @@ impl<'f> Meter<'f> {
         match end {
             End::Signaled(SIGXFSZ) => End::TooMuch(Limit::File(MIN_FILE_SIZE_LIMIT)),
             End::Signaled(SIGKILL) | End::Exited(CHILD_KILLED)
-                if sys::killed_for_memory() > self.initially_killed =>
+                if sys::oom_kills() > self.initially_killed =>
             {
                 End::TooMuch(Limit::Machine)
             }
@@ -199,7 +199,7 @@ fn usage(limits: &Limits, stats: &[&Stat], written_before: u64) -> Usage {
         let share = |stat: &Stat| sys::memory_share(stat).unwrap_or_else(|| sys::memory(stat));
         memory = alive().map(share).sum();
     }
-    let written = written_before + stats.iter().map(|stat| sys::written(stat.pid)).sum::<u64>();
+    let written = written_before + stats.iter().map(|stat| sys::written_bytes(stat.pid)).sum::<u64>();
     Usage { memory, processes, written }
 }
 

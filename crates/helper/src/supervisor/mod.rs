@@ -88,7 +88,7 @@ pub fn main() -> Option<ExitCode> {
     }
     if argument == LAUNCH {
         // Only a dumpable process may do this.
-        sys::end_first_for_memory();
+        sys::prefer_for_oom_kill();
     }
     // No run may read this process: the environment of the caller arrives over the socket.
     crate::set_non_dumpable();

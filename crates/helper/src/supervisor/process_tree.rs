@@ -255,7 +255,7 @@ fn reap_orphans() -> usize {
         let mut registry = registry();
         let owner = registry.run_of(child);
         if let Some(run) = owner.and_then(|run_id| registry.active.get_mut(&run_id)) {
-            run.written += sys::written(child);
+            run.written += sys::written_bytes(child);
         }
         drop(registry);
         reaped += usize::from(reap_child(orphan));

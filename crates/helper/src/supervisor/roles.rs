@@ -15,7 +15,7 @@ pub(super) const ZYGOTE: &str = "__zygote";
 /// Returns a command that starts this executable in a role. It prints nothing.
 pub(super) fn role_command(argument: &str) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the one place where the helper starts processes")]
-    let mut command = Command::new(sys::own());
+    let mut command = Command::new(sys::own_executable());
     command.arg0(NAME).arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

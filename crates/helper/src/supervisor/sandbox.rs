@@ -14,7 +14,7 @@ use super::terminal::Terminal;
 use super::zygote::Zygote;
 use crate::outcome::is_want;
 use crate::protocol::{frame, receive};
-use crate::sys::{self, CopyOnWrite, SHARED, View};
+use crate::sys::{self, CopyOnWrite, SHARED_FOLDERS, View};
 use crate::{Isolation, Job, Variant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
@@ -51,7 +51,7 @@ const SYSTEM_FOLDERS: &[&str] = &["/run/current-system", "/run/opengl-driver"];
 /// Returns the folders of the machine that are empty for a run: those that users share, the homes of the user, and the
 /// folder of all runs.
 pub(super) fn masks(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
-    let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+    let shared = SHARED_FOLDERS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     shared.chain(homes.iter().cloned()).chain([root.to_owned()]).collect()
 }
 
@@ -200,9 +200,9 @@ impl Init {
         };
         let mut fds = fds.into_iter();
         let (handle, target) = (fds.next().ok_or_else(process_gone)?, fds.next().ok_or_else(process_gone)?);
-        let pid = sys::process_of(&handle).ok_or_else(process_gone)?;
+        let pid = sys::process_id(&handle).ok_or_else(process_gone)?;
         let handle = async_fd(handle, Interest::READABLE)?;
-        let target = sys::process_of(&target).ok_or_else(process_gone)?;
+        let target = sys::process_id(&target).ok_or_else(process_gone)?;
         let terminal = match spec.terminal {
             true => Some(Terminal::from_sides(
                 fds.next().ok_or_else(process_gone)?,

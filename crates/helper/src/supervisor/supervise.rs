@@ -123,7 +123,7 @@ impl Supervisor {
     /// Creates a session, becomes the reaper of all descendants, and raises the soft limit on open files to the hard
     /// limit.
     fn new(mut options: Options, slots: Slots, caller: Environment) -> Result<Self, Failure> {
-        sys::check_view()?;
+        sys::check_proc()?;
         // Another mask could make the folders of this process inaccessible to it.
         umask(Mode::from_raw_mode(0o077));
         // Signals of a terminal are for the caller, which decides when the helper ends.

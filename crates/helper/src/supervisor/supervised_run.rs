@@ -20,7 +20,7 @@ use super::status::Status;
 use super::stop::{STOP, STOP_NOW, Stop};
 use super::stream::{Step, Stream};
 use crate::outcome::ETIMEDOUT;
-use crate::sys::{self, CpuTimes, Silence, StdioIds, WaitState};
+use crate::sys::{self, CpuTimes, StdioIds, WaitDetector, WaitState};
 use crate::{
     Confinement, End, FileLock, Interruption, Isolation, Job, Leftover, Limit, Outcome, Ready, Starvation,
     StopSignal, Waiting,
@@ -266,7 +266,7 @@ impl SupervisedRun<'_> {
         let may_wait_for_input = self.ids.is_any();
         let is_file = !self.stdout.is_open();
         let period = if may_wait_for_input || is_file { SHORT_CHECK_INTERVAL } else { CHECK_INTERVAL };
-        let mut silence = Silence::default();
+        let mut detector = WaitDetector::default();
         let mut before: Option<WaitState> = None;
         let mut next = self.start + period;
         loop {
@@ -307,7 +307,7 @@ impl SupervisedRun<'_> {
             }
             if may_wait_for_input {
                 let written = self.stdout.len() + self.stderr.len();
-                if let Some(input) = silence.after(self.wait_state(), written, now) {
+                if let Some(input) = detector.update(self.wait_state(), written, now) {
                     return Some((End::Waited, Some(input)));
                 }
             }
@@ -379,7 +379,7 @@ impl SupervisedRun<'_> {
     }
 
     fn wait_state(&self) -> WaitState {
-        WaitState::at(&self.tree.running(), &self.ids)
+        WaitState::read(&self.tree.running(), &self.ids)
     }
 
     /// Adds a sample to the clock.

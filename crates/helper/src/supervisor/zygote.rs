@@ -44,7 +44,7 @@ impl Zygote {
         let (ours, theirs) = UnixStream::pair()?;
         let child = role_command(ZYGOTE).env_clear().stdin(OwnedFd::from(theirs)).spawn()?;
         let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
-        let handle = sys::exit_handle(Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?)?;
+        let handle = sys::open_pidfd(Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?)?;
         let mut zygote = Self { socket: ours.try_clone()?, child, handle, exposed: Vec::new() };
         let root = root.as_os_str().to_owned();
         // A dead file system may block this, while requests to stop have to be received.
@@ -88,7 +88,7 @@ pub(super) fn serve() -> ExitCode {
     if frame(&ready, &[]).and_then(|ready| socket.write_all(&ready)).is_err() {
         return ExitCode::FAILURE;
     }
-    let Ok(children) = sys::ChildEnds::hear() else { return ExitCode::FAILURE };
+    let Ok(children) = sys::ChildNotifications::register() else { return ExitCode::FAILURE };
     loop {
         // Reap the first processes of runs that have ended.
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
@@ -100,7 +100,8 @@ pub(super) fn serve() -> ExitCode {
         match receive_with(&socket, &mut [0]) {
             Ok((1, fds)) => {
                 let Ok([control, launch]) = <[OwnedFd; 2]>::try_from(fds) else { return ExitCode::FAILURE };
-                let started = sys::with_new_processes(|| start_init_process(control.try_clone()?, launch));
+                let started =
+                    sys::with_new_process_namespace(|| start_init_process(control.try_clone()?, launch));
                 started
                     .or_else(|error| send_failure(&control, "start the first process", &error))
                     .unwrap_or_default();
@@ -119,9 +120,9 @@ fn enter_namespaces(socket: &mut UnixStream) -> io::Result<Vec<PathBuf>> {
     socket.read_exact(&mut [0])?;
     // Earlier, the supervisor could not map the IDs.
     crate::set_non_dumpable();
-    sys::keep_rights()?;
+    sys::keep_capabilities()?;
     sys::enter_mount_namespace()?;
-    let exposed = sys::restrict(root.as_ref())?;
+    let exposed = sys::confine_mounts(root.as_ref())?;
     // The namespaces of runs do not need further user namespaces, which would grant rights over the kernel.
     sys::forbid_user_namespaces();
     Ok(exposed)

@@ -1,7 +1,7 @@
-//! Control groups (version 2): where there is a folder of them that we may use, each run has one of its own. Nothing
-//! depends on it, and each of its files is used only if it is there.
+//! Control groups (version 2): each run has its own, if this process may create them. They are optional, and each of
+//! their files is used only if it exists.
 
-use super::usage::number;
+use super::usage::named_number;
 use crate::{Limit, Limits};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, geteuid};
@@ -12,30 +12,30 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// How the names of our folders begin.
+/// Prefix of the names of the folders that this crate creates.
 const PREFIX: &str = "agentnative-";
-/// What can be limited, as far as we may.
+/// The controllers that limit runs, as far as they are delegated.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 
-/// The folder of the groups of all runs.
+/// The folder with the groups of all runs.
 #[derive(Debug)]
 pub(crate) struct Cgroups {
     folder: PathBuf,
     next: AtomicU32,
-    /// Locked as long as this process is there.
+    /// Locked as long as this process runs.
     _owner: File,
 }
 
 impl Cgroups {
-    /// A folder below the group that we are in; or beside that, where it is only there that a run can be limited: a
-    /// group with processes has no limited groups below it. None where there is none that we may use.
+    /// Creates a folder below the group of this process; or beside that group, if runs can be limited only there: a
+    /// group that has processes cannot have limited groups below it. `None` if neither is allowed.
     pub fn new() -> Option<Self> {
-        let ours = own_group()?;
+        let ours = own_group_folder()?;
         let below = Self::in_folder(&ours);
         if below.as_ref().is_some_and(Self::is_limiting) {
             return below;
         }
-        // Who is not root owns only what was delegated.
+        // An unprivileged user owns only delegated groups.
         let delegated = |folder: &&Path| {
             let owner = folder.metadata().map_or(0, |found| found.uid());
             owner != 0 && owner == geteuid().as_raw()
@@ -48,15 +48,16 @@ impl Cgroups {
         sweep(parent);
         let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
         fs::create_dir(&folder).ok()?;
-        let owner = own(&folder);
+        let owner = lock(&folder);
         let Some(owner) = owner.filter(|_| folder.join("cgroup.procs").exists()) else {
             fs::remove_dir(&folder).unwrap_or_default();
             return None;
         };
         for controller in CONTROLLERS {
-            let enable =
-                |folder: &Path| write(&folder.join("cgroup.subtree_control"), &format!("+{controller}"));
-            if !has(&folder, "cgroup.controllers", controller) {
+            let enable = |folder: &Path| {
+                write_existing(&folder.join("cgroup.subtree_control"), &format!("+{controller}"))
+            };
+            if !lists_controller(&folder, "cgroup.controllers", controller) {
                 enable(parent);
             }
             enable(&folder);
@@ -65,16 +66,19 @@ impl Cgroups {
     }
 
     fn is_limiting(&self) -> bool {
-        CONTROLLERS.iter().any(|controller| has(&self.folder, "cgroup.subtree_control", controller))
+        CONTROLLERS
+            .iter()
+            .any(|controller| lists_controller(&self.folder, "cgroup.subtree_control", controller))
     }
 
-    /// A group with these limits that the process is in, with all that it will start. None where that is not possible.
+    /// Creates a group with these limits and moves a process into it; the children that the process starts later are
+    /// members as well. `None` if that is not allowed.
     pub fn enter(&self, pid: Pid, limits: &Limits) -> Option<Cgroup> {
         let folder = self.folder.join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         fs::create_dir(&folder).ok()?;
         let group = Cgroup { folder, limits: *limits };
         group.set_limits();
-        write(&group.folder.join("cgroup.procs"), &pid.as_raw_pid().to_string()).then_some(group)
+        write_existing(&group.folder.join("cgroup.procs"), &pid.as_raw_pid().to_string()).then_some(group)
     }
 }
 
@@ -84,7 +88,7 @@ impl Drop for Cgroups {
     }
 }
 
-/// The group of one run. It is removed when this is dropped, if nobody is in it any more.
+/// The group of one run. It is removed when this is dropped, if it has no processes left.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     folder: PathBuf,
@@ -93,38 +97,38 @@ pub(crate) struct Cgroup {
 
 impl Cgroup {
     fn set_limits(&self) {
-        let set = |file: &str, value: u64| write(&self.folder.join(file), &value.to_string());
+        let set = |file: &str, value: u64| write_existing(&self.folder.join(file), &value.to_string());
         set("memory.max", self.limits.memory);
         set("memory.swap.max", 0);
-        // All of it, or a parent would tell of a child that was killed.
+        // Kill the whole group, or a parent would report that its child was killed.
         set("memory.oom.group", 1);
         set("pids.max", self.limits.processes);
     }
 
-    /// Kills everybody in it.
+    /// Kills all processes in the group.
     pub fn kill(&self) {
-        write(&self.folder.join("cgroup.kill"), "1");
+        write_existing(&self.folder.join("cgroup.kill"), "1");
     }
 
-    /// How many processes are in it.
+    /// Returns the number of processes in the group.
     pub fn processes(&self) -> u64 {
         let list = fs::read(self.folder.join("cgroup.procs")).unwrap_or_default();
         list.iter().filter(|byte| **byte == b'\n').count() as u64
     }
 
-    /// Time in which threads of the run waited for a processor and none of them had one; none if the kernel does not count
-    /// it.
+    /// Returns how long all threads of the run that wanted to run had to wait for a processor; `None` if the kernel
+    /// does not count it.
     pub fn stalled(&self) -> Option<Duration> {
         let text = fs::read_to_string(self.folder.join("cpu.pressure")).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
         line.split_once("total=")?.1.parse().ok().map(Duration::from_micros)
     }
 
-    /// The limit that the kernel has held the run to, if it has: then it saw an error, or was killed.
+    /// Returns the limit that the kernel enforced, by an error or by killing a process.
     pub fn exceeded(&self) -> Option<Limit> {
         let count = |file: &str, name: &str| {
             let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
-            number(&text, name).unwrap_or(0)
+            named_number(&text, name).unwrap_or(0)
         };
         if count("pids.events", "max") > 0 {
             Some(Limit::Processes(self.limits.processes))
@@ -144,14 +148,14 @@ impl Drop for Cgroup {
     }
 }
 
-/// The folder of the group that this process is in.
-fn own_group() -> Option<PathBuf> {
+/// Returns the folder of the group of this process.
+fn own_group_folder() -> Option<PathBuf> {
     let read = |path| fs::read_to_string(path).ok();
-    own_folder(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)
+    group_folder(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)
 }
 
-/// The folder of the group that a process is in, by its `mountinfo` and its `cgroup` of /proc.
-fn own_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
+/// Returns the folder of the group of a process from its `mountinfo` and its `cgroup` in /proc.
+fn group_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -162,31 +166,31 @@ fn own_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
     })
 }
 
-/// The files of this name in the folders of the groups that this process is in, its own first.
-pub(super) fn own_files(name: &str) -> Vec<PathBuf> {
-    let ours = own_group().unwrap_or_default();
+/// Returns the files with this name in the folders of the group of this process and of the groups above, its own first.
+pub(super) fn files_of_own_groups(name: &str) -> Vec<PathBuf> {
+    let ours = own_group_folder().unwrap_or_default();
     let files = ours.ancestors().map(|folder| folder.join(name));
     files.take_while(|file| file.is_absolute() && file.exists()).collect()
 }
 
-/// Says that this process owns a folder, until it is closed; not where another one does.
-fn own(folder: &Path) -> Option<File> {
+/// Marks a folder as owned by this process, until the file is closed. `None` if another process owns it.
+fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     flock(&folder, FlockOperation::NonBlockingLockExclusive).ok().map(|()| folder)
 }
 
-/// Ends and removes what earlier owners left behind that are gone.
+/// Kills the processes in the folders of owners that have ended, and removes the folders.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
-        if is_ours && let Some(_owner) = own(&entry.path()) {
-            write(&entry.path().join("cgroup.kill"), "1");
+        if is_ours && let Some(_owner) = lock(&entry.path()) {
+            write_existing(&entry.path().join("cgroup.kill"), "1");
             remove(&entry.path());
         }
     }
 }
 
-/// Removes a folder of groups, as far as nobody is in them.
+/// Removes a folder of groups, except those with processes.
 fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -196,14 +200,14 @@ fn remove(folder: &Path) {
     fs::remove_dir(folder).unwrap_or_default();
 }
 
-/// Whether a file of a group names this controller.
-fn has(folder: &Path, file: &str, controller: &str) -> bool {
+/// Whether a file of a group lists this controller.
+fn lists_controller(folder: &Path, file: &str, controller: &str) -> bool {
     let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
     text.split_ascii_whitespace().any(|name| name == controller)
 }
 
-/// Writes to a file that is there; gives whether that was allowed.
-fn write(file: &Path, text: &str) -> bool {
+/// Writes to an existing file; returns whether that was allowed.
+fn write_existing(file: &Path, text: &str) -> bool {
     let opened = OpenOptions::new().write(true).open(file);
     opened.and_then(|mut file| file.write_all(text.as_bytes())).is_ok()
 }
@@ -212,50 +216,50 @@ fn write(file: &Path, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A made-up group, with the files that a kernel makes.
+    /// Creates a folder with the files that the kernel would create.
     fn group(folder: &Path, files: &[&str]) {
         fs::create_dir_all(folder).unwrap();
         files.iter().for_each(|file| fs::write(folder.join(file), "").unwrap());
     }
 
     #[test]
-    fn our_group_is_found_below_the_mount() {
+    fn the_group_of_a_process_is_found_below_the_mount() {
         let mounts = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
                       40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd\n\
                       41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw\n";
         let groups = "5:devices:/other\n0::/user.slice/a.scope\n";
         let expected = Some("/sys/fs/cgroup/unified/user.slice/a.scope".into());
-        assert_eq!(own_folder(mounts, groups), expected);
+        assert_eq!(group_folder(mounts, groups), expected);
         // Only a part of the tree is mounted, as in a container.
         let part = "41 31 0:38 /user.slice /cg rw - cgroup2 cgroup2 rw\n";
-        assert_eq!(own_folder(part, groups), Some("/cg/a.scope".into()));
+        assert_eq!(group_folder(part, groups), Some("/cg/a.scope".into()));
         let other = "41 31 0:38 /machine.slice /cg rw - cgroup2 cgroup2 rw\n";
         for (mounts, groups) in [(other, groups), ("", groups), (mounts, "5:devices:/\n")] {
-            assert_eq!(own_folder(mounts, groups), None);
+            assert_eq!(group_folder(mounts, groups), None);
         }
     }
 
     #[test]
     fn a_group_has_the_limits_that_its_files_allow() {
-        let place = tempfile::tempdir().unwrap();
+        let parent = tempfile::tempdir().unwrap();
         let limits = Limits { memory: 1 << 20, processes: 7, written: 0 };
-        let of = |files: &[&str]| {
-            let folder = place.path().join("0");
+        let with_files = |files: &[&str]| {
+            let folder = parent.path().join("0");
             group(&folder, files);
             Cgroup { folder, limits }
         };
-        let read = |file| fs::read_to_string(place.path().join("0").join(file)).ok();
-        let cgroup = of(&["pids.max"]);
+        let read = |file| fs::read_to_string(parent.path().join("0").join(file)).ok();
+        let cgroup = with_files(&["pids.max"]);
         cgroup.set_limits();
         assert_eq!((read("pids.max").as_deref(), read("memory.max")), (Some("7"), None));
         let all = ["memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.kill"];
-        let cgroup = of(&all);
+        let cgroup = with_files(&all);
         cgroup.set_limits();
         cgroup.kill();
         assert_eq!(all.map(|file| read(file).unwrap()), ["1048576", "0", "1", "7", "1"]);
 
         assert_eq!(cgroup.exceeded(), None);
-        let events = |file: &str, text: &str| fs::write(place.path().join("0").join(file), text).unwrap();
+        let events = |file: &str, text: &str| fs::write(parent.path().join("0").join(file), text).unwrap();
         events("memory.events", "low 0\nhigh 0\nmax 5\noom 0\noom_kill 0\n");
         assert_eq!(cgroup.exceeded(), None);
         events("memory.events", "max 5\noom 0\noom_kill 1\n");
@@ -267,18 +271,21 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_are_swept_once_nobody_owns_them() {
-        let place = tempfile::tempdir().unwrap();
-        let (owned, left, other) =
-            (place.path().join("agentnative-1"), place.path().join("agentnative-2"), place.path().join("x"));
+    fn folders_are_removed_once_their_owner_has_ended() {
+        let parent = tempfile::tempdir().unwrap();
+        let (owned, left, other) = (
+            parent.path().join("agentnative-1"),
+            parent.path().join("agentnative-2"),
+            parent.path().join("x"),
+        );
         for folder in [&owned, &left, &other] {
             group(&folder.join("0"), &[]);
         }
-        let owner = own(&owned).unwrap();
-        sweep(place.path());
+        let owner = lock(&owned).unwrap();
+        sweep(parent.path());
         assert_eq!([&owned, &left, &other].map(|folder| folder.exists()), [true, false, true]);
         drop(owner);
-        sweep(place.path());
+        sweep(parent.path());
         assert!(!owned.exists());
     }
 }

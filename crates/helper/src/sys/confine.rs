@@ -1,4 +1,4 @@
-//! How a process is confined without namespaces: Landlock, and a filter on sockets (seccomp).
+//! Confines a process without namespaces, by Landlock and a filter on sockets (seccomp).
 
 use crate::Confinement;
 use landlock::{
@@ -8,20 +8,20 @@ use landlock::{
 use std::ffi::OsString;
 use std::io;
 
-/// The network that a confined process has.
+/// The network that a confined process can use.
 #[derive(Debug)]
 pub(crate) enum Network<'a> {
-    /// That of the machine.
+    /// The network of the machine.
     All,
     /// TCP connections to these ports of the machine.
     Ports(&'a [u16]),
 }
 
-/// Lets the process write only below `paths` (and to the devices everybody writes to), use no network but this, and signal
-/// nobody outside; as far as the kernel can.
+/// Lets this process write only below `paths` (and to the devices for all users), use only this network, and send no
+/// signals to other processes, as far as the kernel supports it.
 pub(crate) fn confine(paths: &[OsString], network: &Network<'_>) -> io::Result<Confinement> {
-    let status = restrict(paths, network).map_err(io::Error::other)?;
-    let filtered = calls::restrict(match network {
+    let status = restrict_with_landlock(paths, network).map_err(io::Error::other)?;
+    let filtered = seccomp::apply(match network {
         Network::All => Sockets::Any,
         Network::Ports([]) => Sockets::Unix,
         Network::Ports(_) => Sockets::UnixAndTcp,
@@ -33,7 +33,7 @@ pub(crate) fn confine(paths: &[OsString], network: &Network<'_>) -> io::Result<C
     })
 }
 
-fn restrict(paths: &[OsString], network: &Network<'_>) -> Result<RulesetStatus, RulesetError> {
+fn restrict_with_landlock(paths: &[OsString], network: &Network<'_>) -> Result<RulesetStatus, RulesetError> {
     const DEVICES: &[&str] =
         &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"];
     // Version 5 adds the control of devices, which would break `isatty` on a terminal opened later.
@@ -54,43 +54,43 @@ fn restrict(paths: &[OsString], network: &Network<'_>) -> Result<RulesetStatus, 
     Ok(ruleset)
 }
 
-/// Keeps a process that is confined by namespaces from what these do not cover: the keyrings of the user, sockets to the
-/// hypervisor or of the kernel's own, and io_uring, whose operations pass by any filter.
-pub(crate) fn filter_calls() -> io::Result<()> {
-    calls::restrict(Sockets::OfNamespace).map(drop)
+/// Restricts a process in namespaces beyond what these cover: no keyrings of the user, no sockets to the hypervisor or
+/// to the kernel, and no io_uring, whose operations bypass every filter.
+pub(crate) fn filter_system_calls() -> io::Result<()> {
+    seccomp::apply(Sockets::Namespaced).map(drop)
 }
 
-/// The sockets that a process can make.
+/// The sockets that a process can create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sockets {
     Any,
     /// Those that are bound to its network namespace.
-    OfNamespace,
+    Namespaced,
     Unix,
     UnixAndTcp,
 }
 
-/// The filter of system calls (seccomp). Landlock sees neither UDP nor MPTCP, and no connection that is made by sending (TCP
-/// Fast Open).
+/// The filter of system calls (seccomp). It covers what Landlock does not: UDP, MPTCP, and connections made by sending
+/// (TCP Fast Open).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-mod calls {
+mod seccomp {
     use super::Sockets;
     use rustix::io::Errno;
     use seccompiler::{BpfProgram, apply_filter, sock_filter};
     use std::io;
 
-    // linux/filter.h and linux/seccomp.h.
+    // Constants of linux/filter.h and linux/seccomp.h.
     const LOAD: u16 = 0x20;
-    const IS: u16 = 0x15;
-    const HAS: u16 = 0x45;
+    const EQUAL: u16 = 0x15;
+    const ANY_BIT: u16 = 0x45;
     const AT_LEAST: u16 = 0x35;
     const AND: u16 = 0x54;
     const RETURN: u16 = 0x06;
     const ALLOW: u32 = 0x7fff_0000;
-    const REFUSE: u32 = 0x0005_0000 | Errno::ACCESS.raw_os_error() as u32;
-    /// As on a kernel that does not have the call.
-    const LACKING: u32 = 0x0005_0000 | Errno::NOSYS.raw_os_error() as u32;
-    /// Where `struct seccomp_data` has the number of the call, its architecture, and the low half of an argument.
+    const DENY: u32 = 0x0005_0000 | Errno::ACCESS.raw_os_error() as u32;
+    /// The error of a kernel that does not have the call.
+    const NOT_IMPLEMENTED: u32 = 0x0005_0000 | Errno::NOSYS.raw_os_error() as u32;
+    /// Offsets in `struct seccomp_data` of the number of the call, its architecture, and the low half of an argument.
     const NUMBER: u32 = 0;
     const ARCHITECTURE: u32 = 4;
     const fn argument(nth: u32) -> u32 {
@@ -106,8 +106,8 @@ mod calls {
         pub const SENDMMSG: u32 = 307;
         pub const IO_URING_SETUP: u32 = 425;
         pub const KEYS: [u32; 3] = [248, 249, 250];
-        /// Calls with numbers from here on belong to the x32 ABI.
-        pub const FOREIGN: u32 = 0x4000_0000;
+        /// First number of the x32 ABI.
+        pub const FIRST_X32_CALL: u32 = 0x4000_0000;
     }
     #[cfg(not(target_arch = "x86_64"))]
     mod numbers {
@@ -121,10 +121,10 @@ mod calls {
         pub const SENDMMSG: u32 = 269;
         pub const IO_URING_SETUP: u32 = 425;
         pub const KEYS: [u32; 3] = [217, 218, 219];
-        /// There is none.
-        pub const FOREIGN: u32 = u32::MAX;
+        /// No such ABI.
+        pub const FIRST_X32_CALL: u32 = u32::MAX;
     }
-    /// The architecture of 32-bit programs on x86-64, and their calls.
+    /// The architecture of 32-bit programs on x86-64, and the numbers of its calls.
     const I386: u32 = 0x4000_0003;
     const I386_SOCKETCALL: u32 = 102;
     const I386_SOCKET: u32 = 359;
@@ -134,17 +134,17 @@ mod calls {
     const INET: u32 = 2;
     const INET6: u32 = 10;
     const NETLINK: u32 = 16;
-    /// Interfaces and addresses, and statistics of sockets.
-    const NETLINK_OF_NAMESPACE: [u32; 2] = [0, 4];
+    /// Protocols for interfaces and addresses, and for statistics of sockets.
+    const NAMESPACED_NETLINK: [u32; 2] = [0, 4];
     const STREAM: u32 = 1;
-    /// What is not a flag, of the type of a socket.
-    const TYPE: u32 = 0xf;
+    /// Mask of the type of a socket, without its flags.
+    const TYPE_MASK: u32 = 0xf;
     const TCP: u32 = 6;
     const FAST_OPEN: u32 = 0x2000_0000;
 
-    /// Lets the process make only these sockets, and use neither keyrings nor, unless it makes any, io_uring. Returns whether
-    /// the kernel can.
-    pub(super) fn restrict(sockets: Sockets) -> io::Result<bool> {
+    /// Lets the process create only these sockets, and use no keyrings. Disallows io_uring unless all sockets are
+    /// allowed. Returns false if the kernel has no filters.
+    pub(super) fn apply(sockets: Sockets) -> io::Result<bool> {
         match apply_filter(&program(sockets)) {
             Ok(()) => Ok(true),
             Err(seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error))
@@ -159,94 +159,98 @@ mod calls {
     const fn instruction(code: u16, yes: u8, no: u8, k: u32) -> sock_filter {
         sock_filter { code, jt: yes, jf: no, k }
     }
-    /// A question of the program: the next instruction is for "yes", and `no` skips so many.
-    const fn ask(code: u16, k: u32, no: u8) -> sock_filter {
+    /// Executes the next instruction if the condition holds, or skips `no` instructions.
+    const fn branch(code: u16, k: u32, no: u8) -> sock_filter {
         instruction(code, 0, no, k)
     }
-    /// If it is this, the next instruction is skipped.
-    const fn unless(k: u32) -> sock_filter {
-        instruction(IS, 1, 0, k)
+    /// Skips the next instruction if the loaded value is `k`.
+    const fn skip_next_if(k: u32) -> sock_filter {
+        instruction(EQUAL, 1, 0, k)
     }
     const fn load(k: u32) -> sock_filter {
         instruction(LOAD, 0, 0, k)
     }
-    const fn end(k: u32) -> sock_filter {
+    const fn ret(k: u32) -> sock_filter {
         instruction(RETURN, 0, 0, k)
     }
 
     fn program(sockets: Sockets) -> BpfProgram {
-        let mut of_i386 = vec![load(NUMBER)];
-        of_i386.extend(I386_KEYS.into_iter().flat_map(|call| [ask(IS, call, 1), end(LACKING)]));
+        let mut i386_program = vec![load(NUMBER)];
+        i386_program
+            .extend(I386_KEYS.into_iter().flat_map(|call| [branch(EQUAL, call, 1), ret(NOT_IMPLEMENTED)]));
         if sockets != Sockets::Any {
-            // The arguments of the former are in memory, where no filter sees them.
-            of_i386.extend([
-                ask(IS, I386_SOCKETCALL, 1),
-                end(REFUSE),
-                ask(IS, numbers::IO_URING_SETUP, 1),
-                end(LACKING),
+            // The arguments of `socketcall` are in memory, which a filter cannot read.
+            i386_program.extend([
+                branch(EQUAL, I386_SOCKETCALL, 1),
+                ret(DENY),
+                branch(EQUAL, numbers::IO_URING_SETUP, 1),
+                ret(NOT_IMPLEMENTED),
             ]);
-            of_i386.extend(when(I386_SOCKET, families(sockets)));
+            i386_program.extend(if_equal(I386_SOCKET, socket_families(sockets)));
         }
-        of_i386.push(end(ALLOW));
+        i386_program.push(ret(ALLOW));
         let mut program = vec![load(ARCHITECTURE)];
-        program.extend(when(I386, of_i386));
-        program.extend([unless(numbers::ARCHITECTURE), end(REFUSE), load(NUMBER)]);
-        program.extend([ask(AT_LEAST, numbers::FOREIGN, 1), end(REFUSE)]);
-        program.extend(numbers::KEYS.into_iter().flat_map(|call| [ask(IS, call, 1), end(LACKING)]));
+        program.extend(if_equal(I386, i386_program));
+        program.extend([skip_next_if(numbers::ARCHITECTURE), ret(DENY), load(NUMBER)]);
+        program.extend([branch(AT_LEAST, numbers::FIRST_X32_CALL, 1), ret(DENY)]);
+        program.extend(
+            numbers::KEYS.into_iter().flat_map(|call| [branch(EQUAL, call, 1), ret(NOT_IMPLEMENTED)]),
+        );
         if sockets == Sockets::Any {
-            program.push(end(ALLOW));
+            program.push(ret(ALLOW));
             return program;
         }
-        program.extend([ask(IS, numbers::IO_URING_SETUP, 1), end(LACKING)]);
-        if sockets != Sockets::OfNamespace {
+        program.extend([branch(EQUAL, numbers::IO_URING_SETUP, 1), ret(NOT_IMPLEMENTED)]);
+        if sockets != Sockets::Namespaced {
             for (call, flags) in [(numbers::SENDTO, 3), (numbers::SENDMSG, 2), (numbers::SENDMMSG, 3)] {
-                let refuse = vec![load(argument(flags)), ask(HAS, FAST_OPEN, 1), end(REFUSE), end(ALLOW)];
-                program.extend(when(call, refuse));
+                let deny = vec![load(argument(flags)), branch(ANY_BIT, FAST_OPEN, 1), ret(DENY), ret(ALLOW)];
+                program.extend(if_equal(call, deny));
             }
         }
-        program.extend(when(numbers::SOCKET, families(sockets)));
-        program.push(end(ALLOW));
+        program.extend(if_equal(numbers::SOCKET, socket_families(sockets)));
+        program.push(ret(ALLOW));
         program
     }
 
-    /// These instructions, which end with a return, if what is loaded is this.
-    fn when(value: u32, then: BpfProgram) -> BpfProgram {
+    /// Executes `then`, which ends with a return, if the loaded value is `value`.
+    fn if_equal(value: u32, then: BpfProgram) -> BpfProgram {
         let skipped = u8::try_from(then.len()).unwrap_or(u8::MAX);
-        [vec![ask(IS, value, skipped)], then].concat()
+        [vec![branch(EQUAL, value, skipped)], then].concat()
     }
 
-    /// Allows the call that makes a socket for these, and refuses it for all others.
-    fn families(sockets: Sockets) -> BpfProgram {
-        let mut program = vec![load(argument(0)), ask(IS, UNIX, 1), end(ALLOW)];
+    /// Allows the socket call for these sockets, and denies it for all others.
+    fn socket_families(sockets: Sockets) -> BpfProgram {
+        let mut program = vec![load(argument(0)), branch(EQUAL, UNIX, 1), ret(ALLOW)];
         match sockets {
             Sockets::Any | Sockets::Unix => {}
-            Sockets::OfNamespace => {
-                program.extend([ask(IS, INET, 1), end(ALLOW), ask(IS, INET6, 1), end(ALLOW)]);
-                let kinds = NETLINK_OF_NAMESPACE.into_iter().flat_map(|kind| [ask(IS, kind, 1), end(ALLOW)]);
-                let kinds = std::iter::once(load(argument(2))).chain(kinds).chain([end(REFUSE)]);
-                program.extend(when(NETLINK, kinds.collect()));
+            Sockets::Namespaced => {
+                program.extend([branch(EQUAL, INET, 1), ret(ALLOW), branch(EQUAL, INET6, 1), ret(ALLOW)]);
+                let kinds =
+                    NAMESPACED_NETLINK.into_iter().flat_map(|kind| [branch(EQUAL, kind, 1), ret(ALLOW)]);
+                let kinds = std::iter::once(load(argument(2))).chain(kinds).chain([ret(DENY)]);
+                program.extend(if_equal(NETLINK, kinds.collect()));
             }
             Sockets::UnixAndTcp => program.extend([
-                unless(INET),
-                ask(IS, INET6, 7),
+                skip_next_if(INET),
+                branch(EQUAL, INET6, 7),
                 load(argument(1)),
-                instruction(AND, 0, 0, TYPE),
-                ask(IS, STREAM, 4),
+                instruction(AND, 0, 0, TYPE_MASK),
+                branch(EQUAL, STREAM, 4),
                 load(argument(2)),
-                unless(0),
-                ask(IS, TCP, 1),
-                end(ALLOW),
+                skip_next_if(0),
+                branch(EQUAL, TCP, 1),
+                ret(ALLOW),
             ]),
         }
-        program.push(end(REFUSE));
+        program.push(ret(DENY));
         program
     }
 }
 
-/// The numbers of calls are not known here.
+/// The numbers of system calls are unknown on this architecture.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-mod calls {
-    pub(super) fn restrict(_sockets: super::Sockets) -> std::io::Result<bool> {
+mod seccomp {
+    pub(super) fn apply(_sockets: super::Sockets) -> std::io::Result<bool> {
         Ok(false)
     }
 }

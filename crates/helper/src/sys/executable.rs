@@ -1,10 +1,10 @@
-//! The helper's own executable: how it is started from bytes, and again from itself.
+//! Starts the helper's executable from bytes, and becomes other programs.
 
 use std::path::Path;
 
-/// This process's own executable, also when it has no name (any more).
+/// Returns the path of this process's executable, which works even if the file was renamed or removed.
 #[cfg(any(feature = "handover", feature = "runtime"))]
-pub(crate) fn own() -> &'static Path {
+pub(crate) fn own_executable() -> &'static Path {
     Path::new("/proc/self/exe")
 }
 
@@ -25,9 +25,8 @@ mod execute {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    /// Becomes another program, or comes back with the reason why not. The kernel alone decides: `exec` of the
-    /// standard library has the C library run a file that the kernel refuses as a script of the shell. Of a
-    /// variable that is given twice, the last value counts.
+    /// Becomes another program; returns the error on failure. Unlike `exec` of the standard library, does not let the C
+    /// library run a file as a shell script if the kernel rejects it. The last value of a duplicate variable counts.
     pub(crate) fn execute(program: &OsStr, args: &[OsString], env: &[(OsString, OsString)]) -> io::Error {
         let become_it = || -> io::Result<std::convert::Infallible> {
             let text = |text: &OsStr| Ok::<_, io::Error>(CString::new(text.as_bytes())?);
@@ -50,18 +49,18 @@ mod execute {
     /// Unblocks all signals for this thread, and for the threads and processes that it starts.
     ///
     /// # Errors
-    /// The kernel refuses to.
+    /// If the kernel refuses it.
     pub(crate) fn unblock_signals() -> io::Result<()> {
         Ok(SigSet::empty().thread_set_mask()?)
     }
 
-    /// Sets the signals that are ignored, and SIGPIPE, which this program ignores, back to their defaults: a signal
-    /// with a handler gets its default back at exec, so it is enough to have one.
+    /// Restores the default action of the ignored signals, and of SIGPIPE, which this program ignores. It is enough to
+    /// register a handler: exec resets it to the default.
     pub(crate) fn reset_signals(ignored: &[i32]) {
         for &number in ignored.iter().chain([&SIGPIPE]).filter(|number| !FORBIDDEN.contains(number)) {
-            // A number that is no signal cannot be ignored either.
-            let unread = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(number, unread).map(drop).unwrap_or_default();
+            // An invalid number cannot be ignored either.
+            let flag = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(number, flag).map(drop).unwrap_or_default();
         }
     }
 }
@@ -78,20 +77,19 @@ mod start {
     use std::process::Child;
     use std::time::Duration;
 
-    /// While another thread starts a process, that one may hold our file open for writing: so long is
-    /// waited for it.
+    /// A process that another thread starts may hold the file open for writing for a moment, so exec is retried.
     const TEXT_BUSY_TRIES: u32 = 100;
     const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 
-    /// Starts an executable that there is only as bytes: from memory, or, where the system refuses
-    /// that, from a private file that is removed at once. `spawn` starts the executable of a path.
+    /// Starts an executable from its bytes: from memory, or from a private file that is removed immediately if the
+    /// system does not allow the former. `spawn` starts the executable at a path.
     pub(crate) fn start(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
         from_memory(bytes, &spawn).or_else(|_refused| from_file(bytes, &spawn))
     }
 
     fn from_memory(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        // Kernels before 6.3 do not know that flag, and need none.
+        // Kernels before 6.3 do not have this flag and do not need it.
         let file = match memfd_create(crate::names::NAME, flags | MemfdFlags::EXEC) {
             Err(Errno::INVAL) => memfd_create(crate::names::NAME, flags)?,
             file => file?,

@@ -1,7 +1,7 @@
-//! Takes a variable out of the environment of this process, where all that it was started with can be read in /proc for
-//! all its time: the process executes itself once more without it, and hands the value over in a pipe.
+//! Removes a variable from the environment of this process. /proc shows the initial environment for the lifetime of a
+//! process, so the process executes itself again without the variable, and passes the value through a pipe.
 
-use super::executable::own;
+use super::executable::own_executable;
 use nix::unistd::{close, execve};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::{CString, OsStr, OsString};
@@ -12,33 +12,33 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::PathBuf;
 
-/// The variable that says which descriptor the value comes from.
-const HANDED_OVER: &str = "AGENTNATIVE_HANDED_OVER";
-/// What a pipe holds at least, whoever made many of them.
-const LONGEST: usize = 4096;
+/// The variable with the descriptor number of the pipe.
+const PIPE_VARIABLE: &str = "AGENTNATIVE_HANDED_OVER";
+/// Minimum capacity of a pipe, even if the user has many of them.
+const MAX_VALUE: usize = 4096;
 
 /// See [`take_variable`](crate::take_variable).
 pub(crate) fn take_variable(name: &str) -> Option<OsString> {
-    if let Some(from) = std::env::var_os(HANDED_OVER) {
-        let value = from.to_str().and_then(|number| receive(number.parse().ok()?).ok());
+    if let Some(from) = std::env::var_os(PIPE_VARIABLE) {
+        let value = from.to_str().and_then(|number| receive_value(number.parse().ok()?).ok());
         return value.or_else(|| std::env::var_os(name));
     }
     let value = std::env::var_os(name)?;
-    if !value.is_empty() && value.len() <= LONGEST {
-        // Where that cannot be done, it is as it was.
-        hand_over(name, &value).unwrap_or_default();
+    if !value.is_empty() && value.len() <= MAX_VALUE {
+        // On failure, the variable stays in the environment.
+        execute_again(name, &value).unwrap_or_default();
     }
     Some(value)
 }
 
-/// Executes this program again; comes back only when that failed.
-fn hand_over(name: &str, value: &OsStr) -> io::Result<()> {
+/// Executes this program again; returns only on failure.
+fn execute_again(name: &str, value: &OsStr) -> io::Result<()> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
     File::from(write).write_all(value.as_bytes())?;
     let text = |bytes: &[u8]| Ok::<_, io::Error>(CString::new(bytes)?);
     let args = std::env::args_os().map(|arg| text(arg.as_bytes())).collect::<io::Result<Vec<_>>>()?;
     let others = std::env::vars_os().filter(|(other, _)| other != name);
-    let number = (HANDED_OVER.into(), read.as_raw_fd().to_string().into());
+    let number = (PIPE_VARIABLE.into(), read.as_raw_fd().to_string().into());
     let variable =
         |(name, value): (OsString, OsString)| text(&[name.as_bytes(), b"=", value.as_bytes()].concat());
     let env = others.chain([number]).map(variable).collect::<io::Result<Vec<_>>>()?;
@@ -47,26 +47,26 @@ fn hand_over(name: &str, value: &OsStr) -> io::Result<()> {
     Err(execve(&program, &args, &env).map_or_else(io::Error::from, |never| match never {}))
 }
 
-/// This program by its name, which the process is then named by; where another one has its name by now, by a name that
-/// is always its own.
+/// Returns the path of this program, which names the new process. If another file has that path by now, returns a path
+/// that always refers to this program.
 fn program() -> PathBuf {
     let is_own = |path: &PathBuf| {
-        let (own, other) = (own().metadata().ok()?, path.metadata().ok()?);
-        ((own.dev(), own.ino()) == (other.dev(), other.ino())).then_some(())
+        let (own_file, other) = (own_executable().metadata().ok()?, path.metadata().ok()?);
+        ((own_file.dev(), own_file.ino()) == (other.dev(), other.ino())).then_some(())
     };
     let named = std::env::current_exe().ok().filter(|path| is_own(path).is_some());
-    named.unwrap_or_else(|| own().to_owned())
+    named.unwrap_or_else(|| own_executable().to_owned())
 }
 
-/// What is in this pipe, which is closed afterwards.
-fn receive(number: RawFd) -> io::Result<OsString> {
-    let path = own().with_file_name("fd").join(number.to_string());
+/// Reads the value from the pipe and closes it.
+fn receive_value(number: RawFd) -> io::Result<OsString> {
+    let path = own_executable().with_file_name("fd").join(number.to_string());
     let is_pipe = number > 2 && path.metadata()?.file_type().is_fifo();
     if !is_pipe {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut value = Vec::new();
-    File::open(path)?.take(LONGEST as u64).read_to_end(&mut value)?;
+    File::open(path)?.take(MAX_VALUE as u64).read_to_end(&mut value)?;
     close(number)?;
     Ok(OsString::from_vec(value))
 }

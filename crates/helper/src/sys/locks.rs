@@ -5,27 +5,25 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// A file lock that a process waits for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AwaitedLock {
-    /// The process that holds it.
     pub holder: i32,
-    /// The file; none if it cannot be told.
+    /// Path of the file; `None` if it is unknown.
     pub path: Option<OsString>,
 }
 
-/// The first lock that one of these processes waits for, and that another process holds.
+/// Returns the first lock that one of these processes waits for and another process holds.
 pub(crate) fn awaited_lock(processes: &[Stat]) -> Option<AwaitedLock> {
     let table = fs::read_to_string("/proc/locks").ok()?;
     let is_ours = |pid: i32| processes.iter().any(|process| process.pid == pid);
     let (waiter, holder, inode) =
-        waits(&table).find(|(waiter, holder, _)| is_ours(*waiter) && !is_ours(*holder))?;
-    Some(AwaitedLock { holder, path: open_file(waiter, inode) })
+        awaited_locks(&table).find(|(waiter, holder, _)| is_ours(*waiter) && !is_ours(*holder))?;
+    Some(AwaitedLock { holder, path: path_of_open_file(waiter, inode) })
 }
 
-/// Who waits for a lock, who holds it, and the inode of the file.
-fn waits(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
-    // `1: FLOCK  ADVISORY  WRITE 5997 fe:00:5406793 0 EOF`; those who wait for it follow, with the same number and `->`.
+/// Parses the waiting process, the holder and the inode of each awaited lock.
+fn awaited_locks(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
+    // `1: FLOCK  ADVISORY  WRITE 5997 fe:00:5406793 0 EOF`; the waiting processes follow with the same number and `->`.
     let mut held = None;
     table.lines().filter_map(move |line| {
         let (number, lock) = line.split_once(':')?;
@@ -42,8 +40,8 @@ fn waits(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
     })
 }
 
-/// The file with this inode that a process has open.
-fn open_file(pid: i32, inode: u64) -> Option<OsString> {
+/// Returns the path of the file with this inode that a process has open.
+fn path_of_open_file(pid: i32, inode: u64) -> Option<OsString> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     let mut paths = descriptors.flatten().map(|descriptor| descriptor.path());
     let path = paths.find(|path| fs::metadata(path).is_ok_and(|file| file.ino() == inode))?;
@@ -52,7 +50,7 @@ fn open_file(pid: i32, inode: u64) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
-    use super::waits;
+    use super::awaited_locks;
 
     #[test]
     fn waiters_are_found_with_the_holder_of_their_lock() {
@@ -64,6 +62,6 @@ mod tests {
                      3: -> POSIX  ADVISORY  WRITE 40 00:1a:9 0 EOF\n\
                      broken\n";
         let expected = [(6001, 5997, 5_406_793), (6002, 5997, 5_406_793), (40, -1, 9)];
-        assert_eq!(waits(table).collect::<Vec<_>>(), expected);
+        assert_eq!(awaited_locks(table).collect::<Vec<_>>(), expected);
     }
 }

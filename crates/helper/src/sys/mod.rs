@@ -1,12 +1,13 @@
-//! Linux's own: what the rest of this crate asks of the system, behind a few functions.
+//! The interface to Linux.
 //!
-//! Everything that reads /proc, or uses a pidfd, the subreaper, Landlock or a memfd, is here: the
-//! children and the state of a process (`process`), its limits and what it was started with
-//! (`details`), what it waits for (`wait_state`), how it is ended and reaped (`end`), how it is confined
-//! (`namespaces` and `mounts`, or `confine`), what it uses (`usage`), how long it
-//! waited for a processor (`scheduler`) or for a file lock (`locks`), the group of processes that a run is put into
-//! (`cgroup`), how the helper's own executable is started (`executable`), and how a program is started again without a
-//! variable (`handover`).
+//! Everything that reads /proc, or uses a pidfd, the subreaper, Landlock or a memfd, is here:
+//! - processes: their state and children (`process`), limits, environment and descriptors (`process_details`), what
+//!   they wait for (`wait_state`), and how they are killed and reaped (`kill`);
+//! - confinement: by namespaces (`namespaces`, `mounts`) or by Landlock (`confine`);
+//! - resources: usage (`usage`), waits for a processor (`scheduler`) and for file locks (`locks`), and control groups
+//!   (`cgroup`);
+//! - programs: starting the helper's executable (`executable`), and restarting a program without a variable
+//!   (`handover`).
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,13 +18,11 @@
 mod cgroup;
 #[cfg(feature = "runtime")]
 mod confine;
-#[cfg(feature = "runtime")]
-mod details;
-mod end;
 #[cfg(any(feature = "client", feature = "handover", feature = "runtime"))]
 mod executable;
 #[cfg(feature = "handover")]
 mod handover;
+mod kill;
 #[cfg(feature = "runtime")]
 mod locks;
 #[cfg(feature = "runtime")]
@@ -31,6 +30,8 @@ mod mounts;
 #[cfg(feature = "runtime")]
 mod namespaces;
 mod process;
+#[cfg(feature = "runtime")]
+mod process_details;
 #[cfg(feature = "runtime")]
 mod scheduler;
 #[cfg(feature = "runtime")]
@@ -41,35 +42,37 @@ mod wait_state;
 #[cfg(feature = "runtime")]
 pub(crate) use cgroup::{Cgroup, Cgroups};
 #[cfg(feature = "runtime")]
-pub(crate) use confine::{Network, confine, filter_calls};
-#[cfg(feature = "runtime")]
-pub(crate) use details::{
-    check_descriptors, check_view, file_size_limit, has_variable, ignored_signals, set_mode,
-};
-#[cfg(feature = "runtime")]
-pub(crate) use end::{ChildEnds, die_with_parent, kill};
-pub(crate) use end::{become_reaper, end, exit_handle, reap, wait_for_exit};
+pub(crate) use confine::{Network, confine, filter_system_calls};
 #[cfg(feature = "client")]
 pub(crate) use executable::start;
 #[cfg(feature = "runtime")]
-pub(crate) use executable::{execute, own, reset_signals, unblock_signals};
+pub(crate) use executable::{execute, own_executable, reset_signals, unblock_signals};
 #[cfg(feature = "handover")]
 pub(crate) use handover::take_variable;
+#[cfg(feature = "runtime")]
+pub(crate) use kill::{ChildNotifications, die_with_parent, kill};
+pub(crate) use kill::{become_reaper, kill_unless_reused, open_pidfd, reap, wait_for_exit};
 #[cfg(feature = "runtime")]
 pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
 pub(crate) use mounts::{
-    CopyOnWrite, EMPTY, MACHINE, SHARED, View, arrange, has_mounts_below, present, restrict, socket_paths,
+    CopyOnWrite, EMPTY_FOLDER, MACHINE_FOLDER, SHARED_FOLDERS, View, confine_mounts, has_mounts_below,
+    prepare_mounts, present, socket_paths,
 };
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{
-    drop_rights, enter_mount_namespace, enter_own_namespaces, enter_user_namespace, forbid_user_namespaces,
-    keep_rights, map_ids, missed_network, process_of, turn_on_loopback, with_new_processes,
+    drop_capabilities, enable_loopback, enter_mount_namespace, enter_run_namespaces, enter_user_namespace,
+    forbid_user_namespaces, keep_capabilities, map_ids, missed_network, process_id,
+    with_new_process_namespace,
 };
 pub(crate) use process::{Stat, children, children_of, stat};
 #[cfg(feature = "runtime")]
+pub(crate) use process_details::{
+    check_descriptors, check_proc, file_size_limit, has_variable, ignored_signals, set_mode,
+};
+#[cfg(feature = "runtime")]
 pub(crate) use scheduler::{CpuTimes, ThreadTimes};
 #[cfg(feature = "runtime")]
-pub(crate) use usage::{end_first_for_memory, free_room, killed_for_memory, memory, memory_share, written};
+pub(crate) use usage::{free_space, memory, memory_share, oom_kills, prefer_for_oom_kill, written_bytes};
 #[cfg(feature = "runtime")]
-pub(crate) use wait_state::{Silence, StdioIds, WaitState};
+pub(crate) use wait_state::{StdioIds, WaitDetector, WaitState};

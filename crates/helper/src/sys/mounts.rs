@@ -1,5 +1,5 @@
-//! What a confined run sees of the file system: all that is there, but nothing that it may write to except its own
-//! places, no credentials, no sockets of services, and of the devices only those that everybody uses.
+//! The file system that a confined run sees: all files of the machine, but writable ones only in its own folders, no
+//! credentials, no sockets of services, and only the devices for all users.
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -18,58 +18,57 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-/// What one run sees.
+/// The files that one run sees.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct View {
     /// The folder of all runs.
     pub root: OsString,
-    /// Folders of the machine that are empty for it, but for what is listed below.
+    /// Folders of the machine that are empty for the run, except for `visible` and `links`.
     pub masked: Vec<OsString>,
-    /// What stays visible in them.
+    /// Paths that stay visible in the masked folders.
     pub visible: Vec<OsString>,
-    /// Links in them, and where they lead to.
+    /// Symbolic links in the masked folders, and their targets.
     pub links: Vec<(OsString, OsString)>,
-    /// What it may write to.
+    /// Paths that the run can write to.
     pub writable: Vec<OsString>,
-    /// What it may not write to all the same.
+    /// Paths below the writable ones that the run cannot write to.
     pub protected: Vec<OsString>,
-    /// The folder that it sees copy on write.
+    /// The folder that the run sees copy on write.
     pub start: Option<CopyOnWrite>,
-    /// Files and folders that it finds empty.
+    /// Files and folders that are empty for the run.
     pub hidden: Vec<OsString>,
-    /// Folders whose sockets are to be hidden one by one: see [`restrict`].
+    /// Folders whose sockets are hidden one by one: see [`confine_mounts`].
     pub exposed: Vec<OsString>,
-    /// The numbers of its processes come after this one.
+    /// The process IDs of the run come after this one.
     pub last_process: u32,
-    /// And they do not reach this one, as far as the kernel can.
+    /// Upper limit of the process IDs, if the kernel supports it.
     pub most_processes: u32,
 }
 
-/// A folder that a run may change as it likes, while the folder itself stays as it is.
+/// A folder that a run can change without changing the original.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CopyOnWrite {
     pub folder: OsString,
-    /// A folder of ours, for what the run changes.
+    /// A folder of the helper that stores the changes of the run.
     pub changes: OsString,
 }
 
-/// Folders where the services of a machine put sockets, and all users shared memory. Files in `/tmp` stay visible: a program
-/// may depend on them.
-pub(crate) const SHARED: &[&str] = &["/dev/shm", "/run"];
-/// Folders that change all the time: each run sees them as they are when it starts.
-const VOLATILE: &[&str] = &["/tmp", "/var/tmp"];
+/// Folders for the sockets of services and for shared memory. Files in `/tmp` stay visible, since a program may depend
+/// on them.
+pub(crate) const SHARED_FOLDERS: &[&str] = &["/dev/shm", "/run"];
+/// Folders that change all the time: each run sees their state at its start.
+const TEMPORARY_FOLDERS: &[&str] = &["/tmp", "/var/tmp"];
 
-/// They are in memory: programs share memory there.
-const IN_MEMORY: &CStr = c"mode=1777,size=512m";
+/// Options of a writable tmpfs, which programs can use for shared memory.
+const WRITABLE_TMPFS: &CStr = c"mode=1777,size=512m";
 
-/// Folders with credentials of the system.
 const SYSTEM_CREDENTIALS: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/private"];
 
-/// The devices that a run has.
+/// The devices of a run.
 const DEVICES: &[&str] = &["full", "null", "pts", "random", "tty", "urandom", "zero"];
-/// How the names of those begin that compute.
+/// Prefixes of the names of devices for computing.
 const ACCELERATORS: &[&str] = &["dri", "kfd", "nvidia"];
-const LINKS: &[(&str, &str)] = &[
+const DEVICE_LINKS: &[(&str, &str)] = &[
     ("fd", "/proc/self/fd"),
     ("ptmx", "pts/ptmx"),
     ("stdin", "/proc/self/fd/0"),
@@ -77,54 +76,56 @@ const LINKS: &[(&str, &str)] = &[
     ("stderr", "/proc/self/fd/2"),
 ];
 
-/// What root can change the machine with, below `/proc`.
-const CONTROLS: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
+/// Entries of `/proc` through which root can change the machine.
+const PROC_CONTROLS: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
 
-/// File systems of this machine itself, which answer at once. A dead network or FUSE file system never does.
-const LOCAL: &[&str] = &[
+/// Local file systems, which always respond. A dead network or FUSE file system never does.
+const LOCAL_FILE_SYSTEMS: &[&str] = &[
     "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "reiserfs",
     "squashfs", "tmpfs", "xfs", "zfs",
 ];
-/// In a folder with mounts below and more folders than this, each folder would take a mount of its own.
-const MAX_COVERED: usize = 64;
+/// Maximum number of subfolders of a folder with mounts below it that are covered: each takes a mount.
+const MAX_COVERED_FOLDERS: usize = 64;
 
-/// Where in the folder of all runs the machine is attached once more as it is.
-pub(crate) const MACHINE: &str = "machine";
-/// An empty folder there, with a file system of its own.
-pub(crate) const EMPTY: &str = "empty";
+/// Name of the folder, in that of all runs, where the unchanged file system of the machine is mounted.
+pub(crate) const MACHINE_FOLDER: &str = "machine";
+/// Name of an empty folder, in that of all runs, with its own file system.
+pub(crate) const EMPTY_FOLDER: &str = "empty";
 
-/// Changes the mounts of this process, which has its own, to what all runs of a helper see. Returns the folders that could
-/// not be covered.
+/// Changes the mounts of this process, which must be in its own mount namespace, to what all runs of a helper see.
+/// Returns the folders that could not be covered.
 ///
-/// All files are seen through overlays. So there is no way to a socket, a named pipe or a lock of the machine: those of an
-/// overlay are its own, by whatever name. Where a folder cannot be covered, its sockets are hidden by their paths.
-pub(crate) fn restrict(root: &Path) -> io::Result<Vec<PathBuf>> {
+/// All files are seen through overlays. A run therefore cannot reach a socket, a named pipe or a lock of the machine:
+/// those in an overlay are separate, under any name. In a folder that cannot be covered, sockets are hidden by their
+/// paths.
+pub(crate) fn confine_mounts(root: &Path) -> io::Result<Vec<PathBuf>> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let mounts = mounts()?;
-    let (machine, empty) = (root.join(MACHINE), root.join(EMPTY));
-    attach(&clone(Path::new("/"))?, &machine)?;
-    mount_memory(&empty, c"mode=555,size=4k")?;
+    let (machine, empty) = (root.join(MACHINE_FOLDER), root.join(EMPTY_FOLDER));
+    attach(&clone_mount(Path::new("/"))?, &machine)?;
+    mount_tmpfs(&empty, c"mode=555,size=4k")?;
     let mut exposed = Vec::new();
-    let apart = SHARED.iter().chain(VOLATILE).chain(&["/dev", "/proc", "/sys"]).map(PathBuf::from);
-    let apart: Vec<PathBuf> =
-        apart.filter_map(|path| path.canonicalize().ok()).chain([root.into()]).collect();
-    cover(Path::new("/"), &mounts, &apart, &empty, &mut exposed);
+    let excluded =
+        SHARED_FOLDERS.iter().chain(TEMPORARY_FOLDERS).chain(&["/dev", "/proc", "/sys"]).map(PathBuf::from);
+    let excluded: Vec<PathBuf> =
+        excluded.filter_map(|path| path.canonicalize().ok()).chain([root.into()]).collect();
+    cover_folder(Path::new("/"), &mounts, &excluded, &empty, &mut exposed);
     SYSTEM_CREDENTIALS.iter().try_for_each(|path| hide(Path::new(path)))?;
     replace_devices()?;
     for Mount { point, flags, kind } in self::mounts()? {
         if point.starts_with("/proc") || point.starts_with(&machine) {
             continue;
         }
-        // A container is given sockets of its host so.
-        if LOCAL.contains(&&*kind) || kind == "devtmpfs" {
+        // A container receives sockets of its host this way.
+        if LOCAL_FILE_SYSTEMS.contains(&&*kind) || kind == "devtmpfs" {
             hide_socket(&point)?;
         }
-        // The processes of this machine, or of another container.
+        // It shows the processes of the machine, or of another container.
         if kind == "proc" {
-            mount_memory(&point, c"mode=555,size=4k")?;
+            mount_tmpfs(&point, c"mode=555,size=4k")?;
         }
         match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
-            // Nobody gets there: another mount is in front of it, or a folder that this user may not enter.
+            // The mount is unreachable: it is below another mount, or in a folder that this user may not enter.
             Err(Errno::INVAL | Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => {}
             done => done?,
         }
@@ -132,19 +133,27 @@ pub(crate) fn restrict(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(exposed)
 }
 
-/// Puts an overlay on a folder; where there are mounts below, on each of its folders.
-fn cover(folder: &Path, mounts: &[Mount], apart: &[PathBuf], empty: &Path, exposed: &mut Vec<PathBuf>) {
-    // Of several at one place, the last is in front.
+/// Mounts an overlay on a folder, or on each of its subfolders if there are mounts below it.
+fn cover_folder(
+    folder: &Path,
+    mounts: &[Mount],
+    excluded: &[PathBuf],
+    empty: &Path,
+    exposed: &mut Vec<PathBuf>,
+) {
+    // Of several mounts at one path, the last is on top.
     let own = mounts.iter().filter(|mount| folder.starts_with(&mount.point));
     let own = own.max_by_key(|mount| mount.point.components().count());
-    if apart.iter().any(|path| path == folder) || own.is_none_or(|mount| !LOCAL.contains(&&*mount.kind)) {
+    if excluded.iter().any(|path| path == folder)
+        || own.is_none_or(|mount| !LOCAL_FILE_SYSTEMS.contains(&&*mount.kind))
+    {
         return;
     }
     let below = |path: &PathBuf| path != folder && path.starts_with(folder);
-    if !mounts.iter().map(|mount| &mount.point).chain(apart).any(below) {
+    if !mounts.iter().map(|mount| &mount.point).chain(excluded).any(below) {
         match overlay(folder, empty).and_then(|overlay| attach(&overlay, folder)) {
             Ok(()) => {}
-            // Nobody gets there.
+            // The folder is unreachable.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             Err(_) => exposed.push(folder.to_owned()),
         }
@@ -153,40 +162,40 @@ fn cover(folder: &Path, mounts: &[Mount], apart: &[PathBuf], empty: &Path, expos
     let entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
     let is =
         |entry: &fs::DirEntry, is: fn(&fs::FileType) -> bool| entry.file_type().is_ok_and(|kind| is(&kind));
-    if entries.iter().filter(|entry| is(entry, fs::FileType::is_dir)).count() > MAX_COVERED {
+    if entries.iter().filter(|entry| is(entry, fs::FileType::is_dir)).count() > MAX_COVERED_FOLDERS {
         exposed.push(folder.to_owned());
         return;
     }
     for entry in entries {
         if is(&entry, fs::FileType::is_dir) {
-            cover(&entry.path(), mounts, apart, empty, exposed);
+            cover_folder(&entry.path(), mounts, excluded, empty, exposed);
         } else if is(&entry, FileTypeExt::is_socket) || is(&entry, FileTypeExt::is_fifo) {
             mount_bind("/dev/null", entry.path()).unwrap_or_default();
         }
     }
 }
 
-/// Something to be attached at a path.
-enum Piece {
+/// A change of what a run sees at a path.
+enum MountChange {
     /// An empty folder.
     Mask,
-    /// What is there already, or an overlay of it.
+    /// A mount of the original path, or of an overlay.
     Mount(OwnedFd),
-    /// A link to this path.
+    /// A symbolic link to this path.
     Link(PathBuf),
 }
 
-/// Changes the mounts of this process, which has its own of those that are restricted, to what one run sees; the process
-/// must be in the process namespace of the run. Nobody can connect to those of these sockets that are in an exposed folder.
-/// Returns whether the run sees its start folder copy on write, where it was to.
-pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
-    let mut scenery = Scenery::of(view);
-    scenery.add_volatile();
-    scenery.add_visible()?;
-    scenery.add_writable()?;
-    let is_copied = scenery.add_start_folder()?;
-    let Scenery { pieces, exposed, .. } = scenery;
-    attach_all(pieces)?;
+/// Changes the mounts of this process, which must be in the mount and process namespaces of the run and already
+/// confined, to what one run sees. Hides those of `sockets` that are in an exposed folder. Returns whether the run sees
+/// its start folder copy on write, if the view has one.
+pub(crate) fn prepare_mounts(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
+    let mut plan = MountPlan::of(view);
+    plan.add_temporary_folders();
+    plan.add_visible()?;
+    plan.add_writable()?;
+    let is_copied = plan.add_start_folder()?;
+    let MountPlan { changes, exposed, .. } = plan;
+    apply_changes(changes)?;
     view.hidden.iter().try_for_each(|path| hide(Path::new(path)))?;
     let is_exposed = |path: &&PathBuf| exposed.iter().any(|folder| path.starts_with(folder));
     sockets.iter().filter(is_exposed).try_for_each(|path| hide_socket(path))?;
@@ -194,124 +203,131 @@ pub(crate) fn arrange(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
     Ok(is_copied)
 }
 
-/// What is to be attached for a run, before anything of it is.
-struct Scenery<'v> {
+/// The changes for a run, collected before any of them is made.
+struct MountPlan<'v> {
     view: &'v View,
     machine: PathBuf,
     empty: PathBuf,
     masked: Vec<&'v Path>,
-    pieces: Vec<(PathBuf, Piece)>,
-    /// Folders whose sockets are to be hidden one by one.
+    changes: Vec<(PathBuf, MountChange)>,
+    /// Folders whose sockets are hidden one by one.
     exposed: Vec<PathBuf>,
 }
 
-impl<'v> Scenery<'v> {
-    /// Begins with the masks, and the links in them.
+impl<'v> MountPlan<'v> {
+    /// Starts with the masks and the symbolic links in them.
     fn of(view: &'v View) -> Self {
         let root = Path::new(&view.root);
         let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
-        let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), Piece::Link(to.into())));
+        let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), MountChange::Link(to.into())));
         let links = links.filter(|(path, _)| masked.iter().any(|mask| path.starts_with(mask)));
-        let masks = masked.iter().map(|path| ((*path).to_owned(), Piece::Mask));
-        let pieces = links.chain(masks).collect();
+        let masks = masked.iter().map(|path| ((*path).to_owned(), MountChange::Mask));
+        let changes = links.chain(masks).collect();
         let exposed = view.exposed.iter().map(PathBuf::from).collect();
-        Self { view, machine: root.join(MACHINE), empty: root.join(EMPTY), masked, pieces, exposed }
+        Self {
+            view,
+            machine: root.join(MACHINE_FOLDER),
+            empty: root.join(EMPTY_FOLDER),
+            masked,
+            changes,
+            exposed,
+        }
     }
 
-    /// Returns where a path of the machine is seen as it is.
-    fn on_machine(&self, path: &Path) -> PathBuf {
+    /// Returns the unchanged path of the machine.
+    fn original(&self, path: &Path) -> PathBuf {
         self.machine.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Adds overlays of the folders that change all the time.
-    fn add_volatile(&mut self) {
-        for folder in VOLATILE.iter().map(Path::new) {
-            // A link, such as `/var/tmp -> /tmp`, leads to the other one.
+    /// Adds overlays of the temporary folders.
+    fn add_temporary_folders(&mut self) {
+        for folder in TEMPORARY_FOLDERS.iter().map(Path::new) {
+            // A symbolic link, such as `/var/tmp -> /tmp`, leads to the other folder.
             if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
                 continue;
             }
-            match overlay(&self.on_machine(folder), &self.empty) {
-                Ok(overlay) => self.pieces.push((folder.to_owned(), Piece::Mount(overlay))),
+            match overlay(&self.original(folder), &self.empty) {
+                Ok(overlay) => self.changes.push((folder.to_owned(), MountChange::Mount(overlay))),
                 Err(_) => self.exposed.push(folder.to_owned()),
             }
         }
     }
 
-    /// Adds what stays visible in the masks.
+    /// Adds the visible paths in the masks.
     fn add_visible(&mut self) -> io::Result<()> {
         let root = Path::new(&self.view.root);
         let shared: Vec<PathBuf> =
-            SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
+            SHARED_FOLDERS.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
         for path in self.view.visible.iter().map(Path::new) {
             if !path.exists() || !self.masked.iter().any(|mask| path.starts_with(mask)) {
                 continue;
             }
-            // What all users share is not covered yet.
+            // Shared folders have no overlay yet.
             let is_shared = shared.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(root);
             let covered =
-                (is_shared && path.is_dir()).then(|| overlay(&self.on_machine(path), &self.empty).ok());
+                (is_shared && path.is_dir()).then(|| overlay(&self.original(path), &self.empty).ok());
             if covered.as_ref().is_some_and(Option::is_none) {
                 self.exposed.push(path.to_owned());
             }
-            // It may be gone by now.
-            let seen = match covered.flatten() {
+            // It may have been removed meanwhile.
+            let mount = match covered.flatten() {
                 Some(overlay) => Some(overlay),
-                None => present(clone(path))?,
+                None => present(clone_mount(path))?,
             };
-            self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
+            self.changes.extend(mount.map(|mount| (path.to_owned(), MountChange::Mount(mount))));
         }
         Ok(())
     }
 
-    /// Adds what the run may write to, and what it may not write to in there.
+    /// Adds the writable paths, and the protected paths in them.
     fn add_writable(&mut self) -> io::Result<()> {
         for path in self.view.writable.iter().map(Path::new) {
-            let seen = present(clone(&self.on_machine(path)))?;
-            self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
+            let mount = present(clone_mount(&self.original(path)))?;
+            self.changes.extend(mount.map(|mount| (path.to_owned(), MountChange::Mount(mount))));
         }
         for path in self.view.protected.iter().map(Path::new) {
-            let seen = present(clone(path))?;
-            self.pieces.extend(seen.map(|seen| (path.to_owned(), Piece::Mount(seen))));
+            let mount = present(clone_mount(path))?;
+            self.changes.extend(mount.map(|mount| (path.to_owned(), MountChange::Mount(mount))));
         }
         Ok(())
     }
 
-    /// Adds the folder that the run sees copy on write, or else cannot write to. Returns false for the latter.
+    /// Adds the copy-on-write folder. Returns false if that failed and the folder is read-only.
     fn add_start_folder(&mut self) -> io::Result<bool> {
         let Some(CopyOnWrite { folder, changes }) = &self.view.start else { return Ok(true) };
         let folder = Path::new(folder);
-        let made = writable_overlay(&self.on_machine(folder), &self.on_machine(Path::new(changes)));
+        let made = writable_overlay(&self.original(folder), &self.original(Path::new(changes)));
         let is_copied = made.is_ok();
-        let seen = match made {
+        let mount = match made {
             Ok(overlay) => overlay,
             Err(_) => {
                 self.exposed.push(folder.to_owned());
-                clone(folder)?
+                clone_mount(folder)?
             }
         };
-        self.pieces.push((folder.to_owned(), Piece::Mount(seen)));
+        self.changes.push((folder.to_owned(), MountChange::Mount(mount)));
         Ok(is_copied)
     }
 }
 
-fn attach_all(mut pieces: Vec<(PathBuf, Piece)>) -> io::Result<()> {
-    // Folders come before what is in them: a mask may lie in what is kept of another.
-    pieces.sort_by_key(|(path, piece)| (path.clone(), !matches!(piece, Piece::Mask)));
-    for (path, piece) in pieces {
-        match piece {
-            Piece::Mount(mount) => {
+fn apply_changes(mut changes: Vec<(PathBuf, MountChange)>) -> io::Result<()> {
+    // Folders come before their contents: a mask may lie in a visible path of another mask.
+    changes.sort_by_key(|(path, change)| (path.clone(), !matches!(change, MountChange::Mask)));
+    for (path, change) in changes {
+        match change {
+            MountChange::Mount(mount) => {
                 if !path.exists() {
-                    make_point(&path, &mount)?;
+                    create_mount_point(&path, &mount)?;
                 }
                 attach(&mount, &path)?;
             }
-            // In another mask, it is gone.
-            Piece::Mask if path.exists() => mount_memory(&path, IN_MEMORY)?,
-            Piece::Link(to) if path.symlink_metadata().is_err() => {
+            // A mask inside another mask does not exist.
+            MountChange::Mask if path.exists() => mount_tmpfs(&path, WRITABLE_TMPFS)?,
+            MountChange::Link(to) if path.symlink_metadata().is_err() => {
                 path.parent().map_or(Ok(()), fs::create_dir_all)?;
                 symlink(to, &path)?;
             }
-            Piece::Mask | Piece::Link(_) => {}
+            MountChange::Mask | MountChange::Link(_) => {}
         }
     }
     Ok(())
@@ -323,9 +339,10 @@ fn mount_kernel_files(view: &View) -> io::Result<()> {
     mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", flags, c"")?;
-    super::namespaces::number_processes(view.last_process, view.most_processes)?;
+    super::namespaces::set_process_ids(view.last_process, view.most_processes)?;
     if geteuid().is_root() {
-        for control in CONTROLS.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists())
+        for control in
+            PROC_CONTROLS.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists())
         {
             mount_bind(&control, &control)?;
             mount_remount(&control, flags | MountFlags::BIND | MountFlags::RDONLY, c"")?;
@@ -334,44 +351,45 @@ fn mount_kernel_files(view: &View) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes an overlay of a folder that nobody can write to. The second layer is empty: an overlay needs two.
+/// Creates a read-only overlay of a folder. The second layer is empty, since an overlay needs two.
 fn overlay(folder: &Path, empty: &Path) -> io::Result<OwnedFd> {
-    let (folder, empty) = (place(folder)?, place(empty)?);
+    let (folder, empty) = (open_folder(folder)?, open_folder(empty)?);
     make_overlay(&[("lowerdir", format!("{}:{}", layer(&folder), layer(&empty)))])
 }
 
-/// Makes an overlay of a folder whose changes go into another one: into its file system, or into memory where that cannot
-/// take them.
+/// Creates an overlay of a folder that stores changes in another one: on disk, or in memory if the file system cannot
+/// be an upper layer.
 fn writable_overlay(folder: &Path, changes: &Path) -> io::Result<OwnedFd> {
     let make = || {
         let (upper, work) = (changes.join("upper"), changes.join("work"));
         fs::create_dir_all(&upper)?;
         fs::create_dir_all(&work)?;
-        // The overlay has the permissions and the owner of its upper layer, as far as this user may give it away.
+        // The overlay takes its permissions and its owner from the upper layer, as far as this user may change the
+        // owner.
         let lower = fs::metadata(folder)?;
         chown(&upper, Some(lower.uid()), Some(lower.gid())).unwrap_or_default();
         fs::set_permissions(&upper, lower.permissions())?;
-        let [folder, upper, work] = [place(folder)?, place(&upper)?, place(&work)?];
+        let [folder, upper, work] = [open_folder(folder)?, open_folder(&upper)?, open_folder(&work)?];
         let layers = [("lowerdir", layer(&folder)), ("upperdir", layer(&upper)), ("workdir", layer(&work))];
         make_overlay(&layers)
     };
     make().or_else(|_| {
-        mount_memory(changes, IN_MEMORY)?;
+        mount_tmpfs(changes, WRITABLE_TMPFS)?;
         make()
     })
 }
 
-/// Makes an overlay of layers that it keeps to itself: their paths can have any length and characters, and do not show.
+/// Creates an overlay. It is detached, so the paths of its layers can be arbitrary and are not visible.
 fn make_overlay(layers: &[(&str, String)]) -> io::Result<OwnedFd> {
     let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     layers.iter().try_for_each(|(key, layer)| fsconfig_set_string(&context, *key, layer.as_str()))?;
-    // Those of the kernel itself take rights over the machine.
+    // The kernel's own attributes require rights over the machine.
     fsconfig_set_flag(&context, "userxattr")?;
     fsconfig_create(&context)?;
     Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?)
 }
 
-fn place(path: &Path) -> io::Result<OwnedFd> {
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
@@ -379,33 +397,33 @@ fn layer(folder: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", folder.as_raw_fd())
 }
 
-/// The Unix sockets with a path in the network namespace of this process.
+/// Returns the paths of the Unix sockets in the network namespace of this process.
 pub(crate) fn socket_paths() -> io::Result<Vec<PathBuf>> {
     let table = fs::read("/proc/self/net/unix")?;
-    // Behind seven columns. The others have no path, or one that only their owner can resolve.
+    // The path follows seven columns. Other sockets have no path, or a relative one.
     let path = |line: &[u8]| {
         let at = line.iter().position(|byte| *byte == b'/')?;
         (line[..at].split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count() == 7)
             .then(|| OsString::from_vec(line[at..].to_vec()).into())
     };
     let mut paths: Vec<PathBuf> = table.split(|byte| *byte == b'\n').filter_map(path).collect();
-    // A socket is listed for each connection as well.
+    // A socket is listed once per connection.
     paths.sort();
     paths.dedup();
     Ok(paths)
 }
 
-/// Puts nothing in the place of a file or a folder, which may be gone at any time.
+/// Hides a file or a folder behind an empty one. The path may disappear at any time.
 fn hide(path: &Path) -> io::Result<()> {
     let hidden = match path.metadata() {
-        Ok(found) if found.is_dir() => mount_memory(path, c"mode=555,size=4k"),
+        Ok(found) if found.is_dir() => mount_tmpfs(path, c"mode=555,size=4k"),
         Ok(_) => mount_bind("/dev/null", path).map_err(io::Error::from),
         Err(_) => Ok(()),
     };
     present(hidden).map(Option::unwrap_or_default)
 }
 
-/// Turns "not found" into `None`.
+/// Converts "not found" to `None`.
 pub(crate) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -413,7 +431,7 @@ pub(crate) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Puts nothing in the place of a socket, which may be gone at any time.
+/// Hides a socket behind `/dev/null`. The path may disappear at any time.
 fn hide_socket(path: &Path) -> io::Result<()> {
     let is_socket = path.metadata().is_ok_and(|found| found.file_type().is_socket());
     match is_socket.then(|| mount_bind("/dev/null", path)) {
@@ -422,7 +440,7 @@ fn hide_socket(path: &Path) -> io::Result<()> {
     }
 }
 
-fn mount_memory(path: &Path, options: &CStr) -> io::Result<()> {
+fn mount_tmpfs(path: &Path, options: &CStr) -> io::Result<()> {
     Ok(mount("tmpfs", path, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options)?)
 }
 
@@ -430,7 +448,7 @@ fn replace_devices() -> io::Result<()> {
     let folder = Path::new("/dev");
     let names = fs::read_dir(folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let memory = folder.join("shm");
-    // A target may lie in it, and each run has it masked; a link is masked where it leads to.
+    // A target may lie in it, and each run masks it; the target of a symbolic link is masked instead.
     let is_memory = |name: &str| name == "shm" && memory.symlink_metadata().is_ok_and(|found| found.is_dir());
     let is_kept = |name: &String| {
         DEVICES.contains(&name.as_str())
@@ -439,19 +457,19 @@ fn replace_devices() -> io::Result<()> {
     };
     let kept: Vec<(OwnedFd, PathBuf)> = names
         .filter(is_kept)
-        .map(|name| Ok((clone(&folder.join(&name))?, folder.join(name))))
+        .map(|name| Ok((clone_mount(&folder.join(&name))?, folder.join(name))))
         .collect::<io::Result<_>>()?;
-    mount_memory(folder, c"mode=755")?;
+    mount_tmpfs(folder, c"mode=755")?;
     for (clone, path) in kept {
-        make_point(&path, &clone)?;
+        create_mount_point(&path, &clone)?;
         attach(&clone, &path)?;
     }
     fs::create_dir_all(&memory)?;
-    LINKS.iter().try_for_each(|(name, to)| symlink(to, folder.join(name)))
+    DEVICE_LINKS.iter().try_for_each(|(name, to)| symlink(to, folder.join(name)))
 }
 
-/// What is at a path, with all that is mounted below it, to be attached elsewhere.
-fn clone(path: &Path) -> io::Result<OwnedFd> {
+/// Clones the mount of a path with all mounts below it, to attach it elsewhere.
+fn clone_mount(path: &Path) -> io::Result<OwnedFd> {
     let flags =
         OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
     Ok(open_tree(CWD, path, flags)?)
@@ -461,8 +479,8 @@ fn attach(clone: &OwnedFd, path: &Path) -> io::Result<()> {
     Ok(move_mount(clone, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
-/// Makes a place to attach something to.
-fn make_point(path: &Path, clone: &OwnedFd) -> io::Result<()> {
+/// Creates the file or folder that a mount is attached to.
+fn create_mount_point(path: &Path, clone: &OwnedFd) -> io::Result<()> {
     let is_folder = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(clone)?.st_mode).is_dir();
     if is_folder {
         return fs::create_dir_all(path);
@@ -471,16 +489,14 @@ fn make_point(path: &Path, clone: &OwnedFd) -> io::Result<()> {
     File::create(path).map(drop)
 }
 
-/// A mount of this process.
 struct Mount {
     point: PathBuf,
-    /// The flags that may not be taken away.
+    /// Flags that a remount may not clear.
     flags: MountFlags,
-    /// The kind of its file system.
+    /// Type of the file system.
     kind: String,
 }
 
-/// Returns the mounts of this process.
 fn mounts() -> io::Result<Vec<Mount>> {
     let flag = |word: &str| match word {
         "nosuid" => MountFlags::NOSUID,
@@ -499,20 +515,20 @@ fn mounts() -> io::Result<Vec<Mount>> {
         Some(Mount {
             point: unescape(point),
             flags: options.split(',').map(flag).fold(MountFlags::empty(), |all, one| all | one),
-            // Some name the program that serves them: `fuse.sshfs`.
+            // Some types include the program that serves them: `fuse.sshfs`.
             kind: String::from_utf8_lossy(kind).into_owned(),
         })
     };
     Ok(list.split(|byte| *byte == b'\n').filter_map(mount).collect())
 }
 
-/// Whether something is mounted in a folder.
+/// Whether there are mounts below a folder.
 pub(crate) fn has_mounts_below(folder: &Path) -> io::Result<bool> {
     let folder = folder.canonicalize()?;
     Ok(mounts()?.iter().any(|mount| mount.point != folder && mount.point.starts_with(&folder)))
 }
 
-/// A path as the kernel writes it: blanks and backslashes are `\` and three octal digits.
+/// Decodes a path in which the kernel escaped blanks and backslashes by `\` and three octal digits.
 fn unescape(text: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -542,7 +558,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_path_is_read_as_the_kernel_writes_it() {
+    fn escapes_of_the_kernel_are_decoded() {
         assert_eq!(unescape(br"/a\040b\134\011c"), Path::new("/a b\\\tc"));
         assert_eq!(unescape(br"/a\04"), Path::new(r"/a\04"));
     }

@@ -1,4 +1,4 @@
-//! The namespaces of confined runs: users, processes, network, IPC; and what a process in them may do.
+//! The namespaces of confined runs (users, processes, network, IPC) and the capabilities of processes in them.
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::io::Errno;
@@ -14,13 +14,13 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread::Builder;
 
-/// Puts this process, which must have one thread, into a user namespace of its own. No ID is mapped yet.
+/// Moves this process, which must be single-threaded, into a new user namespace without any mapped IDs.
 pub(crate) fn enter_user_namespace() -> io::Result<()> {
     Ok(unshare(CloneFlags::CLONE_NEWUSER)?)
 }
 
-/// Maps the IDs of a process that has just entered a user namespace to themselves: all of them if this process may, which
-/// takes root, else only those of this process.
+/// Maps the IDs of a process that has just entered a user namespace to themselves: all IDs if this process is root,
+/// else only its own.
 pub(crate) fn map_ids(pid: i32) -> io::Result<()> {
     let write = |name: &str, text: &str| {
         fs::OpenOptions::new().write(true).open(format!("/proc/{pid}/{name}"))?.write_all(text.as_bytes())
@@ -43,20 +43,21 @@ pub(crate) fn map_ids(pid: i32) -> io::Result<()> {
     write("gid_map", &format!("{group} {group} 1"))
 }
 
-/// Gives this process mounts of its own.
 pub(crate) fn enter_mount_namespace() -> io::Result<()> {
     Ok(unshare(CloneFlags::CLONE_NEWNS)?)
 }
 
-/// Gives this process mounts and IPC of its own, and a network of its own unless it is to have that of the machine.
-pub(crate) fn enter_own_namespaces(network: bool) -> io::Result<()> {
+/// Moves this process into new mount and IPC namespaces, and into a new network namespace unless `network` is true.
+pub(crate) fn enter_run_namespaces(network: bool) -> io::Result<()> {
     let own = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
     Ok(unshare(if network { own } else { own | CloneFlags::CLONE_NEWNET })?)
 }
 
-/// Does something whose first child is the first process of a new process namespace. It is done by a thread of its own,
-/// since this one could not come back from there.
-pub(crate) fn with_new_processes<T: Send>(start: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+/// Calls `start`, whose first child becomes the first process of a new process namespace. Runs on another thread, since
+/// a thread cannot leave that state.
+pub(crate) fn with_new_process_namespace<T: Send>(
+    start: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
     let work = || {
         unshare(CloneFlags::CLONE_NEWPID)?;
         start()
@@ -65,28 +66,27 @@ pub(crate) fn with_new_processes<T: Send>(start: impl FnOnce() -> io::Result<T> 
     std::thread::scope(|scope| Builder::new().spawn_scoped(scope, work)?.join().unwrap_or_else(panicked))
 }
 
-/// Has the processes of the process namespace of this process get numbers after `last`: in a fresh namespace, those of each
-/// run would be the same, which they are not on a machine. There are never more than `most` processes, if the kernel
-/// has that limit for a namespace (6.14 and later).
-pub(crate) fn number_processes(last: u32, most: u32) -> io::Result<()> {
-    fs::write("/proc/sys/kernel/pid_max", most.to_string()).unwrap_or_default();
+/// Sets the range of process IDs in the process namespace of this process. A fresh namespace would give the same IDs to
+/// each run, unlike a real machine. `max` takes effect only if the kernel has a limit per namespace (6.14 and later).
+pub(crate) fn set_process_ids(last: u32, max: u32) -> io::Result<()> {
+    fs::write("/proc/sys/kernel/pid_max", max.to_string()).unwrap_or_default();
     fs::write("/proc/sys/kernel/ns_last_pid", last.to_string())
 }
 
-/// Keeps everybody in the user namespace of this process from making further ones, as far as the kernel can.
+/// Forbids further user namespaces below that of this process, if the kernel supports it.
 pub(crate) fn forbid_user_namespaces() {
     fs::write("/proc/sys/user/max_user_namespaces", "0").unwrap_or_default();
 }
 
-/// The number, for this process, of the process that a handle (a pidfd) stands for; none if it is gone.
-pub(crate) fn process_of(handle: &OwnedFd) -> Option<Pid> {
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", handle.as_raw_fd())).ok()?;
+/// Returns the process ID of a pidfd in the process namespace of this process; `None` if the process is gone.
+pub(crate) fn process_id(pidfd: &OwnedFd) -> Option<Pid> {
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).ok()?;
     let number = info.lines().find_map(|line| line.strip_prefix("Pid:"))?;
     Pid::from_raw(number.trim().parse().ok()?)
 }
 
-/// Turns on the loopback of a network namespace, which is its first interface and off at first.
-pub(crate) fn turn_on_loopback() -> io::Result<()> {
+/// Enables the loopback interface of a network namespace, which is its first interface and initially down.
+pub(crate) fn enable_loopback() -> io::Result<()> {
     const NEW_LINK: u16 = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
     const ERROR: u16 = 2;
@@ -102,7 +102,7 @@ pub(crate) fn turn_on_loopback() -> io::Result<()> {
     message.extend(FIRST.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
-    // Protocol 0 is that of routes and interfaces.
+    // Protocol 0 is NETLINK_ROUTE.
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
     sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0; 64];
@@ -119,8 +119,8 @@ pub(crate) fn turn_on_loopback() -> io::Result<()> {
     }
 }
 
-/// Whether somebody in the network namespace of this process tried to reach what is not there: another machine, or a
-/// port that nobody listens on.
+/// Whether a process in the network namespace of this process tried to reach another machine, or a port without a
+/// listener.
 pub(crate) fn missed_network() -> bool {
     const COUNTS: &[(&str, &str)] = &[("Ip", "OutNoRoutes"), ("Udp", "NoPorts"), ("Tcp", "AttemptFails")];
     let table = fs::read_to_string("/proc/self/net/snmp").unwrap_or_default();
@@ -139,17 +139,17 @@ pub(crate) fn missed_network() -> bool {
         })
 }
 
-/// Has the programs that this process becomes and starts keep its rights in its user namespace: those of an ordinary user
-/// would have none.
-pub(crate) fn keep_rights() -> io::Result<()> {
-    let rights = capabilities(None)?;
-    set_capabilities(None, CapabilitySets { inheritable: rights.permitted, ..rights })?;
-    let keep = |right| configure_capability_in_ambient_set(right, true);
-    Ok(rights.permitted.iter().try_for_each(keep)?)
+/// Lets programs that this process becomes or starts keep its capabilities in its user namespace. An unprivileged user
+/// would lose them.
+pub(crate) fn keep_capabilities() -> io::Result<()> {
+    let sets = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: sets.permitted, ..sets })?;
+    let keep = |capability| configure_capability_in_ambient_set(capability, true);
+    Ok(sets.permitted.iter().try_for_each(keep)?)
 }
 
-/// What root keeps of its rights: those over files and users. All others give power over the machine.
-const KEPT: CapabilitySet = CapabilitySet::CHOWN
+/// The capabilities that root keeps: those over files and users. All others affect the machine.
+const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::FOWNER)
@@ -160,18 +160,18 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETFCAP)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Takes away the rights that a program does not have that this process becomes: an ordinary user has none then, and
-/// nobody gets more by a setuid program.
-pub(crate) fn drop_rights() -> io::Result<()> {
-    for capability in CapabilitySet::all().difference(KEPT).iter() {
+/// Drops the capabilities of the program that this process becomes: all of them for an unprivileged user. No setuid
+/// program can regain them.
+pub(crate) fn drop_capabilities() -> io::Result<()> {
+    for capability in CapabilitySet::all().difference(KEPT_CAPABILITIES).iter() {
         match remove_capability_from_bounding_set(capability) {
-            // This kernel does not know it.
+            // This kernel does not have this capability.
             Err(Errno::INVAL) => {}
             dropped => dropped?,
         }
     }
-    // With those that can be inherited, those in the ambient set go.
-    let rights = capabilities(None)?;
-    set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::empty(), ..rights })?;
+    // Clearing the inheritable set clears the ambient set as well.
+    let sets = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::empty(), ..sets })?;
     Ok(set_no_new_privs(true)?)
 }

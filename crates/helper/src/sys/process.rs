@@ -1,37 +1,33 @@
-//! What /proc tells about a process. All of it is a look at one moment; a process that is gone gives
-//! `None` or nothing.
+//! Reads the state of processes from /proc. Each result is a snapshot; a process that is gone yields `None` or nothing.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 
-/// The fields of `/proc/PID/stat` that this crate uses.
 #[derive(Debug, Clone)]
 #[cfg_attr(not(feature = "runtime"), expect(dead_code, reason = "a supervisor reads more of them"))]
 pub(crate) struct Stat {
     pub pid: i32,
-    /// The command name as the kernel has it, at most 15 bytes.
+    /// The command name that the kernel stores, at most 15 bytes.
     pub name: Vec<u8>,
-    /// `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ...
     pub state: u8,
     pub parent: i32,
     pub session: i32,
-    /// User and system time in clock ticks, with that of the children that it has waited for.
+    /// User and system time in clock ticks, including that of children that it has waited for.
     pub ticks: u64,
-    /// How many threads it has.
     pub threads: u64,
-    /// When it started, in ticks since the machine did: with the number, it names one process.
+    /// Start time in clock ticks since boot: together with the ID, it identifies a process.
     pub start: u64,
 }
 
 impl Stat {
-    /// Whether it has ended and only waits to be reaped. (A process whose first thread has ended
-    /// while others go on also shows `Z`.)
+    /// Whether it has ended and waits to be reaped. (A process whose first thread has ended while others continue also
+    /// shows `Z`.)
     pub fn is_zombie(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
     }
 
     fn parse(pid: i32, raw: &[u8]) -> Option<Self> {
-        // The name stands in parentheses and may itself hold spaces and parentheses.
+        // The name is in parentheses and may itself contain spaces and parentheses.
         let open = raw.iter().position(|&b| b == b'(')?;
         let close = raw.iter().rposition(|&b| b == b')')?;
         let name = raw.get(open + 1..close)?.to_vec();
@@ -51,41 +47,38 @@ impl Stat {
     }
 }
 
-/// What is in a file of /proc that the kernel writes at one go, by one call: there may be thousands of processes.
-pub(super) fn contents(path: &str) -> io::Result<Vec<u8>> {
+/// Reads a file of /proc that the kernel writes in one piece, by one call: there may be thousands of processes.
+pub(super) fn read_proc_file(path: &str) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4096];
     let length = File::open(path)?.read(&mut bytes)?;
     bytes.truncate(length);
     Ok(bytes)
 }
 
-/// The state of a process.
 pub(crate) fn stat(pid: i32) -> Option<Stat> {
-    Stat::parse(pid, &contents(&format!("/proc/{pid}/stat")).ok()?)
+    Stat::parse(pid, &read_proc_file(&format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The same of one thread.
 #[cfg(feature = "runtime")]
 pub(super) fn thread_stat(pid: i32, thread: i32) -> Option<Stat> {
-    Stat::parse(thread, &contents(&format!("/proc/{pid}/task/{thread}/stat")).ok()?)
+    Stat::parse(thread, &read_proc_file(&format!("/proc/{pid}/task/{thread}/stat")).ok()?)
 }
 
-/// The threads of a process.
 pub(crate) fn threads(pid: i32) -> Vec<i32> {
-    numbers_in(&format!("/proc/{pid}/task"))
+    numeric_names(&format!("/proc/{pid}/task"))
 }
 
-/// The children of a process. It may miss some while children come and go, so "none"
-/// counts only when seen twice.
+/// Returns the children of a process. May miss some while children start and end, so an empty result is certain only
+/// twice in a row.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     children_of_threads(pid, threads(pid))
 }
 
-/// The same for a process that was looked at, which most often has one thread.
-pub(crate) fn children_of(seen: &Stat) -> Vec<i32> {
-    match seen.threads {
-        1 => children_of_threads(seen.pid, vec![seen.pid]),
-        _ => children(seen.pid),
+/// Returns the children of a process, faster for one with a single thread.
+pub(crate) fn children_of(stat: &Stat) -> Vec<i32> {
+    match stat.threads {
+        1 => children_of_threads(stat.pid, vec![stat.pid]),
+        _ => children(stat.pid),
     }
 }
 
@@ -103,18 +96,18 @@ fn children_of_threads(pid: i32, threads: Vec<i32>) -> Vec<i32> {
     found
 }
 
-/// The same from all of /proc, for a kernel without the list of children.
+/// Returns the children from a scan of all processes, for a kernel without lists of children.
 fn children_by_parent(parent: i32) -> Vec<i32> {
     let is_child = |&pid: &i32| {
-        let status = contents(&format!("/proc/{pid}/stat")).unwrap_or_default();
+        let status = read_proc_file(&format!("/proc/{pid}/stat")).unwrap_or_default();
         let after_name = status.iter().rposition(|&b| b == b')').map_or(&[][..], |at| &status[at + 1..]);
         let mut fields = after_name.split(|b| b.is_ascii_whitespace()).filter(|f| !f.is_empty());
         fields.nth(1).and_then(|f| std::str::from_utf8(f).ok()) == Some(&parent.to_string())
     };
-    numbers_in("/proc").into_iter().filter(is_child).collect()
+    numeric_names("/proc").into_iter().filter(is_child).collect()
 }
 
-fn numbers_in(folder: &str) -> Vec<i32> {
+fn numeric_names(folder: &str) -> Vec<i32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }

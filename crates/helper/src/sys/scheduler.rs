@@ -1,8 +1,8 @@
-//! CPU time that processes got and waited for, as the scheduler counts it.
+//! CPU time that processes used and waited for, as the scheduler counts it.
 
 use super::Cgroup;
-use super::process::{Stat, contents, thread_stat, threads};
-use super::usage::number;
+use super::process::{Stat, read_proc_file, thread_stat, threads};
+use super::usage::named_number;
 use super::wait_state::TICKS_PER_SECOND;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::collections::BTreeMap;
@@ -11,39 +11,37 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// Reading the times of more threads takes longer than it is worth.
+/// Maximum number of threads of which times are read.
 const MAX_THREADS: u64 = 256;
 
-/// The CPU time of a run, and of the processors that it may use, up to a moment.
+/// The CPU times of a run, and of the processors that it may use, up to one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CpuTimes {
-    /// The times of its threads, by thread ID; none if the kernel does not count them, or if there are too many.
+    /// The times of its threads, by thread ID; empty if the kernel does not count them, or if there are too many.
     pub threads: BTreeMap<i32, ThreadTimes>,
-    /// CPU time that its processes used, with that of the children that they have waited for.
+    /// CPU time of its processes, including that of children that they have waited for.
     pub used: Duration,
-    /// CPU time that was used by anybody on the processors that we may use, and their number; none where that cannot be
-    /// read.
+    /// CPU time of all processes on the processors that this process may use, and the number of these processors;
+    /// `None` if it cannot be read.
     pub machine: Option<(Duration, u32)>,
     /// Time in which threads of the run waited for a processor and none of them had one; known only if the run has a
-    /// control group of its own.
+    /// control group.
     pub stalled: Option<Duration>,
-    /// Time in which a control group that we are in was not allowed to run; zero if it has no limit.
+    /// Time in which a control group of this process was not allowed to run; zero without a limit.
     pub throttled: Duration,
 }
 
-/// The times of one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ThreadTimes {
-    /// Time on a processor.
     pub ran: Duration,
-    /// Time spent waiting for a processor. A wait counts when it is over.
+    /// Time spent waiting for a processor. A wait is added when it ends.
     pub waited: Duration,
-    /// It is on a processor, or waits for one.
+    /// Whether it is on a processor, or waits for one.
     pub is_runnable: bool,
 }
 
 impl CpuTimes {
-    /// Those of a run with these processes, and this control group.
+    /// Reads the times of a run with these processes and this control group.
     pub fn read(processes: &[Stat], cgroup: Option<&Cgroup>) -> Self {
         let used = clock_ticks(processes.iter().map(|process| process.ticks).sum());
         let stalled = cgroup.and_then(Cgroup::stalled);
@@ -51,13 +49,13 @@ impl CpuTimes {
             return Self { used, stalled, ..Self::default() };
         }
         let threads = processes.iter().flat_map(thread_times).collect();
-        Self { threads, used, machine: machine(), stalled, throttled: throttled() }
+        Self { threads, used, machine: machine_busy_time(), stalled, throttled: throttled_time() }
     }
 }
 
 fn thread_times(process: &Stat) -> Vec<(i32, ThreadTimes)> {
     let times = |thread: i32, state: u8| {
-        let line = contents(&format!("/proc/{}/task/{thread}/schedstat", process.pid)).ok()?;
+        let line = read_proc_file(&format!("/proc/{}/task/{thread}/schedstat", process.pid)).ok()?;
         let line = String::from_utf8(line).ok()?;
         let mut times =
             line.split_ascii_whitespace().map_while(|time| time.parse().ok()).map(Duration::from_nanos);
@@ -77,20 +75,20 @@ fn clock_ticks(ticks: u64) -> Duration {
     Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }
 
-/// CPU time that was used by anybody on the processors that we may use, and their number.
-fn machine() -> Option<(Duration, u32)> {
+/// Reads the value for [`CpuTimes::machine`].
+fn machine_busy_time() -> Option<(Duration, u32)> {
     let allowed = sched_getaffinity(None).ok()?;
     let is_allowed = |processor| processor < CpuSet::MAX_CPU && allowed.is_set(processor);
-    busy(&fs::read_to_string("/proc/stat").ok()?, is_allowed)
+    busy_time(&fs::read_to_string("/proc/stat").ok()?, is_allowed)
 }
 
-/// CPU time that was used on these processors, and their number, by `/proc/stat`.
-fn busy(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration, u32)> {
+/// Parses `/proc/stat`: returns the CPU time on the counted processors, and their number.
+fn busy_time(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration, u32)> {
     let busy = |line: &str| {
-        // The first line, `cpu`, is the sum of all.
+        // The first line, `cpu`, is the sum of all processors.
         let (name, times) = line.split_once(' ')?;
         let processor = name.strip_prefix("cpu")?.parse().ok()?;
-        // user, nice, system, idle, iowait, irq, softirq, steal; guest times are in the first two.
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest times are included in the first two.
         let ticks = times.split_ascii_whitespace().map_while(|word| word.parse::<u64>().ok());
         let ticks: Vec<u64> = ticks.take(8).collect();
         let idle = ticks.get(3..5)?.iter().sum::<u64>();
@@ -101,16 +99,16 @@ fn busy(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration, u32
     Some((clock_ticks(all.iter().sum()), count))
 }
 
-/// Time in which the control groups that we are in were not allowed to run.
-fn throttled() -> Duration {
-    static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| super::cgroup::own_files("cpu.stat"));
-    let time = |file| number(&fs::read_to_string(file).ok()?, "throttled_usec");
+/// Returns how long the control groups of this process were not allowed to run.
+fn throttled_time() -> Duration {
+    static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| super::cgroup::files_of_own_groups("cpu.stat"));
+    let time = |file| named_number(&fs::read_to_string(file).ok()?, "throttled_usec");
     Duration::from_micros(FILES.iter().filter_map(time).max().unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CpuTimes, MAX_THREADS, busy};
+    use super::{CpuTimes, MAX_THREADS, busy_time};
     use crate::sys::{Stat, stat};
     use std::time::Duration;
 
@@ -127,15 +125,15 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_the_processors_that_we_may_use_is_counted() {
+    fn only_processors_that_may_be_used_count() {
         let text = "cpu  96758 0 10355 16982 311 0 53 203 0 0\n\
                     cpu0 48708 0 4778 8564 163 0 19 95 7 0\n\
                     cpu1 48050 0 5577 8417 148 0 34 108 0 0\n\
                     cpu2 1 0 1 8417\n\
                     intr 458639 0 0\n";
         let ticks = |ticks: u64| Duration::from_millis(ticks * 10);
-        assert_eq!(busy(text, |_| true), Some((ticks(48708 + 4778 + 114 + 48050 + 5577 + 142), 2)));
-        assert_eq!(busy(text, |processor| processor == 1), Some((ticks(48050 + 5577 + 142), 1)));
-        assert_eq!(busy(text, |processor| processor > 1), None);
+        assert_eq!(busy_time(text, |_| true), Some((ticks(48708 + 4778 + 114 + 48050 + 5577 + 142), 2)));
+        assert_eq!(busy_time(text, |processor| processor == 1), Some((ticks(48050 + 5577 + 142), 1)));
+        assert_eq!(busy_time(text, |processor| processor > 1), None);
     }
 }

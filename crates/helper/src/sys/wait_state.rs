@@ -1,7 +1,7 @@
-//! What the processes of a run wait for, from a look at /proc.
+//! Determines from /proc what the processes of a run wait for.
 
-use super::details;
 use super::process::{Stat, thread_stat, threads};
+use super::process_details;
 use crate::Waiting;
 use rustix::fs::fstat;
 use std::io;
@@ -9,28 +9,27 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The standard descriptors on which a target can wait for input that never comes, as /proc names them.
+/// The standard descriptors on which a target may wait for input that never arrives, as /proc names them.
 #[derive(Debug, Default)]
 pub(crate) struct StdioIds {
-    /// The silent pipe: `pipe:[INODE]`.
+    /// The pipe without data: `pipe:[INODE]`.
     stdin: Option<Vec<u8>>,
     /// The terminal: `/dev/pts/N`.
     terminal: Option<Vec<u8>>,
 }
 
 impl StdioIds {
-    /// Standard input is this pipe.
+    /// Sets the pipe of stdin.
     pub fn set_stdin(&mut self, pipe: impl AsFd) -> io::Result<()> {
         self.stdin = Some(format!("pipe:[{}]", fstat(pipe)?.st_ino).into_bytes());
         Ok(())
     }
 
-    /// Standard output is the terminal of this name.
+    /// Sets the terminal of stdin or stdout by its path.
     pub fn set_terminal(&mut self, name: Vec<u8>) {
         self.terminal = Some(name);
     }
 
-    /// Whether there is any.
     pub fn is_any(&self) -> bool {
         self.stdin.is_some() || self.terminal.is_some()
     }
@@ -39,71 +38,71 @@ impl StdioIds {
 /// What all processes of a run were doing at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WaitState {
-    /// What a thread was seen to wait for, when that is input.
+    /// The input that a thread waits for, if any.
     input: Option<Waiting>,
-    /// How sure it is that nothing else will happen.
-    sure: Sure,
-    /// Processor time so far, in clock ticks.
+    /// Whether anything else can happen.
+    certainty: Certainty,
+    /// CPU time so far, in clock ticks.
     ticks: u64,
     running: bool,
     stopped: bool,
 }
 
-/// How sure it is that nothing but the awaited input can wake a run up.
+/// Whether the awaited input is the only event that can wake up a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Sure {
-    /// Something else can: a timer, a connection, or it cannot be told.
+enum Certainty {
+    /// Another event can: a timer, a connection, or an unknown one.
     No,
-    /// A lock with a time limit, such as the runtimes of languages hold beside a blocked reader.
+    /// Only a lock with a timeout can, as language runtimes use while a thread is blocked in a read.
     Almost,
-    /// Nothing can.
+    /// Nothing else can.
     Yes,
 }
 
 /// What one thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
-    /// Waits for input; how sure it is that nothing else can wake it up.
-    Input(Waiting, Sure),
+enum Activity {
+    /// Waits for input, with this certainty.
+    Input(Waiting, Certainty),
     /// Waits for another thread or process of the run.
     Waits,
-    /// The same, with a time limit.
-    Limited,
-    /// Runs, or waits for something else, or it cannot be told.
+    /// Waits for another thread or process of the run, with a timeout.
+    WaitsWithTimeout,
+    /// Runs, waits for another event, or is unknown.
     Other,
 }
 
 impl WaitState {
-    /// WaitStates at `processes`, which read from `ids`.
-    pub fn at(processes: &[Stat], ids: &StdioIds) -> Self {
-        let sure = if processes.len() > MOST_PROCESSES { Sure::No } else { Sure::Yes };
-        let mut state = Self { input: None, sure, ticks: 0, running: false, stopped: false };
-        for process in processes.iter().take(MOST_PROCESSES) {
+    /// Reads the state of `processes`, whose input comes from `ids`.
+    pub fn read(processes: &[Stat], ids: &StdioIds) -> Self {
+        let certainty = if processes.len() > MAX_PROCESSES { Certainty::No } else { Certainty::Yes };
+        let mut state = Self { input: None, certainty, ticks: 0, running: false, stopped: false };
+        for process in processes.iter().take(MAX_PROCESSES) {
             state.ticks += process.ticks;
             state.stopped |= matches!(process.state, b'T' | b't');
             for thread in threads(process.pid) {
                 state.running |= thread_stat(process.pid, thread).is_some_and(|stat| stat.state == b'R');
-                match doing(process.pid, thread, ids) {
-                    Doing::Input(input, sure) => {
-                        state.sure = state.sure.min(sure);
-                        // A pipe is more likely to be what was meant than a terminal that is also there.
+                match activity(process.pid, thread, ids) {
+                    Activity::Input(input, certainty) => {
+                        state.certainty = state.certainty.min(certainty);
+                        // The pipe takes precedence over a terminal.
                         if input == Waiting::Stdin || state.input.is_none() {
                             state.input = Some(input);
                         }
                     }
-                    Doing::Waits => {}
-                    Doing::Limited => state.sure = state.sure.min(Sure::Almost),
-                    Doing::Other => state.sure = Sure::No,
+                    Activity::Waits => {}
+                    Activity::WaitsWithTimeout => state.certainty = state.certainty.min(Certainty::Almost),
+                    Activity::Other => state.certainty = Certainty::No,
                 }
             }
         }
         if state.running || state.stopped {
-            state.sure = Sure::No;
+            state.certainty = Certainty::No;
         }
         state
     }
 
-    /// What the run was doing, told from this state and one a short time before.
+    /// Returns what the run was doing between an earlier state and this one.
     pub fn since(&self, before: &Self) -> Waiting {
         if self.stopped {
             Waiting::Stopped
@@ -117,63 +116,62 @@ impl WaitState {
     }
 }
 
-/// What the kernel calls `USER_HZ`: a part of its interface, the same everywhere but on Alpha and Itanium.
+/// The kernel's `USER_HZ`: a fixed part of its interface, except on Alpha and Itanium.
 pub(super) const TICKS_PER_SECOND: u64 = 100;
 
-/// To look at more processes than this takes longer than it is worth.
-const MOST_PROCESSES: usize = 24;
+/// Maximum number of processes whose threads are examined.
+const MAX_PROCESSES: usize = 24;
 
-/// How long a run has been found in the same wait.
+/// Detects that a run waits for input without any change.
 #[derive(Debug, Default)]
-pub(crate) struct Silence {
-    /// The first state that was so, the bytes that were written by then, when it was, and how often it
-    /// was found.
-    same: Option<(WaitState, u64, Instant, u32)>,
+pub(crate) struct WaitDetector {
+    /// The first of the equal states, the bytes written by then, its time, and the number of times that it was found.
+    first: Option<(WaitState, u64, Instant, u32)>,
 }
 
-impl Silence {
-    /// One more state, at `now`, with so many bytes `written`. Gives the input that is waited for, once
-    /// it is sure that nothing else will happen.
-    pub fn after(&mut self, state: WaitState, written: u64, now: Instant) -> Option<Waiting> {
-        match &mut self.same {
+impl WaitDetector {
+    /// Adds a state at `now`, with the number of bytes `written`. Returns the awaited input once nothing else can
+    /// happen.
+    pub fn update(&mut self, state: WaitState, written: u64, now: Instant) -> Option<Waiting> {
+        match &mut self.first {
             Some((first, before, since, times)) if *first == state && *before == written => {
                 *times += 1;
-                let (time, least) = match state.sure {
-                    Sure::Yes => (WAITS, 5),
-                    Sure::Almost => (ALMOST_WAITS, 15),
-                    Sure::No => return None,
+                let (time, min_times) = match state.certainty {
+                    Certainty::Yes => (MIN_WAIT, 5),
+                    Certainty::Almost => (MIN_WAIT_WITH_TIMEOUTS, 15),
+                    Certainty::No => return None,
                 };
-                state.input.filter(|_| now - *since >= time && *times >= least)
+                state.input.filter(|_| now - *since >= time && *times >= min_times)
             }
             _ => {
-                self.same = Some((state, written, now, 1));
+                self.first = Some((state, written, now, 1));
                 None
             }
         }
     }
 }
 
-/// A run that waits for input and for nothing else, without change for so long, waits for ever.
-const WAITS: Duration = Duration::from_millis(300);
-/// The same, when some thread has a lock with a time limit.
-const ALMOST_WAITS: Duration = Duration::from_millis(1000);
+/// Minimum time without change after which a run that waits only for input is considered blocked.
+const MIN_WAIT: Duration = Duration::from_millis(300);
+/// The same if a thread waits for a lock with a timeout.
+const MIN_WAIT_WITH_TIMEOUTS: Duration = Duration::from_millis(1000);
 
-/// What a descriptor is, to somebody who waits for it.
-fn source(pid: i32, fd: i32, ids: &StdioIds) -> Doing {
-    let Some(link) = details::descriptor(pid, fd) else { return Doing::Other };
+/// Classifies a thread that waits for a descriptor.
+fn descriptor_activity(pid: i32, fd: i32, ids: &StdioIds) -> Activity {
+    let Some(link) = process_details::descriptor_target(pid, fd) else { return Activity::Other };
     if ids.stdin.as_ref() == Some(&link) {
-        Doing::Input(Waiting::Stdin, Sure::Yes)
+        Activity::Input(Waiting::Stdin, Certainty::Yes)
     } else if ids.terminal.is_some() && (ids.terminal.as_ref() == Some(&link) || link == b"/dev/tty") {
-        Doing::Input(Waiting::Terminal, Sure::Yes)
-    } else if link.starts_with(b"pipe:") || INTERNAL.contains(&link.as_slice()) {
-        Doing::Waits
+        Activity::Input(Waiting::Terminal, Certainty::Yes)
+    } else if link.starts_with(b"pipe:") || INTERNAL_DESCRIPTORS.contains(&link.as_slice()) {
+        Activity::Waits
     } else {
-        Doing::Other
+        Activity::Other
     }
 }
 
-/// Descriptors that only the run's own processes wake up.
-const INTERNAL: &[&[u8]] = &[
+/// Descriptors that only processes of the run itself can wake up.
+const INTERNAL_DESCRIPTORS: &[&[u8]] = &[
     b"anon_inode:[eventfd]",
     b"anon_inode:[eventpoll]",
     b"anon_inode:[signalfd]",
@@ -181,72 +179,75 @@ const INTERNAL: &[&[u8]] = &[
     b"anon_inode:[io_uring]",
 ];
 
-/// What waiting for any of several descriptors amounts to, as far as they are known.
-fn any_source(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Doing {
-    let Some(fds) = fds else { return Doing::Other };
-    let all: Vec<Doing> = fds.iter().map(|&fd| source(pid, fd, ids)).collect();
-    let input = all.iter().copied().find(|doing| matches!(doing, Doing::Input(..)));
-    match all.contains(&Doing::Other) {
-        true => or_other(input.unwrap_or(Doing::Other)),
-        false => input.unwrap_or(Doing::Waits),
+/// Classifies a thread that waits for any of several descriptors; `None` if they are unknown.
+fn activity_of_any(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Activity {
+    let Some(fds) = fds else { return Activity::Other };
+    let all: Vec<Activity> = fds.iter().map(|&fd| descriptor_activity(pid, fd, ids)).collect();
+    let input = all.iter().copied().find(|activity| matches!(activity, Activity::Input(..)));
+    match all.contains(&Activity::Other) {
+        true => or_other_event(input.unwrap_or(Activity::Other)),
+        false => input.unwrap_or(Activity::Waits),
     }
 }
 
-/// What a wait amounts to that a timer or the like ends as well.
-fn or_other(doing: Doing) -> Doing {
-    match doing {
-        Doing::Input(input, _) => Doing::Input(input, Sure::No),
-        _ => Doing::Other,
+/// Classifies a wait that another event, such as a timer, can also end.
+fn or_other_event(activity: Activity) -> Activity {
+    match activity {
+        Activity::Input(input, _) => Activity::Input(input, Certainty::No),
+        _ => Activity::Other,
     }
 }
 
-fn doing(pid: i32, thread: i32, ids: &StdioIds) -> Doing {
-    let Some((number, arguments)) = details::system_call(pid, thread) else { return Doing::Other };
+fn activity(pid: i32, thread: i32, ids: &StdioIds) -> Activity {
+    let Some((number, arguments)) = process_details::system_call(pid, thread) else { return Activity::Other };
     let [first, second, third, fourth, fifth, _] = arguments;
-    let limited = |is: bool| if is { Doing::Limited } else { Doing::Waits };
-    let timed = |is: bool, doing: Doing| if is { or_other(doing) } else { doing };
-    // The kernel's `int` is the low half of a register.
+    let with_timeout = |is: bool| if is { Activity::WaitsWithTimeout } else { Activity::Waits };
+    let timed = |is: bool, activity: Activity| if is { or_other_event(activity) } else { activity };
+    // An `int` argument is the low half of a register.
     let int = |argument: u64| argument as u32 as i32;
-    let epoll = || any_source(pid, details::epoll_members(pid, int(first)), ids);
+    let epoll = || activity_of_any(pid, process_details::epoll_members(pid, int(first)), ids);
     match number {
-        _ if !calls::KNOWN => Doing::Other,
-        calls::READ | calls::READV => source(pid, int(first), ids),
-        calls::WAIT4 | calls::WAITID | calls::PAUSE | calls::SIGSUSPEND => Doing::Waits,
-        calls::SIGTIMEDWAIT => limited(third != 0),
-        // Of the futex operations only those that wait block, and they have their limit here.
-        calls::FUTEX => limited(fourth != 0),
-        calls::POLL => timed(int(third) >= 0, any_source(pid, polled(pid, first, second), ids)),
-        calls::PPOLL => timed(third != 0, any_source(pid, polled(pid, first, second), ids)),
+        _ if !calls::ARE_KNOWN => Activity::Other,
+        calls::READ | calls::READV => descriptor_activity(pid, int(first), ids),
+        calls::WAIT4 | calls::WAITID | calls::PAUSE | calls::SIGSUSPEND => Activity::Waits,
+        calls::SIGTIMEDWAIT => with_timeout(third != 0),
+        // Only waiting futex operations block, and this argument is their timeout.
+        calls::FUTEX => with_timeout(fourth != 0),
+        calls::POLL => {
+            timed(int(third) >= 0, activity_of_any(pid, polled_descriptors(pid, first, second), ids))
+        }
+        calls::PPOLL => timed(third != 0, activity_of_any(pid, polled_descriptors(pid, first, second), ids)),
         calls::SELECT | calls::PSELECT6 => {
-            timed(fifth != 0, any_source(pid, selected(pid, first, second), ids))
+            timed(fifth != 0, activity_of_any(pid, selected_descriptors(pid, first, second), ids))
         }
         calls::EPOLL_WAIT | calls::EPOLL_PWAIT => timed(int(fourth) >= 0, epoll()),
         calls::EPOLL_PWAIT2 => timed(fourth != 0, epoll()),
-        _ => Doing::Other,
+        _ => Activity::Other,
     }
 }
 
-/// More descriptors than this in one call are not looked at.
-const MOST: u64 = 1024;
+/// Maximum number of descriptors that are examined per call.
+const MAX_DESCRIPTORS: u64 = 1024;
 
-/// The descriptors of a `struct pollfd` array that are waited for to be readable.
-fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
+/// Returns the descriptors of a `struct pollfd` array that are polled for reading; `None` if one is polled for another
+/// event.
+fn polled_descriptors(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
     const READABLE: i16 = 1;
-    if count > MOST {
+    if count > MAX_DESCRIPTORS {
         return None;
     }
-    let raw = details::memory(pid, address, usize::try_from(count).ok()? * 8)?;
+    let raw = process_details::read_memory(pid, address, usize::try_from(count).ok()? * 8)?;
     let entries = raw.as_chunks::<8>().0.iter();
     let entries = entries
         .map(|[a, b, c, d, e, f, _, _]| (i32::from_ne_bytes([*a, *b, *c, *d]), i16::from_ne_bytes([*e, *f])));
-    // One that waits for room to write can be woken by us.
+    // A descriptor that is polled for writing becomes ready when the supervisor reads.
     let all: Vec<(i32, i16)> = entries.filter(|(fd, events)| *fd >= 0 && *events != 0).collect();
     all.into_iter().map(|(fd, events)| (events & READABLE != 0).then_some(fd)).collect()
 }
 
-/// The descriptors of an `fd_set`.
-fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
-    if count > MOST {
+/// Returns the descriptors of an `fd_set`.
+fn selected_descriptors(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
+    if count > MAX_DESCRIPTORS {
         return None;
     }
     if address == 0 {
@@ -254,16 +255,16 @@ fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
     }
     let count = i32::try_from(count).ok()?;
     let words = usize::try_from(count).ok()?.div_ceil(64);
-    let raw = details::memory(pid, address, words * 8)?;
+    let raw = process_details::read_memory(pid, address, words * 8)?;
     let words: Vec<u64> = raw.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
     Some((0..count).filter(|fd| words[*fd as usize / 64] & (1 << (fd % 64)) != 0).collect())
 }
 
-/// The numbers of the system calls in which a program waits.
+/// Numbers of the system calls in which a program waits.
 #[cfg(target_arch = "x86_64")]
 mod calls {
-    /// Whether the numbers are right for this architecture; else nothing can be told.
-    pub const KNOWN: bool = true;
+    /// Whether the numbers are known for this architecture.
+    pub const ARE_KNOWN: bool = true;
     pub const READ: u64 = 0;
     pub const READV: u64 = 19;
     pub const POLL: u64 = 7;
@@ -281,11 +282,11 @@ mod calls {
     pub const FUTEX: u64 = 202;
 }
 
-/// Newer architectures share one table, without the older calls: these have numbers that none has.
+/// Newer architectures share one table, without the older calls, which have unused numbers here.
 #[cfg(not(target_arch = "x86_64"))]
 mod calls {
-    /// Whether the numbers are right for this architecture; else nothing can be told.
-    pub const KNOWN: bool = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
+    /// Whether the numbers are known for this architecture.
+    pub const ARE_KNOWN: bool = cfg!(any(target_arch = "aarch64", target_arch = "riscv64"));
     pub const READ: u64 = 63;
     pub const READV: u64 = 65;
     pub const POLL: u64 = u64::MAX;

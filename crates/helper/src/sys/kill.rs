@@ -1,4 +1,4 @@
-//! How processes are ended and reaped.
+//! Kills, waits for and reaps processes.
 
 use super::process::{Stat, stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,39 +16,38 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Makes this process the parent of all its descendants whose own parent ends (the subreaper).
+/// Makes this process the reaper of orphaned descendants (subreaper).
 pub(crate) fn become_reaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// A handle to a process (a pidfd) that becomes readable when the process ends, and stays so.
-pub(crate) fn exit_handle(pid: Pid) -> io::Result<OwnedFd> {
+/// Opens a pidfd, which becomes readable when the process ends, and stays readable.
+pub(crate) fn open_pidfd(pid: Pid) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Kills one process, unless its number has become somebody else's since it was looked at. Gives false if we have no
-/// right to.
-pub(crate) fn end(seen: &Stat) -> bool {
-    let Some(pid) = Pid::from_raw(seen.pid) else { return true };
-    let Ok(handle) = exit_handle(pid) else { return true };
-    // From here on the handle stands for one process; see that it is the one that was meant.
-    let is_it = stat(seen.pid).is_some_and(|now| now.start == seen.start);
-    !is_it || pidfd_send_signal(&handle, Signal::KILL) != Err(Errno::PERM)
+/// Kills a process, unless its ID has been reused since `stat` was read. Returns false if that is not permitted.
+pub(crate) fn kill_unless_reused(known: &Stat) -> bool {
+    let Some(pid) = Pid::from_raw(known.pid) else { return true };
+    let Ok(pidfd) = open_pidfd(pid) else { return true };
+    // The pidfd refers to one process from here on; check that it is the right one.
+    let is_same = stat(known.pid).is_some_and(|now| now.start == known.start);
+    !is_same || pidfd_send_signal(&pidfd, Signal::KILL) != Err(Errno::PERM)
 }
 
-/// Kills the process that a handle stands for.
+/// Kills the process of a pidfd.
 #[cfg(feature = "runtime")]
-pub(crate) fn kill(handle: &OwnedFd) {
-    pidfd_send_signal(handle, Signal::KILL).unwrap_or_default();
+pub(crate) fn kill(pidfd: &OwnedFd) {
+    pidfd_send_signal(pidfd, Signal::KILL).unwrap_or_default();
 }
 
-/// Waits until the process that a handle stands for has ended; gives false when the time is over first.
-pub(crate) fn wait_for_exit(handle: &OwnedFd, time: Duration) -> bool {
+/// Waits until the process of a pidfd has ended; returns false on timeout.
+pub(crate) fn wait_for_exit(pidfd: &OwnedFd, time: Duration) -> bool {
     let deadline = Instant::now() + time;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let wait = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: i64::from(left.subsec_nanos()) };
-        match poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&wait)) {
+        match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&wait)) {
             Ok(0) => return false,
             Ok(_) => return true,
             Err(Errno::INTR) => {}
@@ -57,21 +56,21 @@ pub(crate) fn wait_for_exit(handle: &OwnedFd, time: Duration) -> bool {
     }
 }
 
-/// Hears of children of this process that end.
+/// Notifications that children of this process have ended.
 #[cfg(feature = "runtime")]
-pub(crate) struct ChildEnds(UnixStream);
+pub(crate) struct ChildNotifications(UnixStream);
 
 #[cfg(feature = "runtime")]
-impl ChildEnds {
-    /// Hears from now on.
-    pub fn hear() -> io::Result<Self> {
-        let (heard, write) = UnixStream::pair()?;
-        heard.set_nonblocking(true)?;
+impl ChildNotifications {
+    /// Starts receiving notifications.
+    pub fn register() -> io::Result<Self> {
+        let (receiver, write) = UnixStream::pair()?;
+        receiver.set_nonblocking(true)?;
         pipe::register(SIGCHLD, write)?;
-        Ok(Self(heard))
+        Ok(Self(receiver))
     }
 
-    /// Waits until some have ended, or there is something to read at a socket; gives whether there is.
+    /// Waits until children have ended or `socket` is readable; returns whether `socket` is readable.
     pub fn wait_or_read(&self, socket: &UnixStream) -> io::Result<bool> {
         let mut both = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
         match poll(&mut both, None) {
@@ -84,12 +83,12 @@ impl ChildEnds {
     }
 }
 
-/// Reaps a child if it has ended; gives whether it is gone.
+/// Reaps a child if it has ended; returns whether it is gone.
 pub(crate) fn reap(pid: Pid) -> bool {
     !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None))
 }
 
-/// Has this process killed when the thread that started it ends.
+/// Lets the kernel kill this process when the thread that started it ends.
 #[cfg(feature = "runtime")]
 pub(crate) fn die_with_parent() -> io::Result<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)

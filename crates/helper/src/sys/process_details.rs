@@ -1,7 +1,6 @@
-//! What more /proc tells, to one who supervises processes: limits, environment, and what a thread is
-//! blocked in.
+//! Details of processes from /proc: limits, environment, descriptors, and the system call that a thread is blocked in.
 
-use super::process::contents;
+use super::process::read_proc_file;
 use crate::Failure;
 use rustix::fs::Mode;
 use std::fs;
@@ -11,14 +10,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Sets the permissions of what a descriptor stands for, also one that cannot be read and so takes no `fchmod`.
-pub(crate) fn set_mode(held: &OwnedFd, mode: Mode) -> io::Result<()> {
-    Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), mode)?)
+/// Sets the permissions of the file behind a descriptor, including an `O_PATH` descriptor, which `fchmod` rejects.
+pub(crate) fn set_mode(fd: &OwnedFd, mode: Mode) -> io::Result<()> {
+    Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", fd.as_raw_fd()), mode)?)
 }
 
-/// That /proc is that of our own process namespace: else nobody could be found whom a run leaves
-/// behind.
-pub(crate) fn check_view() -> Result<(), Failure> {
+/// Checks that /proc shows the process namespace of this process. Otherwise the processes that a run leaves behind
+/// could not be found.
+pub(crate) fn check_proc() -> Result<(), Failure> {
     let shown = fs::read_link("/proc/self").ok();
     if shown.as_deref() == Some(Path::new(&std::process::id().to_string())) {
         return Ok(());
@@ -27,30 +26,30 @@ pub(crate) fn check_view() -> Result<(), Failure> {
         .hint("mount it there: unshare --mount-proc, or mount -t proc proc /proc"))
 }
 
-/// Whether this process may have so many more descriptors.
+/// Checks that this process can open `count` more descriptors.
 ///
 /// # Errors
-/// It may not: why.
+/// If it cannot, with the reason.
 pub(crate) fn check_descriptors(count: usize) -> io::Result<()> {
     let files: io::Result<Vec<fs::File>> = (0..count).map(|_| fs::File::open("/dev/null")).collect();
     files.map(drop)
 }
 
-/// The hard limit on the size of files; `None` when there is none or it cannot be read.
+/// Returns the hard limit on file sizes, in bytes; `None` if there is none or it cannot be read.
 pub(crate) fn file_size_limit(pid: i32) -> Option<u64> {
-    let limits = String::from_utf8(contents(&format!("/proc/{pid}/limits")).ok()?).ok()?;
+    let limits = String::from_utf8(read_proc_file(&format!("/proc/{pid}/limits")).ok()?).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether the environment that the process was started with holds this `NAME=value`.
+/// Whether the environment that the process was started with contains this `NAME=value`.
 pub(crate) fn has_variable(pid: i32, variable: &str) -> bool {
     fs::read(format!("/proc/{pid}/environ"))
         .is_ok_and(|all| all.split(|&b| b == 0).any(|one| one == variable.as_bytes()))
 }
 
-/// The system call that a thread is blocked in: its number and six arguments. `None` while it runs,
-/// and where it cannot be told.
+/// Returns the system call that a thread is blocked in: its number and six arguments. `None` if it runs, or if that is
+/// unknown.
 pub(crate) fn system_call(pid: i32, thread: i32) -> Option<(u64, [u64; 6])> {
     let line = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")).ok()?;
     let mut words = line.split_ascii_whitespace();
@@ -62,28 +61,27 @@ pub(crate) fn system_call(pid: i32, thread: i32) -> Option<(u64, [u64; 6])> {
     Some((number, arguments))
 }
 
-/// What a descriptor of a process stands for, such as `pipe:[123]` or `/dev/pts/4`.
-pub(crate) fn descriptor(pid: i32, fd: i32) -> Option<Vec<u8>> {
+/// Returns what a descriptor of a process refers to, such as `pipe:[123]` or `/dev/pts/4`.
+pub(crate) fn descriptor_target(pid: i32, fd: i32) -> Option<Vec<u8>> {
     let link = fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
     Some(link.as_os_str().as_bytes().to_vec())
 }
 
-/// The descriptors that an epoll descriptor of a process watches.
+/// Returns the descriptors that an epoll descriptor of a process watches.
 pub(crate) fn epoll_members(pid: i32, fd: i32) -> Option<Vec<i32>> {
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
     let watched = info.lines().filter_map(|line| line.strip_prefix("tfd:"));
     watched.map(|rest| rest.split_ascii_whitespace().next()?.parse().ok()).collect()
 }
 
-/// Reads the memory of a process.
-pub(crate) fn memory(pid: i32, address: u64, len: usize) -> Option<Vec<u8>> {
+pub(crate) fn read_memory(pid: i32, address: u64, len: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; len];
     fs::File::open(format!("/proc/{pid}/mem")).ok()?.read_exact_at(&mut bytes, address).ok()?;
     Some(bytes)
 }
 
-/// The signals that this process ignores, by number. The real-time ones are left out: the C library
-/// keeps some of them for itself, ignored.
+/// Returns the numbers of the signals that this process ignores, except real-time signals: the C library reserves some
+/// of those and ignores them.
 pub(crate) fn ignored_signals() -> Vec<i32> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
