@@ -1,22 +1,22 @@
-//! The items of an array, received as records.
+//! Passes the elements of a top-level array to a sink as records.
 
 use crate::{Event, JsonType, Problem, ProblemKind, Sink};
 
-/// Passes on each item of the array that a document is, as a record of its own.
+/// A sink that passes each element of a top-level array to another sink, as one record.
 pub struct ArrayRecords<'s, S, L> {
     sink: &'s mut S,
-    /// Gives the line of an offset.
+    /// Returns the line number of an offset.
     line_of: L,
     depth: usize,
     inside_string: bool,
-    /// Where the document begins, if it is no array.
+    /// Offset of the document, if it is not an array.
     pub other: Option<u64>,
-    /// Number of items so far.
+    /// Number of elements that were passed on.
     pub count: u64,
 }
 
 impl<'s, S: Sink, L: FnMut(u64) -> u64> ArrayRecords<'s, S, L> {
-    /// Before a document.
+    /// Creates the sink for one document; `line_of` returns the line number of an offset.
     pub fn new(sink: &'s mut S, line_of: L) -> Self {
         Self { sink, line_of, depth: 0, inside_string: false, other: None, count: 0 }
     }
@@ -43,10 +43,10 @@ impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
         match (self.depth, event) {
             _ if self.other.is_some() => {}
             (0, Event::Begin(JsonType::Array, _)) => self.depth = 1,
-            (0, _) => self.other = start(event),
+            (0, _) => self.other = value_start(event),
             (1, Event::End(_)) => self.depth = 0,
             (depth, _) => {
-                if let Some(start) = start(event).filter(|_| depth == 1 && !self.inside_string) {
+                if let Some(start) = value_start(event).filter(|_| depth == 1 && !self.inside_string) {
                     self.sink.begin_record((self.line_of)(start), start);
                 }
                 self.inside_string = matches!(event, Event::StringPart(..));
@@ -69,8 +69,8 @@ impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
     }
 }
 
-/// Where the value begins that an event begins or is.
-fn start(event: Event<'_>) -> Option<u64> {
+/// Returns the offset of the value that an event begins or contains.
+fn value_start(event: Event<'_>) -> Option<u64> {
     match event {
         Event::Begin(_, start) | Event::StringPart(start, _) => Some(start),
         Event::String(span, _) | Event::Number(span, _) | Event::Boolean(span, _) | Event::Null(span) => {

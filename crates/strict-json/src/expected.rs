@@ -1,17 +1,17 @@
-//! What the grammar expects next, and the value that a problem names.
+//! Tokens that the grammar expects next, and the value that a problem refers to.
 
-/// Which value the pointer of a problem names.
+/// The value that the pointer of a problem names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The member or element that is being read.
+    /// The current member or element.
     Value,
-    /// The container that is being read.
+    /// The innermost open container.
     Container,
     /// The document or record.
     Root,
 }
 
-/// What the grammar wants next.
+/// What the grammar expects next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expected {
     Value,
@@ -29,7 +29,7 @@ pub(super) enum Expected {
 }
 
 impl Expected {
-    pub(super) fn text(self) -> &'static str {
+    pub(super) fn description(self) -> &'static str {
         match self {
             Self::Value => "a JSON value",
             Self::ElementOrEnd => "a JSON value or `]`",
@@ -45,7 +45,7 @@ impl Expected {
         }
     }
 
-    /// Whether it concerns the container or the member or element that was begun last.
+    /// Returns the value that a problem at this point concerns.
     pub(super) fn scope(self) -> Scope {
         match self {
             Self::KeyOrEnd | Self::Key | Self::CommaOrBrace | Self::CommaOrBracket | Self::KeyText => {
@@ -55,7 +55,7 @@ impl Expected {
         }
     }
 
-    /// Whether a token that begins with this byte is expected.
+    /// Whether a token that begins with this byte may come next.
     pub(super) fn admits(self, byte: u8) -> bool {
         match self {
             Self::Value => matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),

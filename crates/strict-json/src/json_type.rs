@@ -1,4 +1,4 @@
-//! The six types of JSON values.
+//! The types of JSON values.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ impl JsonType {
     pub const ALL: [Self; 6] =
         [Self::Null, Self::Boolean, Self::Number, Self::String, Self::Array, Self::Object];
 
-    /// The name that JSON Schema uses.
+    /// Returns the name of the type in JSON Schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -36,12 +36,12 @@ impl JsonType {
         }
     }
 
-    /// The type that JSON Schema calls by this name.
+    /// Returns the type with this name in JSON Schema.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|json_type| json_type.name() == name)
     }
 
-    /// The name with its article, as messages use it.
+    /// Returns the name with its article, for messages.
     pub const fn with_article(self) -> &'static str {
         match self {
             Self::Null => "null",

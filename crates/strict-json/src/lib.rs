@@ -1,10 +1,9 @@
-//! Strict streaming reader of JSON and JSON lines.
+//! Strict streaming reader of JSON and JSON Lines.
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod array_records;
 mod expected;
-mod fault;
 mod input;
 mod json_type;
 mod limits;
@@ -18,6 +17,7 @@ mod pointer;
 mod position;
 mod problem;
 mod reader;
+mod report;
 pub mod sanitize;
 mod sink;
 mod span;

@@ -1,6 +1,6 @@
-//! Limits that all readers of a record share.
+//! Limits that the parser and the clean reader share.
 
-/// A sink gets this many bytes of a key.
+/// Maximum length of a key that a sink receives, in bytes; longer keys are cut.
 pub(super) const MAX_KEY: usize = 16 * 1024;
-/// The largest integer that binary64 readers keep apart from its neighbours (RFC 7493, section 2.2).
-pub(super) const MAX_SAFE: u64 = (1 << 53) - 1;
+/// Largest integer that binary64 distinguishes from its neighbours (RFC 7493, section 2.2).
+pub(super) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;

@@ -1,56 +1,56 @@
-//! Cuts JSON lines into chunks of whole lines, which can be read apart from each other.
+//! Splits JSON Lines into chunks of complete lines, which can be read in parallel.
 
 use crate::Position;
 use std::io::{self, Read};
 
-/// Bytes of a chunk: they stay in the cache of a processor while they are examined.
-const CHUNK: usize = 256 << 10;
-/// A line that is longer than this is not kept as a whole.
-const LONG: usize = 8 << 20;
+/// Number of bytes that are read for a chunk; small enough for the cache of a processor.
+const CHUNK_SIZE: usize = 256 << 10;
+/// Length in bytes from which on a line is cut instead of read to its end.
+const MAX_LINE: usize = 8 << 20;
 
-/// Some whole lines, or the beginning of one that is too long.
+/// Complete lines, or the beginning of a line that is too long for a chunk.
 pub struct Chunk {
     /// The bytes of the lines.
     pub bytes: Vec<u8>,
-    /// The position of the first byte in the input.
+    /// Position of the first byte in the input.
     pub base: Position,
-    /// It is no whole lines.
+    /// True if the chunk is the beginning of a line that is too long.
     pub cut: bool,
 }
 
-/// Cuts an input into chunks.
+/// Splits the bytes of a reader into chunks.
 pub struct LineChunker<R> {
-    /// Gives what is behind `rest`.
+    /// The reader; its next bytes follow `rest`.
     pub reader: R,
     base: Position,
-    /// What is read but in no chunk yet; nothing behind a chunk that is no whole lines.
+    /// Bytes that were read and are in no chunk yet; empty after a chunk that is cut.
     pub rest: Vec<u8>,
     ended: bool,
 }
 
 impl<R: Read> LineChunker<R> {
-    /// At the start of an input.
+    /// Creates a chunker at the start of an input.
     pub fn new(reader: R) -> Self {
         Self { reader, base: Position::START, rest: Vec::new(), ended: false }
     }
 
-    /// The next chunk in this buffer; none at the end, and behind a chunk that is no whole lines.
+    /// Reads the next chunk into `bytes`. Returns `None` at the end of the input and after a chunk that is cut.
     pub fn next(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Chunk>> {
         bytes.clear();
         bytes.append(&mut self.rest);
-        let mut whole = 0;
-        while !self.ended && whole == 0 && bytes.len() <= LONG {
+        let mut complete = 0;
+        while !self.ended && complete == 0 && bytes.len() <= MAX_LINE {
             let from = bytes.len();
-            let room = if from == 0 { CHUNK } else { CHUNK.max(from) };
-            // A reader that fails has come to its end.
+            let limit = if from == 0 { CHUNK_SIZE } else { CHUNK_SIZE.max(from) };
+            // No more is read after an error.
             self.ended = true;
-            let read = (&mut self.reader).take(room as u64).read_to_end(&mut bytes)?;
-            self.ended = read < room;
-            whole = memchr::memrchr(b'\n', &bytes[from..]).map_or(0, |newline| from + newline + 1);
+            let read = (&mut self.reader).take(limit as u64).read_to_end(&mut bytes)?;
+            self.ended = read < limit;
+            complete = memchr::memrchr(b'\n', &bytes[from..]).map_or(0, |newline| from + newline + 1);
         }
-        let cut = whole == 0 && !self.ended;
+        let cut = complete == 0 && !self.ended;
         self.ended |= cut;
-        let end = if self.ended { bytes.len() } else { whole };
+        let end = if self.ended { bytes.len() } else { complete };
         self.rest.extend_from_slice(&bytes[end..]);
         bytes.truncate(end);
         if bytes.is_empty() {

@@ -1,21 +1,21 @@
-//! Numbers: their grammar, and whether other readers keep their value.
+//! Reads numbers, and reports those whose value other readers change.
 
 use std::io::Read;
 
 use super::expected::{Expected, Scope};
-use super::limits::MAX_SAFE;
+use super::limits::MAX_SAFE_INTEGER;
 use super::parser::{Parser, Step};
-use super::utf8::text;
+use super::utf8::valid_text;
 use super::{Event, ProblemKind, Sink, Span};
 
-/// A sink gets this many bytes of a number.
-const MAX_NUMBER: usize = 4096;
-/// The first 19 digits of the least decimal that rounds to infinity, about 1.797693134862315807e308.
-const LIMIT: u64 = 1_797_693_134_862_315_807;
+/// Maximum length of a number that a sink receives, in bytes; longer numbers are cut.
+const MAX_NUMBER_TEXT: usize = 4096;
+/// The first 19 digits of the smallest decimal that rounds to infinity, about 1.797693134862315807e308.
+const OVERFLOW_DIGITS: u64 = 1_797_693_134_862_315_807;
 
-/// What the last byte of a number was.
+/// The part of a number that its last byte belongs to.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastByte {
     #[default]
     Nothing,
     Minus,
@@ -28,35 +28,36 @@ enum Last {
     ExponentDigit,
 }
 
-/// A number read byte by byte in constant memory.
+/// A number that is scanned byte by byte, in constant memory.
 #[derive(Default)]
-struct Scan {
-    last: Last,
+struct NumberScan {
+    last: LastByte,
     /// The first 19 significant digits.
     digits: u64,
-    kept: u32,
+    /// Number of digits in `digits`.
+    digit_count: u32,
     /// The power of ten of the first significant digit, without the exponent.
     magnitude: i64,
     exponent: i64,
     exponent_negative: bool,
-    real: bool,
+    has_fraction_or_exponent: bool,
 }
 
-impl Scan {
-    /// Takes a byte; false when the number ends before it.
-    fn step(&mut self, byte: u8) -> bool {
-        use Last::*;
+impl NumberScan {
+    /// Consumes a byte; returns false if the number ends before it.
+    fn consume(&mut self, byte: u8) -> bool {
+        use LastByte::*;
         self.last = match (self.last, byte) {
             (Nothing, b'-') => Minus,
             (Nothing | Minus, b'0') => Zero,
             (Nothing | Minus | Digit, b'0'..=b'9') => {
-                self.magnitude += i64::from(self.kept > 0);
+                self.magnitude += i64::from(self.digit_count > 0);
                 self.digit(byte);
                 Digit
             }
             (Zero | Digit, b'.') => Point,
             (Point | Fraction, b'0'..=b'9') => {
-                self.magnitude -= i64::from(self.kept == 0);
+                self.magnitude -= i64::from(self.digit_count == 0);
                 self.digit(byte);
                 Fraction
             }
@@ -72,29 +73,29 @@ impl Scan {
             }
             _ => return false,
         };
-        self.real |= !matches!(self.last, Nothing | Minus | Zero | Digit);
+        self.has_fraction_or_exponent |= !matches!(self.last, Nothing | Minus | Zero | Digit);
         true
     }
 
     fn digit(&mut self, byte: u8) {
-        if (self.kept > 0 || byte != b'0') && self.kept < 19 {
+        if (self.digit_count > 0 || byte != b'0') && self.digit_count < 19 {
             self.digits = self.digits * 10 + u64::from(byte - b'0');
-            self.kept += 1;
+            self.digit_count += 1;
         }
     }
 
     fn complete(&self) -> bool {
-        matches!(self.last, Last::Zero | Last::Digit | Last::Fraction | Last::ExponentDigit)
+        matches!(self.last, LastByte::Zero | LastByte::Digit | LastByte::Fraction | LastByte::ExponentDigit)
     }
 
-    /// Whether it rounds to infinity in binary64; `text` is the number, unless it is too long.
+    /// Whether the number rounds to infinity in binary64; `text` is the number, unless it is too long.
     fn overflows(&self, text: Option<&str>) -> bool {
         let exponent = if self.exponent_negative { -self.exponent } else { self.exponent };
         match self.magnitude.saturating_add(exponent) {
-            _ if self.kept == 0 => false,
+            _ if self.digit_count == 0 => false,
             308 => match text.and_then(|text| text.parse::<f64>().ok()) {
                 Some(value) => value.is_infinite(),
-                None => self.digits > LIMIT,
+                None => self.digits > OVERFLOW_DIGITS,
             },
             magnitude => magnitude > 308,
         }
@@ -106,9 +107,9 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     #[inline]
     pub(super) fn number(&mut self) -> Step {
         let rest = self.input.rest();
-        let first = usize::from(rest[0] == b'-');
+        let digits_start = usize::from(rest[0] == b'-');
         let mut value = 0;
-        let mut length = first;
+        let mut length = digits_start;
         while let Some(byte @ b'0'..=b'9') = rest.get(length)
             && length < 17
         {
@@ -116,9 +117,9 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             length += 1;
         }
         let ends = rest.get(length).is_some_and(|byte| matches!(byte, b',' | b'}' | b']' | b'\n'));
-        let leading_zero = rest.get(first) == Some(&b'0') && length > first + 1;
-        if !ends || length == first || leading_zero || value > MAX_SAFE {
-            return self.any_number();
+        let leading_zero = rest.get(digits_start) == Some(&b'0') && length > digits_start + 1;
+        if !ends || length == digits_start || leading_zero || value > MAX_SAFE_INTEGER {
+            return self.number_slow();
         }
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
@@ -129,21 +130,21 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    fn any_number(&mut self) -> Step {
+    fn number_slow(&mut self) -> Step {
         if self.input.ensure(2) && matches!(self.input.rest(), [b'-', b'I' | b'i' | b'N' | b'n', ..]) {
-            return self.no_value(Expected::Value);
+            return self.non_finite(Expected::Value);
         }
         let start = self.pin();
-        let mut scan = Scan::default();
+        let mut scan = NumberScan::default();
         self.scratch.clear();
         while self.input.peek().is_some() {
             let rest = self.input.rest();
-            let taken = rest.iter().position(|byte| !scan.step(*byte)).unwrap_or(rest.len());
-            let kept = taken.min(MAX_NUMBER - self.scratch.len());
+            let consumed = rest.iter().position(|byte| !scan.consume(*byte)).unwrap_or(rest.len());
+            let kept = consumed.min(MAX_NUMBER_TEXT - self.scratch.len());
             self.scratch.extend_from_slice(&rest[..kept]);
-            let over = taken < rest.len();
-            self.input.advance(taken);
-            if over {
+            let ended = consumed < rest.len();
+            self.input.advance(consumed);
+            if ended {
                 break;
             }
         }
@@ -153,25 +154,28 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 None => self.ended(Expected::Digit),
             });
         }
-        if scan.last == Last::Zero && matches!(self.input.peek(), Some(b'0'..=b'9')) {
+        if scan.last == LastByte::Zero && matches!(self.input.peek(), Some(b'0'..=b'9')) {
             return Err(self.report(ProblemKind::Syntax, self.input.offset(), Scope::Value, |_| {
                 "expected no digit after the leading zero of a number".into()
             }));
         }
         let span = Span { start, end: self.input.offset() };
-        let whole = span.end - span.start == self.scratch.len() as u64;
-        if scan.overflows(whole.then(|| text(&self.scratch))) {
+        let complete = span.end - span.start == self.scratch.len() as u64;
+        if scan.overflows(complete.then(|| valid_text(&self.scratch))) {
             self.report(ProblemKind::Overflow, start, Scope::Value, |_| {
                 "expected a number in the range of a double; this one overflows to infinity".into()
             });
-        } else if !scan.real && scan.kept > 0 && (scan.magnitude >= 16 || scan.digits > MAX_SAFE) {
+        } else if !scan.has_fraction_or_exponent
+            && scan.digit_count > 0
+            && (scan.magnitude >= 16 || scan.digits > MAX_SAFE_INTEGER)
+        {
             self.report(ProblemKind::IntegerRange, start, Scope::Value, |_| {
                 "expected an integer of at most 2^53-1 (9007199254740991) in size; larger ones lose digits"
                     .into()
             });
         }
         if S::TEXT && self.sink.wants_text() {
-            self.sink.event(Event::Number(span, text(&self.scratch)));
+            self.sink.event(Event::Number(span, valid_text(&self.scratch)));
         }
         Ok(())
     }

@@ -1,40 +1,40 @@
-//! The grammar of values, without recursion.
+//! The parser of JSON values, without recursion.
 
 use std::io::Read;
 
 use super::expected::{Expected, Scope};
 use super::input::{Input, Slot};
 use super::path::Path;
-use super::utf8::text;
+use super::utf8::valid_text;
 use super::{Event, JsonType, ProblemKind, ReadOptions, Sink, Span, Summary};
 
-/// Ends the reading of a document or record; the reason has been noted.
+/// Ends the reading of a document or record, after its problem is reported or if the sink is done.
 pub(super) struct Stop;
 
 pub(super) type Step<T = ()> = Result<T, Stop>;
 
-/// How JSON lines are read; see `lines`.
+/// State of reading JSON Lines; see `lines`.
 #[derive(Default)]
 pub(super) struct Line {
-    /// Whether the input is JSON lines.
+    /// True if the input is JSON Lines.
     pub(super) wanted: bool,
-    /// Offset of the start of the line that was begun last.
+    /// Offset of the current line.
     pub(super) start: u64,
-    /// Offset of the record.
+    /// Offset of the current record.
     pub(super) record: u64,
-    /// The record has been seen to go on over lines.
+    /// True if the record continues over several lines.
     pub(super) spans: bool,
-    /// Number of the line, from 1.
+    /// Number of the current line, from 1.
     pub(super) number: u64,
-    /// The torn record's line has been left already.
+    /// True if the parser has already advanced past the line of a torn record.
     pub(super) resume: bool,
 }
 
-/// The literals, of which null has no truth value.
+/// The literals with their value; `null` has none.
 const LITERALS: [(&[u8], Option<bool>); 3] =
     [(b"true", Some(true)), (b"false", Some(false)), (b"null", None)];
 
-/// A reading under way.
+/// Reads the values of one input and passes them to a sink.
 pub(super) struct Parser<'s, R, S> {
     pub(super) input: Input<R>,
     pub(super) sink: &'s mut S,
@@ -58,14 +58,14 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// The summary, or the error of the reader.
+    /// Returns the summary, or the error of the reader.
     pub(super) fn finish(mut self) -> std::io::Result<Summary> {
         self.summary.bytes = self.input.offset();
-        self.summary.keys_unchecked = self.path.unchecked;
+        self.summary.keys_unchecked = self.path.unchecked_keys;
         self.input.into_error().map_or(Ok(self.summary), Err)
     }
 
-    /// Reads one value and what is in it.
+    /// Reads one value with all that it contains.
     pub(super) fn value(&mut self) -> Step {
         let mut expected = Expected::Value;
         loop {
@@ -92,7 +92,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                 }
                 b'0'..=b'9' | b'-' => self.number()?,
                 b't' | b'f' | b'n' => self.literal()?,
-                _ => self.no_value(expected)?,
+                _ => self.non_finite(expected)?,
             }
             loop {
                 if self.sink.done() {
@@ -127,7 +127,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     }
 
     fn member(&mut self, expected: Expected) -> Step {
-        if self.input.at_hand() != Some(b'"') {
+        if self.input.buffered_byte() != Some(b'"') {
             return Err(self.unexpected(expected));
         }
         self.key()?;
@@ -158,16 +158,16 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         self.sink.event(Event::End(self.input.offset()));
     }
 
-    /// The next byte that is not white space.
+    /// Returns the next byte that is not white space.
     #[inline]
     fn token(&mut self, expected: Expected) -> Step<u8> {
-        match self.input.at_hand() {
+        match self.input.buffered_byte() {
             Some(byte) if byte > b' ' => Ok(byte),
-            _ => self.token_behind_space(expected),
+            _ => self.token_after_space(expected),
         }
     }
 
-    fn token_behind_space(&mut self, expected: Expected) -> Step<u8> {
+    fn token_after_space(&mut self, expected: Expected) -> Step<u8> {
         loop {
             let one_line = self.line.wanted && !self.line.spans;
             match self.space(!one_line) {
@@ -178,8 +178,8 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// The next byte that is not white space; none at the end and where the bytes are not UTF-8.
-    /// Without `newlines` a `\n` counts as other bytes do.
+    /// Returns the next byte that is not white space; `None` at the end of the input and at bytes that are not
+    /// UTF-8. A `\n` is white space only if `newlines` is true.
     pub(super) fn space(&mut self, newlines: bool) -> Option<u8> {
         loop {
             match self.input.peek()? {
@@ -195,14 +195,14 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// Goes behind a `\n`.
+    /// Advances past a `\n`.
     pub(super) fn newline(&mut self) {
         self.input.newline();
         self.line.start = self.input.offset();
         self.line.number += 1;
     }
 
-    /// Goes behind a `\r` outside of strings.
+    /// Advances past a `\r` outside of strings; reports it if no `\n` follows.
     pub(super) fn carriage_return(&mut self) {
         if !(self.input.ensure(2) && self.input.rest()[1] == b'\n') {
             self.report(ProblemKind::BareCr, self.input.offset(), Scope::Container, |_| {
@@ -222,19 +222,19 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                 return Ok(());
             }
         }
-        self.no_value(Expected::Value)
+        self.non_finite(Expected::Value)
     }
 
-    /// Whether these bytes come next; waits for no more than they need.
+    /// Whether these bytes come next; reads no more than needed.
     pub(super) fn starts_with(&mut self, bytes: &[u8]) -> bool {
         self.input.rest().starts_with(bytes)
             || (1..=bytes.len())
                 .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
     }
 
-    /// Where a value should begin there is none: a spelling of NaN or infinity, or an error.
-    pub(super) fn no_value(&mut self, expected: Expected) -> Step {
-        let sign = usize::from(matches!(self.input.at_hand(), Some(b'-' | b'+')));
+    /// Reads a spelling of NaN or infinity where a value is expected; anything else is an error.
+    pub(super) fn non_finite(&mut self, expected: Expected) -> Step {
+        let sign = usize::from(matches!(self.input.buffered_byte(), Some(b'-' | b'+')));
         let mut length = sign;
         while length < 12 && self.input.ensure(length + 1) && self.input.rest()[length].is_ascii_alphabetic()
         {
@@ -242,8 +242,12 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
         let word = &self.input.rest()[sign..length];
         if !["nan", "inf", "infinity"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes())) {
-            let begun = !word.is_empty() && sign == 0 && LITERALS.iter().any(|(it, _)| it.starts_with(word));
-            if begun && self.input.rest().get(length).is_none_or(|byte| self.line.wanted && *byte == b'\n') {
+            let literal_begins = !word.is_empty()
+                && sign == 0
+                && LITERALS.iter().any(|(literal, _)| literal.starts_with(word));
+            if literal_begins
+                && self.input.rest().get(length).is_none_or(|byte| self.line.wanted && *byte == b'\n')
+            {
                 self.input.advance(length);
                 let at_end = self.input.peek().is_none();
                 return Err(if at_end {
@@ -261,13 +265,13 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         if S::TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
-            self.sink.event(Event::Number(span, text(&self.input.rest()[..length])));
+            self.sink.event(Event::Number(span, valid_text(&self.input.rest()[..length])));
         }
         self.input.advance(length);
         Ok(())
     }
 
-    /// A byte order mark in front of a document or record is noted and passed over.
+    /// Reports and skips a byte order mark before a document or record.
     pub(super) fn byte_order_mark(&mut self) {
         if self.starts_with(b"\xef\xbb\xbf") {
             self.report(ProblemKind::Bom, self.input.offset(), Scope::Container, |_| {
@@ -277,7 +281,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// Pins the next byte as the start of a token.
+    /// Pins the next byte as the start of a token; returns its offset.
     #[inline]
     pub(super) fn pin(&mut self) -> u64 {
         self.input.pin(Slot::Token);

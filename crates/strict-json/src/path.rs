@@ -1,35 +1,34 @@
-//! The open objects and arrays: their place in the document and the keys they have had.
+//! The open objects and arrays, for pointers and for duplicate keys.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::expected::Scope;
 use super::pointer::escape_token;
-use super::utf8::fitting;
+use super::utf8::fitting_length;
 
-/// Keys over this many bytes are cut in pointers.
+/// Maximum length of a key in a pointer, in bytes; longer keys are cut.
 const MAX_POINTER_KEY: usize = 1024;
-/// Pointers end behind this many bytes, so that a few hundred problems take little memory.
+/// Length in bytes from which on a pointer is cut, so that a few hundred problems take little memory.
 const MAX_POINTER: usize = 64 * 1024;
-/// Ends what is cut.
-const CUT: &str = "…";
-/// The keys of all open objects that are remembered at once: as many as a table of 2^20 places holds
-/// before it doubles.
-const MAX_HELD: usize = 7 << 17;
-/// Up to here the keys of an object are compared one by one.
-const MAX_LISTED: usize = 32;
+/// Last character of a key or pointer that is cut.
+const ELLIPSIS: &str = "…";
+/// Maximum number of stored key hashes of all open objects: as many as a table of 2^20 slots holds before it grows.
+const MAX_HASHES: usize = 7 << 17;
+/// Maximum number of keys of an object that are compared one by one.
+const MAX_LISTED_HASHES: usize = 32;
 
 struct Level {
     object: bool,
-    /// An object that has had a key.
-    keyed: bool,
-    /// Number of the element that is being read.
+    /// True for an object after its first key.
+    has_key: bool,
+    /// Index of the current element of an array.
     index: u64,
-    /// Where the current key begins in `Path::text`.
-    text: usize,
-    /// Where the listed keys begin in `Path::listed`.
-    listed: usize,
-    /// The keys once they are too many for the list.
+    /// Start of the current key in `Path::keys`.
+    key_start: usize,
+    /// Start of the hashes of this level in `Path::listed_hashes`.
+    listed_start: usize,
+    /// Hashes of the keys, once there are too many for the list.
     set: Option<HashSet<u64>>,
 }
 
@@ -37,14 +36,14 @@ struct Level {
 #[derive(Default)]
 pub(super) struct Path {
     levels: Vec<Level>,
-    /// The current keys of all levels, one behind the other.
-    text: Vec<u8>,
-    /// Hashes of the keys of all levels, one level behind the other.
-    listed: Vec<u64>,
-    /// Keys in the sets of all levels.
-    in_sets: usize,
-    /// Keys that were not compared.
-    pub(super) unchecked: u64,
+    /// The current keys of all levels, concatenated.
+    keys: Vec<u8>,
+    /// Hashes of the keys of all levels, concatenated.
+    listed_hashes: Vec<u64>,
+    /// Number of hashes in the sets of all levels.
+    set_hash_count: usize,
+    /// Number of keys that were not compared.
+    pub(super) unchecked_keys: u64,
 }
 
 impl Path {
@@ -52,33 +51,33 @@ impl Path {
         self.levels.len()
     }
 
-    /// Whether the innermost level is an object; none outside of all.
+    /// Returns whether the innermost level is an object; `None` at the top level.
     #[inline]
     pub(super) fn in_object(&self) -> Option<bool> {
         self.levels.last().map(|level| level.object)
     }
 
     pub(super) fn open(&mut self, object: bool) {
-        let (text, listed) = (self.text.len(), self.listed.len());
-        self.levels.push(Level { object, keyed: false, index: 0, text, listed, set: None });
+        let (key_start, listed_start) = (self.keys.len(), self.listed_hashes.len());
+        self.levels.push(Level { object, has_key: false, index: 0, key_start, listed_start, set: None });
     }
 
     pub(super) fn close(&mut self) {
         if let Some(level) = self.levels.pop() {
-            self.text.truncate(level.text);
-            self.listed.truncate(level.listed);
-            self.in_sets -= level.set.map_or(0, |set| set.len());
+            self.keys.truncate(level.key_start);
+            self.listed_hashes.truncate(level.listed_start);
+            self.set_hash_count -= level.set.map_or(0, |set| set.len());
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.levels.clear();
-        self.text.clear();
-        self.listed.clear();
-        self.in_sets = 0;
+        self.keys.clear();
+        self.listed_hashes.clear();
+        self.set_hash_count = 0;
     }
 
-    /// Goes on to the next element of the array.
+    /// Moves to the next element of the innermost array.
     #[inline]
     pub(super) fn next_element(&mut self) {
         if let Some(level) = self.levels.last_mut() {
@@ -86,46 +85,45 @@ impl Path {
         }
     }
 
-    /// Goes on to the member with this key, of which `text` is all or a part over 1 KiB and `hash` the
-    /// hash of all; false when the object has had it.
+    /// Moves to the member with the given key; returns false if the object already has this key.
     ///
-    /// Keys are compared by a 64-bit hash: the 917,504 keys that are held at most collide by chance
-    /// once in 40 million documents, so the memory is worth more than exact keys.
-    pub(super) fn member(&mut self, text: &[u8], hash: u64) -> bool {
+    /// `key` is the complete key, or more than 1 KiB of it; `hash` is the hash of the complete key. Keys are compared by
+    /// 64-bit hashes to save memory: the at most 917,504 stored hashes collide in one of 40 million documents.
+    pub(super) fn member(&mut self, key: &[u8], hash: u64) -> bool {
         let Some(level) = self.levels.last_mut() else { return true };
-        level.keyed = true;
-        self.text.truncate(level.text);
-        if text.len() <= MAX_POINTER_KEY {
-            self.text.extend_from_slice(text);
+        level.has_key = true;
+        self.keys.truncate(level.key_start);
+        if key.len() <= MAX_POINTER_KEY {
+            self.keys.extend_from_slice(key);
         } else {
-            self.text.extend_from_slice(&text[..fitting(text, MAX_POINTER_KEY)]);
-            self.text.extend_from_slice(CUT.as_bytes());
+            self.keys.extend_from_slice(&key[..fitting_length(key, MAX_POINTER_KEY)]);
+            self.keys.extend_from_slice(ELLIPSIS.as_bytes());
         }
-        if self.listed.len() + self.in_sets >= MAX_HELD {
-            let known = level.set.as_ref().is_some_and(|set| set.contains(&hash));
-            let known = known || self.listed[level.listed..].contains(&hash);
-            self.unchecked += u64::from(!known);
-            return !known;
+        if self.listed_hashes.len() + self.set_hash_count >= MAX_HASHES {
+            let duplicate = level.set.as_ref().is_some_and(|set| set.contains(&hash));
+            let duplicate = duplicate || self.listed_hashes[level.listed_start..].contains(&hash);
+            self.unchecked_keys += u64::from(!duplicate);
+            return !duplicate;
         }
         if let Some(set) = &mut level.set {
             let new = set.insert(hash);
-            self.in_sets += usize::from(new);
+            self.set_hash_count += usize::from(new);
             return new;
         }
-        let listed = &self.listed[level.listed..];
+        let listed = &self.listed_hashes[level.listed_start..];
         if listed.contains(&hash) {
             return false;
         }
-        self.listed.push(hash);
-        if self.listed.len() - level.listed > MAX_LISTED {
-            let set: HashSet<u64> = self.listed.drain(level.listed..).collect();
-            self.in_sets += set.len();
+        self.listed_hashes.push(hash);
+        if self.listed_hashes.len() - level.listed_start > MAX_LISTED_HASHES {
+            let set: HashSet<u64> = self.listed_hashes.drain(level.listed_start..).collect();
+            self.set_hash_count += set.len();
             level.set = Some(set);
         }
         true
     }
 
-    /// Goes on to a member without looking at its key: pointers then leave this object out.
+    /// Moves to the next member without storing its key, which pointers then leave out.
     #[inline]
     pub(super) fn uncompared_member(&mut self) {
         if let Some(level) = self.levels.last_mut() {
@@ -133,30 +131,30 @@ impl Path {
         }
     }
 
-    /// Whether all levels have just been opened, with nothing in them yet.
+    /// Whether no level has a member or element yet.
     pub(super) fn only_opened(&self) -> bool {
-        self.levels.iter().all(|level| !level.keyed && level.index == 0)
+        self.levels.iter().all(|level| !level.has_key && level.index == 0)
     }
 
-    /// The RFC 6901 pointer of a place.
+    /// Returns the RFC 6901 pointer of the current value or container.
     pub(super) fn pointer(&self, scope: Scope) -> String {
         let mut pointer = String::new();
-        let upto = match scope {
+        let depth = match scope {
             Scope::Value => self.levels.len(),
             Scope::Container => self.levels.len().saturating_sub(1),
             Scope::Root => 0,
         };
-        for (number, level) in self.levels[..upto].iter().enumerate() {
+        for (number, level) in self.levels[..depth].iter().enumerate() {
             if pointer.len() > MAX_POINTER {
                 pointer.push('/');
-                pointer.push_str(CUT);
+                pointer.push_str(ELLIPSIS);
                 break;
             }
             if !level.object {
                 write!(pointer, "/{}", level.index).expect("a String takes all");
-            } else if level.keyed {
-                let end = self.levels.get(number + 1).map_or(self.text.len(), |next| next.text);
-                let key = String::from_utf8_lossy(&self.text[level.text..end]);
+            } else if level.has_key {
+                let end = self.levels.get(number + 1).map_or(self.keys.len(), |next| next.key_start);
+                let key = String::from_utf8_lossy(&self.keys[level.key_start..end]);
                 pointer.push('/');
                 pointer.push_str(&escape_token(&key));
             }

@@ -1,34 +1,34 @@
-//! Measures the plain text at the start of a string.
+//! Finds the end of the plain text at the start of a string: the first quote, backslash or control character.
 
-/// The number of bytes in front of the first quote, backslash or control character.
+/// Returns the number of bytes before the first quote, backslash or control character.
 #[inline]
-pub(super) fn plain(bytes: &[u8]) -> usize {
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
     match bytes.split_at_checked(BLOCK) {
-        Some((block, rest)) => match plain_by_words(block) {
-            BLOCK => BLOCK + plain_by_blocks(rest),
-            ended => ended,
+        Some((block, rest)) => match plain_length_by_words(block) {
+            BLOCK => BLOCK + plain_length_by_blocks(rest),
+            length => length,
         },
         // Most strings are short.
-        None => plain_by_words(bytes),
+        None => plain_length_by_words(bytes),
     }
 }
 
-/// So many bytes are looked at together, in vectors, in a long string.
+/// Number of bytes of a long string that are compared together, in vector registers.
 const BLOCK: usize = 32;
 
 #[inline(never)]
-fn plain_by_blocks(bytes: &[u8]) -> usize {
+fn plain_length_by_blocks(bytes: &[u8]) -> usize {
     let is_end = |byte: &u8| u8::from(*byte == b'"') | u8::from(*byte == b'\\') | u8::from(*byte < 0x20);
     let is_plain = |block: &&[u8; BLOCK]| block.iter().fold(0, |found, byte| found | is_end(byte)) == 0;
     let length = bytes.as_chunks::<BLOCK>().0.iter().take_while(is_plain).count() * BLOCK;
-    length + plain_by_words(&bytes[length..])
+    length + plain_length_by_words(&bytes[length..])
 }
 
 #[inline]
-fn plain_by_words(bytes: &[u8]) -> usize {
+fn plain_length_by_words(bytes: &[u8]) -> usize {
     let (words, tail) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        let length = plain_in_word(*word);
+        let length = plain_length_in_word(*word);
         if length < 8 {
             return index * 8 + length;
         }
@@ -37,18 +37,18 @@ fn plain_by_words(bytes: &[u8]) -> usize {
     words.len() * 8 + tail.iter().position(ends).unwrap_or(tail.len())
 }
 
-/// As [`plain`], of eight bytes at once.
+/// Like [`plain_length`], for eight bytes at once.
 #[inline(always)]
-pub(super) fn plain_in_word(word: [u8; 8]) -> usize {
+pub(super) fn plain_length_in_word(word: [u8; 8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // The high bit of a byte is set where it is one of those. Borrows can set it wrongly, but only above the first
-    // true one.
+    // The high bit of a byte is set if the byte ends the plain text. Borrows can set it wrongly, but only above the
+    // first correct one.
     let word = u64::from_le_bytes(word);
     let quote = word ^ (ONES * b'"' as u64);
     let backslash = word ^ (ONES * b'\\' as u64);
     let found = (quote.wrapping_sub(ONES) & !quote)
         | (backslash.wrapping_sub(ONES) & !backslash)
         | (word.wrapping_sub(ONES * 0x20) & !word);
-    // Without any, 64 zeros.
+    // If no bit is set, there are 64 trailing zeros.
     (found & (ONES << 7)).trailing_zeros() as usize / 8
 }

@@ -1,26 +1,26 @@
-//! Offset, line and column of a byte.
+//! Positions in an input: offset, line and column of a byte.
 
 use std::io::{self, Read};
 
-/// The place of a byte in its input.
+/// The position of a byte in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
-    /// Bytes in front of it.
+    /// Number of bytes before it.
     pub offset: u64,
-    /// 1 and the number of `\n` in front of it.
+    /// Line, from 1: one more than the number of `\n` before it.
     pub line: u64,
-    /// 1 and the number of characters (not bytes) between the start of its line and it.
+    /// Column, from 1: one more than the number of characters (not bytes) between the start of its line and it.
     pub column: u64,
 }
 
 impl Position {
-    /// The first byte of an input.
+    /// Position of the first byte of an input.
     pub const START: Self = Self { offset: 0, line: 1, column: 1 };
 
-    /// The place behind `bytes`, which begin at this place.
+    /// Returns the position after `bytes`, which begin at this position.
     ///
-    /// Each byte that is not a UTF-8 continuation byte counts as a character, so the result does not
-    /// depend on how an input is cut into pieces, be it valid or not.
+    /// Each byte that is not a UTF-8 continuation byte counts as a character, so the result does not depend on how an
+    /// input is split, even if it is not valid UTF-8.
     #[must_use]
     pub fn after(mut self, bytes: &[u8]) -> Self {
         self.offset += bytes.len() as u64;
@@ -35,13 +35,13 @@ impl Position {
     }
 }
 
-/// The position of the byte at `offset`; the end of the input when `offset` lies behind it.
+/// Returns the position of the byte at `offset`, or the end of the input if that comes first.
 pub fn locate(mut reader: impl Read, offset: u64) -> io::Result<Position> {
     let mut buffer = vec![0; 64 * 1024];
     let mut position = Position::START;
     while position.offset < offset {
-        let want = usize::try_from(offset - position.offset).unwrap_or(usize::MAX).min(buffer.len());
-        match reader.read(&mut buffer[..want]) {
+        let wanted = usize::try_from(offset - position.offset).unwrap_or(usize::MAX).min(buffer.len());
+        match reader.read(&mut buffer[..wanted]) {
             Ok(0) => break,
             Ok(read) => position = position.after(&buffer[..read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

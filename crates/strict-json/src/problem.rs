@@ -1,24 +1,24 @@
-//! What can be wrong with JSON, and the summary of a reading.
+//! Kinds of problems in JSON, options of the reader and its summary.
 
 use super::Position;
 
-/// How bad a kind of problem is.
+/// Severity of a kind of problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
-    /// Not one JSON document, or not a JSON line: rejected. The reading of the document or line ends
-    /// there (behind a byte order mark and a record of the wrong shape it goes on).
+    /// The input is not one JSON document, or the line is not a record: rejected. Reading ends there, for JSON Lines
+    /// until the next line (but continues after a byte order mark and after a record that is no object or spans lines).
     Structural,
-    /// A fault inside a value that readers disagree on: rejected, but the reading goes on.
+    /// An error inside a value that parsers treat differently: rejected, but reading continues.
     Strict,
-    /// Allowed by RFC 8259, but RFC 7493 forbids it since readers may lose data.
+    /// Allowed by RFC 8259, but forbidden by RFC 7493 because parsers may lose data.
     Interop,
-    /// A lapse in the bytes between values; nothing is lost.
+    /// A problem in the bytes between values; no data is lost.
     Framing,
 }
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $class:ident $name:literal,)*) => {
-        /// What is wrong.
+        /// Kind of a problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemKind { $($(#[$doc])* $kind,)* }
 
@@ -26,12 +26,12 @@ macro_rules! kinds {
             /// All kinds, in the order of their declaration.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// How bad it is.
+            /// Returns the severity of the kind.
             pub const fn class(self) -> Class {
                 match self { $(Self::$kind => Class::$class,)* }
             }
 
-            /// A stable name, such as `duplicate-key`.
+            /// Returns a stable name, such as `duplicate-key`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name,)* }
             }
@@ -40,7 +40,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A byte order mark in front of a document or record.
+    /// A byte order mark before a document or record.
     Bom Structural "bom",
     /// Bytes that are not UTF-8.
     InvalidUtf8 Structural "invalid-utf8",
@@ -48,33 +48,33 @@ kinds! {
     Nul Structural "nul",
     /// An unescaped control character inside a string.
     ControlInString Structural "control-in-string",
-    /// A control character, such as an escape sequence's first, outside of strings.
+    /// A control character outside of strings, such as the first of an escape sequence.
     Control Structural "control",
-    /// Something else than the grammar allows at this place.
+    /// A token that the grammar does not allow at this position.
     Syntax Structural "syntax",
     /// The input ends inside the document.
     Truncated Structural "truncated",
-    /// There is no document at all.
+    /// The input has no document.
     Empty Structural "empty",
-    /// Something but white space behind the document, or behind the record on its line.
+    /// Anything but white space after the document, or after the record on its line.
     Trailing Structural "trailing",
     /// Values nested deeper than [`ReadOptions::max_depth`].
     Depth Structural "depth",
-    /// A line with nothing but white space.
+    /// A line that has only white space.
     BlankLine Structural "blank-line",
     /// A record that is not an object.
     NotObject Structural "not-object",
-    /// A record that goes on over several lines, as pretty-printed JSON does.
+    /// A record that continues over several lines, as pretty-printed JSON does.
     MultiLine Structural "multi-line",
-    /// A line that ends inside a value which does not go on in the next line.
+    /// A line that ends inside a value, which does not continue on the next line.
     Torn Structural "torn",
-    /// The same key, after unescaping, twice in an object.
+    /// A key that an object has twice, after unescaping.
     DuplicateKey Strict "duplicate-key",
-    /// `NaN` or `Infinity` in any spelling.
+    /// `NaN` or `Infinity`, in any spelling.
     NonFinite Strict "non-finite",
     /// Half of a surrogate pair in `\u` escapes.
     UnpairedSurrogate Strict "unpaired-surrogate",
-    /// An escape that JSON does not have.
+    /// An escape that JSON does not define.
     InvalidEscape Strict "invalid-escape",
     /// An integer outside of ±(2^53−1).
     IntegerRange Interop "integer-range",
@@ -84,7 +84,7 @@ kinds! {
     Noncharacter Interop "noncharacter",
     /// The last record does not end in a newline.
     NoFinalNewline Framing "no-final-newline",
-    /// A carriage return outside of strings that no newline follows.
+    /// A carriage return outside of strings that is not followed by a newline.
     BareCr Framing "bare-cr",
 }
 
@@ -95,68 +95,68 @@ impl ProblemKind {
     }
 }
 
-/// One thing that is wrong.
+/// A problem at one position of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What it is.
+    /// Kind of the problem.
     pub kind: ProblemKind,
-    /// The first byte that is wrong.
+    /// Position of the first wrong byte.
     pub at: Position,
-    /// RFC 6901 pointer of the value it is in; holds keys of the input. Keys over 1 KiB are cut and end
-    /// in `…`, and so does a pointer over 64 KiB.
+    /// RFC 6901 pointer of the value that it is in, with keys of the input. Keys over 1 KiB and pointers over 64 KiB are
+    /// cut and end in `…`.
     pub pointer: String,
-    /// One line of printable ASCII: what was expected and what was found.
+    /// What was expected and what was found: one line of printable ASCII.
     pub message: String,
 }
 
-/// Limits of a reading.
+/// Options of the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How many problems of each kind are kept; those beyond are counted only.
+    /// Maximum number of problems of each kind in [`Summary::problems`]; further ones are only counted.
     pub max_problems: usize,
-    /// How deep values may nest: 1 allows a list of numbers.
+    /// Maximum depth of nested values; 1 allows an array of numbers.
     pub max_depth: usize,
-    /// Records of JSON lines may also come as server-sent events, one record in a `data:` field. The
-    /// other fields, comments and blank lines are then passed over.
+    /// Accept records of JSON Lines in `data:` fields of server-sent events as well. Other fields, comments and blank
+    /// lines are then skipped.
     pub event_stream: bool,
 }
 
 impl Default for ReadOptions {
-    /// 20 problems of each kind, 512 levels, bare lines.
+    /// 20 problems of each kind, 512 levels, no server-sent events.
     fn default() -> Self {
         Self { max_problems: 20, max_depth: 512, event_stream: false }
     }
 }
 
-/// The result of a reading.
+/// Result of reading an input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The first problems of each kind, in the order they were met.
+    /// The first problems of each kind, in input order.
     pub problems: Vec<Problem>,
-    /// The number of records begun: lines that are not blank, or 1 for a document.
+    /// Number of records that begin: lines that are not blank, or 1 for a document.
     pub records: u64,
-    /// Those of `records` that no structural problem ended early.
+    /// Number of records that were read to their end, without a structural problem that ended them early.
     pub whole: u64,
-    /// The bytes gone through: all of the input, unless a structural problem ended a document or the
-    /// sink had enough.
+    /// Number of bytes read: the whole input, unless a structural problem ended a document or the sink was done.
     pub bytes: u64,
-    /// Keys not compared with the others of their object, because 917,504 keys of open objects were held already.
+    /// Number of keys that were not compared with others of their object: at most 917,504 keys of open objects are
+    /// stored.
     pub keys_unchecked: u64,
     pub(super) counts: [u64; ProblemKind::ALL.len()],
 }
 
 impl Summary {
-    /// How many problems of this kind there are, kept or not.
+    /// Returns the number of problems of this kind, with those that are only counted.
     pub fn count(&self, kind: ProblemKind) -> u64 {
         self.counts[kind as usize]
     }
 
-    /// How many problems of this class there are, kept or not.
+    /// Returns the number of problems of this class, with those that are only counted.
     pub fn count_class(&self, class: Class) -> u64 {
         ProblemKind::ALL.iter().filter(|kind| kind.class() == class).map(|kind| self.count(*kind)).sum()
     }
 
-    /// The first kept problem of this class.
+    /// Returns the first problem of this class in [`Summary::problems`].
     pub fn first(&self, class: Class) -> Option<&Problem> {
         self.problems.iter().find(|problem| problem.kind.class() == class)
     }

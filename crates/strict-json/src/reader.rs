@@ -1,4 +1,4 @@
-//! Reading exactly one document.
+//! Reads exactly one document.
 
 use std::io::{self, Read};
 
@@ -6,9 +6,9 @@ use super::expected::{Expected, Scope};
 use super::parser::{Parser, Step};
 use super::{ProblemKind, ReadOptions, Sink, Summary};
 
-/// Reads exactly one RFC 8259 document, in constant memory; an error only when the reader fails.
+/// Reads exactly one RFC 8259 document in constant memory.
 ///
-/// The reading ends at a structural problem: what is behind it is not read.
+/// Reading ends at a structural problem. Fails only if the reader fails.
 pub fn read_document<R: Read, S: Sink>(
     reader: R,
     options: &ReadOptions,

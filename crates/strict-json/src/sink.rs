@@ -1,33 +1,33 @@
-//! Who receives the values of a reading.
+//! Events of the reader, and the sinks that receive them.
 
 use super::{JsonType, Problem, ProblemKind, Tape};
 
-/// Where a value or key stands: `start` is the offset of its first byte, `end` that behind its last.
+/// The byte range of a value or key in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u64,
 }
 
-/// A piece of a value, as a reading meets it.
+/// A part of a value, in input order.
 ///
-/// Texts are unescaped; half surrogate pairs and invalid escapes in them are U+FFFD. The span of a key or
-/// string is with its quotes.
+/// Texts are unescaped; unpaired surrogates and invalid escapes become U+FFFD. The span of a key or string includes its
+/// quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// An object or array, whose bracket is at this offset.
+    /// The start of an object or array, with the offset of its bracket.
     Begin(JsonType, u64),
-    /// The end of the innermost object or array; the offset is that behind its bracket.
+    /// The end of the innermost object or array, with the offset after its bracket.
     End(u64),
-    /// A key, cut at 16 KiB; its value follows.
+    /// A key, cut at 16 KiB. Its value follows.
     Key(Span, &'a str),
-    /// A string: all of it up to 64 KiB, else what is left behind its parts.
+    /// A string. After parts of a string over 64 KiB: the rest of it.
     String(Span, &'a str),
-    /// The next 64 KiB of a longer string that begins at this offset; [`Event::String`] ends it.
+    /// The next part, of up to 64 KiB, of a longer string that begins at this offset. [`Event::String`] ends the string.
     StringPart(u64, &'a str),
-    /// A number as it is written, cut at 4 KiB. May be a spelling of NaN or infinity.
+    /// The text of a number, cut at 4 KiB. May be a spelling of NaN or infinity.
     Number(Span, &'a str),
     /// `true` or `false`.
     Boolean(Span, bool),
@@ -36,7 +36,7 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// The offset behind the value that this event completes, if it does.
+    /// Returns the offset after the value, if this event completes one.
     #[inline]
     pub fn value_end(self) -> Option<u64> {
         match self {
@@ -49,51 +49,49 @@ impl Event<'_> {
     }
 }
 
-/// Receives the values of a reading as they are met. Every method does nothing by default.
+/// Receives the events of a reader. All methods do nothing by default.
 ///
-/// A structural problem ends a document or record where it stands, with its containers left open. The
-/// events of a document or record are the same however its bytes arrive.
+/// A structural problem ends a document or record without [`Event::End`] for its open containers. The events do not
+/// depend on how the bytes arrive.
 pub trait Sink {
-    /// Whether the text of keys, strings and numbers is wanted. When false, [`Event::Key`],
-    /// [`Event::String`], [`Event::StringPart`] and [`Event::Number`] do not come: they cost nothing.
+    /// Whether the sink needs the text of keys, strings and numbers. If false, the reader sends no [`Event::Key`],
+    /// [`Event::String`], [`Event::StringPart`] and [`Event::Number`], which saves their cost.
     const TEXT: bool = true;
-    /// Whether the keys of an object are compared. When false, that cost is spared: a key that comes
-    /// twice is not found, and the pointers of problems lack the keys.
+    /// Whether the reader compares the keys of an object. If false, the reader is faster, but does not find duplicate
+    /// keys, and pointers of problems lack the keys.
     const COMPARES_KEYS: bool = true;
 
-    /// Whether [`Event::Key`] is wanted for the key that comes next, of which this is the unescaped text in
-    /// bytes; asked where [`Sink::TEXT`] is true.
+    /// Whether the sink needs [`Event::Key`] for the next key, whose unescaped text is given. Only called if
+    /// [`Sink::TEXT`] is true.
     fn wants_key(&mut self, _key: &[u8]) -> bool {
         true
     }
-    /// Whether the text of the string or number that comes next is wanted; asked where [`Sink::TEXT`] is
-    /// true. Unwanted text is read, but not given: a sink that leaves parts of a document out spares
-    /// their cost in this way.
+    /// Whether the sink needs the event of the next string or number. Only called if [`Sink::TEXT`] is true. A sink that
+    /// ignores parts of a document saves their cost in this way; they are still checked.
     fn wants_text(&self) -> bool {
         true
     }
-    /// A problem was met in the record begun last, or between records; none when no more of its kind
-    /// are kept.
+    /// Receives a problem of the current record, or between records. `kept` is `None` if the summary only counts it.
     fn problem(&mut self, _kind: ProblemKind, _kept: Option<&Problem>) {}
-    /// The tape of the sink, which [`Sink::begin_record`] clears, if the values of a record of JSON Lines may come at
-    /// once. A record with nothing to report then comes onto the tape, without events. Any other comes as events; the
-    /// tape is left empty, and [`Sink::begin_record`] may be called a second time before them.
+    /// Returns a tape if the sink accepts the values of a record of JSON Lines at once; [`Sink::begin_record`] must clear
+    /// it. The reader writes a record without problems to the tape, without events. Any other record comes as events:
+    /// the tape is then empty, and [`Sink::begin_record`] may be called a second time before the events.
     fn tape(&mut self) -> Option<&mut Tape> {
         None
     }
-    /// A record begins in the given line at the given offset. Called for JSON lines only.
+    /// Receives the start of a record, with its line and offset. Only called for JSON Lines.
     fn begin_record(&mut self, _line: u64, _offset: u64) {}
-    /// The record is over at the given offset; `whole` is false when a structural problem ended it.
+    /// Receives the end of a record, with its offset; `whole` is false if a structural problem ended the record.
     fn end_record(&mut self, _offset: u64, _whole: bool) {}
-    /// A piece of a value.
+    /// Receives a part of a value.
     fn event(&mut self, _event: Event<'_>) {}
-    /// Whether the sink has had enough; asked behind each value.
+    /// Whether reading shall stop. Called after each value.
     fn done(&self) -> bool {
         false
     }
 }
 
-/// Takes no notice of any value.
+/// A sink that ignores all values.
 impl Sink for () {
     const TEXT: bool = false;
 }

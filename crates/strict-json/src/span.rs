@@ -1,13 +1,12 @@
-//! Where the value of a JSON pointer stands.
+//! Finds the byte range of the value of a JSON pointer.
 
 use std::io::{self, Read};
 
 use super::pointer::unescape_token;
 use super::{Event, JsonType, ReadOptions, Sink, Span, read_document};
 
-/// The bytes of the value that an RFC 6901 pointer names in a document; none when there is no such
-/// value, or the pointer is none. Of members with the same key the last one counts, as in
-/// [`super::read_value`].
+/// Returns the byte range of the value that an RFC 6901 pointer names in a document; `None` if there is no such value or
+/// the pointer is invalid. Of members with the same key, the last one counts, as in [`super::read_value`].
 pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
     let mut tokens = pointer.split('/');
     if tokens.next() != Some("") {
@@ -21,44 +20,44 @@ pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
 
 #[derive(Default)]
 struct Finder {
-    /// The unescaped keys and indices on the way to the value.
+    /// The unescaped tokens of the pointer.
     tokens: Vec<String>,
-    /// The open containers: where each begins, and the index of the next element of an array.
+    /// The open containers: their offset and, for an array, the index of the next element.
     open: Vec<(u64, Option<u64>)>,
-    /// So many of them, the outermost first, lie on the way to the value or are it.
-    on_way: usize,
-    /// The current key of the innermost container is the next token.
-    key_fits: bool,
+    /// Number of open containers, from the outermost, that match the pointer.
+    matching: usize,
+    /// True if the current key of the innermost container matches its token.
+    key_matches: bool,
     found: Option<Span>,
 }
 
 impl Finder {
-    /// The token that names a member or element of the innermost container.
+    /// Returns the token that names a member or element of the innermost container.
     fn token(&self) -> Option<&str> {
         self.open.len().checked_sub(1).and_then(|index| self.tokens.get(index)).map(String::as_str)
     }
 
-    /// A value begins; tells whether it is the value that is looked for or lies on the way to it.
-    fn begin(&mut self) -> bool {
-        if self.on_way < self.open.len() {
+    /// Handles the start of a value; returns whether the value matches the pointer so far.
+    fn begin_value(&mut self) -> bool {
+        if self.matching < self.open.len() {
             return false;
         }
-        let fits = match self.open.last() {
+        let matches = match self.open.last() {
             None => true,
             Some((_, Some(index))) => self.token().is_some_and(|token| token == index.to_string()),
-            Some((_, None)) => self.key_fits,
+            Some((_, None)) => self.key_matches,
         };
         if let Some((_, Some(index))) = self.open.last_mut() {
             *index += 1;
         }
-        if fits {
+        if matches {
             self.found = None;
         }
-        fits
+        matches
     }
 
-    /// A value on the way ends.
-    fn end(&mut self, start: u64, end: u64) {
+    /// Handles the end of a value that matches the pointer so far.
+    fn end_value(&mut self, start: u64, end: u64) {
         if self.open.len() == self.tokens.len() {
             self.found = Some(Span { start, end });
         }
@@ -70,22 +69,22 @@ impl Sink for Finder {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Begin(container, start) => {
-                self.on_way += usize::from(self.begin());
+                self.matching += usize::from(self.begin_value());
                 self.open.push((start, (container == JsonType::Array).then_some(0)));
             }
             Event::End(end) => {
                 if let Some((start, _)) = self.open.pop()
-                    && self.on_way > self.open.len()
+                    && self.matching > self.open.len()
                 {
-                    self.on_way -= 1;
-                    self.end(start, end);
+                    self.matching -= 1;
+                    self.end_value(start, end);
                 }
             }
-            Event::Key(_, text) => self.key_fits = self.token() == Some(text),
+            Event::Key(_, text) => self.key_matches = self.token() == Some(text),
             Event::StringPart(..) => {}
             Event::String(span, _) | Event::Number(span, _) | Event::Boolean(span, _) | Event::Null(span) => {
-                if self.begin() {
-                    self.end(span.start, span.end);
+                if self.begin_value() {
+                    self.end_value(span.start, span.end);
                 }
             }
         }

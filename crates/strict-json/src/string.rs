@@ -1,4 +1,4 @@
-//! Strings and keys: their end, escapes, surrogates and noncharacters.
+//! Reads strings and keys with their escapes, and reports surrogates and noncharacters.
 
 use std::io::Read;
 
@@ -7,25 +7,24 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::expected::{Expected, Scope};
 use super::limits::MAX_KEY;
 use super::parser::{Parser, Step};
-use super::plain_text::plain;
-use super::utf8::{decode, fitting, is_noncharacter, text};
+use super::plain_text::plain_length;
+use super::utf8::{first_code_point, fitting_length, is_noncharacter, valid_text};
 use super::{Event, ProblemKind, Sink, Span};
 
-/// A sink gets a longer string in parts of this many bytes.
-const MAX_PART: usize = 64 * 1024;
+/// Maximum number of bytes of a string in one event; longer strings are sent in parts.
+const MAX_STRING_PART: usize = 64 * 1024;
 
-/// The text of a string or key that is put together in `Parser::scratch`.
-struct Text {
+/// State of a string or key that is assembled in `Parser::scratch`.
+struct TextState {
     start: u64,
     expected: Expected,
-    /// Whether the sink gets a string's text.
     wanted: bool,
-    /// Hash of a key; none for a string.
+    /// Hash of a key; `None` for a string.
     hash: Option<Box<Xxh3Default>>,
-    /// Tells keys apart that differ in half surrogate pairs only.
+    /// Distinguishes keys that differ in unpaired surrogates only.
     salt: u64,
-    /// A key that has become longer than what is kept of it.
-    cut: bool,
+    /// True if the key is longer than the limit; the rest is only hashed.
+    truncated: bool,
 }
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
@@ -34,10 +33,12 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     pub(super) fn string_value(&mut self) -> Step {
         let start = self.input.offset();
         let rest = &self.input.rest()[1..];
-        let length = plain(rest);
-        if length > MAX_PART || rest.get(length) != Some(&b'"') || self.input.noncharacter_within(length + 1)
+        let length = plain_length(rest);
+        if length > MAX_STRING_PART
+            || rest.get(length) != Some(&b'"')
+            || self.input.noncharacter_within(length + 1)
         {
-            return self.any_string(start);
+            return self.string_slow(start);
         }
         if S::TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
@@ -48,21 +49,28 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 
     #[inline(never)]
-    fn any_string(&mut self, start: u64) -> Step {
+    fn string_slow(&mut self, start: u64) -> Step {
         self.scratch.clear();
         let wanted = S::TEXT && self.sink.wants_text();
         if !wanted
-            && let Some(length) = unwanted(&self.input.rest()[1..])
+            && let Some(length) = skippable_length(&self.input.rest()[1..])
             && !self.input.noncharacter_within(length + 1)
         {
             self.input.advance(length + 1);
             return Ok(());
         }
-        let mut to = Text { start, expected: Expected::StringText, wanted, hash: None, salt: 0, cut: false };
-        self.quoted(&mut to)?;
+        let mut state = TextState {
+            start,
+            expected: Expected::StringText,
+            wanted,
+            hash: None,
+            salt: 0,
+            truncated: false,
+        };
+        self.quoted(&mut state)?;
         if wanted {
             let span = Span { start, end: self.input.offset() };
-            self.sink.event(Event::String(span, text(&self.scratch)));
+            self.sink.event(Event::String(span, valid_text(&self.scratch)));
         }
         Ok(())
     }
@@ -72,9 +80,9 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     pub(super) fn key(&mut self) -> Step {
         let start = self.input.offset();
         let rest = &self.input.rest()[1..];
-        let length = plain(rest);
+        let length = plain_length(rest);
         if length > MAX_KEY || rest.get(length) != Some(&b'"') || self.input.noncharacter_within(length + 1) {
-            return self.any_key();
+            return self.key_slow();
         }
         let key = &rest[..length];
         let new = if S::COMPARES_KEYS {
@@ -88,18 +96,19 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             self.sink.event(Event::Key(span, self.input.text(1, length + 1)));
         }
         if !new {
-            self.duplicate(start);
+            self.report_duplicate_key(start);
         }
         self.input.advance(length + 2);
         Ok(())
     }
 
     #[inline(never)]
-    fn any_key(&mut self) -> Step {
+    fn key_slow(&mut self) -> Step {
         let start = self.pin();
         self.scratch.clear();
         let hash = Some(Box::new(Xxh3Default::new()));
-        let mut key = Text { start, expected: Expected::KeyText, wanted: true, hash, salt: 0, cut: false };
+        let mut key =
+            TextState { start, expected: Expected::KeyText, wanted: true, hash, salt: 0, truncated: false };
         self.quoted(&mut key)?;
         let hash = key.hash.map_or(0, |hash| hash.digest()) ^ key.salt;
         let new = if S::COMPARES_KEYS {
@@ -110,103 +119,103 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         };
         if S::TEXT && self.sink.wants_key(&self.scratch) {
             let span = Span { start, end: self.input.offset() };
-            self.sink.event(Event::Key(span, text(&self.scratch)));
+            self.sink.event(Event::Key(span, valid_text(&self.scratch)));
         }
         if !new {
-            self.duplicate(start);
+            self.report_duplicate_key(start);
         }
         Ok(())
     }
 
-    fn duplicate(&mut self, start: u64) {
+    fn report_duplicate_key(&mut self, start: u64) {
         self.report(ProblemKind::DuplicateKey, start, Scope::Value, |_| {
             "expected unique keys, found a duplicate; parsers differ in which value they keep".into()
         });
     }
 
-    /// Goes from the opening quote behind the closing one.
-    fn quoted(&mut self, to: &mut Text) -> Step {
+    /// Reads from the opening quote to the closing one.
+    fn quoted(&mut self, state: &mut TextState) -> Step {
         self.input.advance(1);
         loop {
             let rest = self.input.rest();
-            let length = plain(rest);
+            let length = plain_length(rest);
             let end = rest.get(length).copied();
-            while let Some(at) = self.input.take_noncharacter(length) {
-                self.noncharacter(at, to.expected);
+            while let Some(at) = self.input.next_noncharacter(length) {
+                self.report_noncharacter(at, state.expected);
             }
-            self.keep_run(to, length);
+            self.push_run(state, length);
             self.input.advance(length);
             match end {
                 Some(b'"') => {
                     self.input.advance(1);
                     return Ok(());
                 }
-                Some(b'\\') => self.escape(to)?,
+                Some(b'\\') => self.escape(state)?,
                 Some(b'\n') if self.line.wanted => {
-                    return Err(self.torn(self.input.offset(), to.expected));
+                    return Err(self.torn(self.input.offset(), state.expected));
                 }
                 Some(byte) => {
                     let kind = if byte == 0 { ProblemKind::Nul } else { ProblemKind::ControlInString };
-                    return Err(self.report(kind, self.input.offset(), to.expected.scope(), |_| {
+                    return Err(self.report(kind, self.input.offset(), state.expected.scope(), |_| {
                         format!("expected control characters in strings to be escaped, found {byte:#04x}")
                     }));
                 }
                 None if self.input.fill() => {}
-                None => return Err(self.ended(to.expected)),
+                None => return Err(self.ended(state.expected)),
             }
         }
     }
 
-    /// Keeps the next bytes of the input as text.
-    fn keep_run(&mut self, to: &mut Text, length: usize) {
-        if !to.wanted {
+    /// Appends the next `length` bytes of the input to the text.
+    fn push_run(&mut self, state: &mut TextState, length: usize) {
+        if !state.wanted {
             return;
         }
         let mut run = &self.input.rest()[..length];
-        if let Some(hash) = &mut to.hash {
+        if let Some(hash) = &mut state.hash {
             hash.update(run);
-            if !to.cut {
-                let fits = fitting(run, MAX_KEY - self.scratch.len());
+            if !state.truncated {
+                let fits = fitting_length(run, MAX_KEY - self.scratch.len());
                 self.scratch.extend_from_slice(&run[..fits]);
-                to.cut = fits < run.len();
+                state.truncated = fits < run.len();
             }
             return;
         }
         loop {
-            let fits = fitting(run, MAX_PART - self.scratch.len());
+            let fits = fitting_length(run, MAX_STRING_PART - self.scratch.len());
             self.scratch.extend_from_slice(&run[..fits]);
             run = &run[fits..];
             if run.is_empty() {
                 return;
             }
-            self.sink.event(Event::StringPart(to.start, text(&self.scratch)));
+            self.sink.event(Event::StringPart(state.start, valid_text(&self.scratch)));
             self.scratch.clear();
         }
     }
 
-    /// Keeps an escaped character as text.
-    fn keep_char(&mut self, to: &mut Text, character: char) {
+    /// Appends an escaped character to the text.
+    fn push_char(&mut self, state: &mut TextState, character: char) {
         let mut bytes = [0; 4];
         let bytes = character.encode_utf8(&mut bytes).as_bytes();
-        if let Some(hash) = &mut to.hash {
+        if let Some(hash) = &mut state.hash {
             hash.update(bytes);
-            to.cut |= self.scratch.len() + bytes.len() > MAX_KEY;
-        } else if !to.wanted {
+            state.truncated |= self.scratch.len() + bytes.len() > MAX_KEY;
+        } else if !state.wanted {
             return;
-        } else if self.scratch.len() + bytes.len() > MAX_PART {
-            self.sink.event(Event::StringPart(to.start, text(&self.scratch)));
+        } else if self.scratch.len() + bytes.len() > MAX_STRING_PART {
+            self.sink.event(Event::StringPart(state.start, valid_text(&self.scratch)));
             self.scratch.clear();
         }
-        if !to.cut {
+        if !state.truncated {
             self.scratch.extend_from_slice(bytes);
         }
     }
 
-    /// Takes an escape; the next byte is its backslash.
-    fn escape(&mut self, to: &mut Text) -> Step {
+    /// Reads an escape; the next byte is its backslash.
+    fn escape(&mut self, state: &mut TextState) -> Step {
         if !self.input.ensure(2) {
             self.input.advance(1);
-            return Err(self.ended(to.expected));
+            return Err(self.ended(state.expected));
         }
         let character = match self.input.rest()[1] {
             byte @ (b'"' | b'\\' | b'/') => char::from(byte),
@@ -215,42 +224,42 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             b'n' => '\n',
             b'r' => '\r',
             b't' => '\t',
-            b'u' => return self.unicode(to),
-            // The control character is what gets reported.
+            b'u' => return self.unicode_escape(state),
+            // The control character is reported, not the escape.
             0..0x20 => {
                 self.input.advance(1);
                 return Ok(());
             }
             _ => {
-                let code = decode(&self.input.rest()[1..]);
-                self.invalid_escape(to, 1 + char::from_u32(code).map_or(1, char::len_utf8));
+                let code = first_code_point(&self.input.rest()[1..]);
+                self.invalid_escape(state, 1 + char::from_u32(code).map_or(1, char::len_utf8));
                 return Ok(());
             }
         };
         self.input.advance(2);
-        self.keep_char(to, character);
+        self.push_char(state, character);
         Ok(())
     }
 
-    fn invalid_escape(&mut self, to: &mut Text, length: usize) {
-        self.report(ProblemKind::InvalidEscape, self.input.offset(), to.expected.scope(), |parser| {
+    fn invalid_escape(&mut self, state: &mut TextState, length: usize) {
+        self.report(ProblemKind::InvalidEscape, self.input.offset(), state.expected.scope(), |parser| {
             let found = parser.input.rest()[..length].escape_ascii();
             format!("expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX, found {found}")
         });
         self.input.advance(length);
-        self.keep_char(to, char::REPLACEMENT_CHARACTER);
+        self.push_char(state, char::REPLACEMENT_CHARACTER);
     }
 
-    /// Takes a `\u` escape, or two that make up one character.
-    fn unicode(&mut self, to: &mut Text) -> Step {
-        let high = match self.hex(2, to.expected)? {
+    /// Reads a `\u` escape, or two that form a surrogate pair.
+    fn unicode_escape(&mut self, state: &mut TextState) -> Step {
+        let high = match self.hex_digits(2, state.expected)? {
             Ok(code) => code,
             Err(digits) => {
-                // A control character that cuts the escape short is what gets reported.
+                // If a control character ends the escape, that is reported instead.
                 if self.input.rest()[2 + digits] < 0x20 {
                     self.input.advance(2 + digits);
                 } else {
-                    self.invalid_escape(to, 2 + digits);
+                    self.invalid_escape(state, 2 + digits);
                 }
                 return Ok(());
             }
@@ -260,12 +269,12 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if (0xd800..0xdc00).contains(&high) {
             if !self.input.ensure(7) {
                 self.input.advance(6);
-                return Err(self.ended(to.expected));
+                return Err(self.ended(state.expected));
             }
             if self.input.rest()[6] == b'\\'
                 && self.input.ensure(8)
                 && self.input.rest()[7] == b'u'
-                && let Ok(low @ 0xdc00..0xe000) = self.hex(8, to.expected)?
+                && let Ok(low @ 0xdc00..0xe000) = self.hex_digits(8, state.expected)?
             {
                 length = 12;
                 code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
@@ -273,23 +282,23 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         let at = self.input.offset();
         let character = char::from_u32(code).unwrap_or_else(|| {
-            self.report(ProblemKind::UnpairedSurrogate, at, to.expected.scope(), |_| {
+            self.report(ProblemKind::UnpairedSurrogate, at, state.expected.scope(), |_| {
                 format!("expected the two halves of a surrogate pair, found \\u{code:04x} alone")
             });
-            let before = to.salt.wrapping_add(self.scratch.len() as u64);
-            to.salt = xxh3_64(&(before << 16 | u64::from(code)).to_le_bytes());
+            let before = state.salt.wrapping_add(self.scratch.len() as u64);
+            state.salt = xxh3_64(&(before << 16 | u64::from(code)).to_le_bytes());
             char::REPLACEMENT_CHARACTER
         });
         if is_noncharacter(code) {
-            self.noncharacter(at, to.expected);
+            self.report_noncharacter(at, state.expected);
         }
         self.input.advance(length);
-        self.keep_char(to, character);
+        self.push_char(state, character);
         Ok(())
     }
 
-    /// The four hexadecimal digits at `from` in the rest, or how many there are instead.
-    fn hex(&mut self, from: usize, expected: Expected) -> Step<Result<u32, usize>> {
+    /// Reads four hexadecimal digits at index `from` of the rest; the inner error is the number of digits found.
+    fn hex_digits(&mut self, from: usize, expected: Expected) -> Step<Result<u32, usize>> {
         let mut code = 0;
         for digit in 0..4 {
             if !self.input.ensure(from + digit + 1) {
@@ -304,18 +313,18 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(Ok(code))
     }
 
-    fn noncharacter(&mut self, at: u64, expected: Expected) {
+    fn report_noncharacter(&mut self, at: u64, expected: Expected) {
         self.report(ProblemKind::Noncharacter, at, expected.scope(), |_| {
             "expected a character, found a Unicode noncharacter".into()
         });
     }
 }
 
-/// The number of bytes up to a string's end, if it is at hand with none but short escapes before it.
-fn unwanted(bytes: &[u8]) -> Option<usize> {
+/// Returns the number of bytes up to the end of a string, if they are buffered and have only two-character escapes.
+fn skippable_length(bytes: &[u8]) -> Option<usize> {
     let mut length = 0;
     loop {
-        length += plain(&bytes[length..]);
+        length += plain_length(&bytes[length..]);
         match bytes.get(length..)? {
             [b'"', ..] => return Some(length + 1),
             [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => length += 2,

@@ -1,7 +1,6 @@
-//! A JSON value in two flat buffers: filled by the strict reader, looked at by schemas and rules.
+//! JSON values in two flat buffers, which are filled by the strict reader and reused for the next record.
 //!
-//! A tree of boxes costs more to build than all the rest of validating; this is filled once per
-//! record and used again for the next.
+//! To build a tree of allocated values costs more than to validate it.
 
 mod cell;
 mod clean;
@@ -16,49 +15,51 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Number, Value};
 
-use cell::{Cell, Level};
+use cell::{Cell, OpenContainer};
 use key::{fingerprint, tag};
 
 use super::JsonType;
 
-/// The buffers.
+/// A JSON value in flat buffers.
 #[derive(Debug, Default)]
 pub struct Tape {
     cells: Vec<Cell>,
     text: String,
+    /// Indices of the open containers, while events are written.
     open: Vec<usize>,
-    /// What is open in a record that is read cleanly, and what its keys are told by.
-    levels: Vec<Level>,
-    keys: Vec<u64>,
-    /// Where the record starts in what is read.
+    /// The open containers, while the clean reader reads a record.
+    levels: Vec<OpenContainer>,
+    /// Fingerprints of the keys of `levels`, concatenated.
+    key_fingerprints: Vec<u64>,
+    /// Offset of the record in the bytes that are read.
     start: u64,
-    /// Where that is in the input.
+    /// Offset of the record in the input.
     origin: u64,
-    /// Where the root begins in the input.
-    root_at: u64,
-    /// Where the text of a long string starts that is still coming in.
-    part: Option<usize>,
-    /// Texts of which the head is kept only: index, and how many characters more they have.
-    long: Vec<(usize, u64)>,
-    /// Characters of the long string that is coming in beyond what is kept.
-    beyond: u64,
-    /// Something looked into a text of which the head is kept only.
-    undecided: AtomicBool,
-    /// It does not fit into 32 bits, and what is kept is not all of it.
+    /// Offset of the root in the input.
+    root_offset: u64,
+    /// Start in `text` of a long string that is not complete.
+    partial_start: Option<usize>,
+    /// Truncated strings: index of the cell, and number of omitted characters.
+    truncated: Vec<(usize, u64)>,
+    /// Number of omitted characters of the string that is not complete.
+    omitted: u64,
+    /// True after [`TapeNode::as_str`] on a truncated string.
+    truncated_was_read: AtomicBool,
+    /// True if the value does not fit into 32-bit indices; the tape is then incomplete.
     overflow: bool,
 }
 
-/// This much of a string is kept.
-const HEAD: usize = 1 << 20;
+/// Maximum number of bytes of a string on the tape; longer strings are truncated.
+const MAX_TEXT: usize = 1 << 20;
 
-/// A value in the buffers.
+/// A value or key on a tape.
 #[derive(Debug, Clone, Copy)]
 pub struct TapeNode<'a> {
     tape: &'a Tape,
     index: usize,
 }
 
-/// What a value is.
+/// The kind of a value, with the value of a scalar.
 #[derive(Debug, Clone)]
 pub enum JsonKind<'a> {
     /// `null`.
@@ -67,7 +68,7 @@ pub enum JsonKind<'a> {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A string, up to 1 MiB of it.
+    /// A string, truncated at 1 MiB.
     Text(&'a str),
     /// An array.
     Array,
@@ -76,94 +77,94 @@ pub enum JsonKind<'a> {
 }
 
 impl Tape {
-    /// Forgets the value; the next is read from this offset on, which is that of `origin` in the input.
+    /// Removes the value. The next value begins at offset `start` in the bytes that are read, and at `origin` in the input.
     pub fn clear(&mut self, start: u64, origin: u64) {
         self.cells.clear();
         self.text.clear();
         self.open.clear();
         (self.start, self.origin) = (start, origin);
-        (self.part, self.overflow, self.beyond) = (None, false, 0);
-        self.long.clear();
-        *self.undecided.get_mut() = false;
-        // One huge record is no reason to keep its room for ever.
+        (self.partial_start, self.overflow, self.omitted) = (None, false, 0);
+        self.truncated.clear();
+        *self.truncated_was_read.get_mut() = false;
+        // Do not keep the memory of one huge record.
         self.cells.shrink_to(1 << 20);
         self.text.shrink_to(8 << 20);
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if the tape has a complete one.
     pub fn root(&self) -> Option<TapeNode<'_>> {
         (!self.cells.is_empty() && !self.overflow).then_some(TapeNode { tape: self, index: 0 })
     }
 
-    /// The last element of the root, while that is an open array.
+    /// Returns the last element of the root, while the root is an open array.
     pub fn element(&self) -> Option<TapeNode<'_>> {
         (self.cells.len() > 1).then_some(TapeNode { tape: self, index: 1 })
     }
 
-    /// Forgets the elements of the root, which stay counted; the next begins behind this offset.
+    /// Removes the elements of the root, which remain counted. The next element begins after offset `end`.
     pub fn forget_elements(&mut self, end: u64) {
         self.cells.truncate(1);
         self.text.clear();
-        self.long.clear();
+        self.truncated.clear();
         self.origin += end - self.start;
         self.start = end;
     }
 
-    /// Whether there was something that could not be judged since this was asked last.
+    /// Returns whether a result may be wrong because a string was truncated or the value too large, and resets this.
     pub fn take_unjudged(&mut self) -> bool {
-        std::mem::take(self.undecided.get_mut()) || self.overflow
+        std::mem::take(self.truncated_was_read.get_mut()) || self.overflow
     }
 
-    /// Whether what was read last ends an element of the root, which is an open array.
+    /// Whether the root is an open array and its last element is complete.
     pub fn is_element_complete(&self) -> bool {
         self.open.len() == 1 && self.root().is_some_and(|root| root.is(JsonType::Array))
     }
 
-    /// Holds this value instead.
+    /// Replaces the value on the tape.
     pub fn fill(&mut self, value: &Value) {
         self.clear(0, 0);
-        self.add(value);
+        self.push_value(value);
     }
 
-    /// Holds this string instead.
+    /// Replaces the value on the tape by a string.
     pub fn fill_string(&mut self, string: &str) {
         self.clear(0, 0);
         self.push_text(Some(JsonType::String), 0, string);
     }
 
-    fn add(&mut self, value: &Value) {
+    fn push_value(&mut self, value: &Value) {
         match value {
             Value::Null => self.push(Some(JsonType::Null), 0, 0, 0),
             Value::Bool(value) => self.push(Some(JsonType::Boolean), 0, usize::from(*value), 0),
-            Value::Number(number) => self.add_text(Some(JsonType::Number), &number.to_string()),
-            Value::String(text) => self.add_text(Some(JsonType::String), text),
+            Value::Number(number) => self.push_complete_text(Some(JsonType::Number), &number.to_string()),
+            Value::String(text) => self.push_complete_text(Some(JsonType::String), text),
             Value::Array(elements) => {
                 self.open(JsonType::Array, 0);
-                elements.iter().for_each(|element| self.add(element));
+                elements.iter().for_each(|element| self.push_value(element));
                 self.close();
             }
             Value::Object(members) => {
                 self.open(JsonType::Object, 0);
                 for (key, value) in members {
-                    self.add_text(None, key);
-                    self.add(value);
+                    self.push_complete_text(None, key);
+                    self.push_value(value);
                 }
                 self.close();
             }
         }
     }
 
-    /// Adds a text, all of which is kept.
-    fn add_text(&mut self, json_type: Option<JsonType>, text: &str) {
+    /// Pushes a text without truncation.
+    fn push_complete_text(&mut self, json_type: Option<JsonType>, text: &str) {
         let from = self.text.len();
         self.text.push_str(text);
         self.push(json_type, 0, from, text.len());
     }
 
-    fn push(&mut self, json_type: Option<JsonType>, start: u64, a: usize, b: usize) {
+    fn push(&mut self, json_type: Option<JsonType>, start: u64, start_or_count: usize, length_or_end: usize) {
         self.overflow |= self.text.len().max(self.cells.len() + 1) >= u32::MAX as usize;
         if self.overflow {
-            // Nobody looks at it any more.
+            // The value is incomplete and no longer accessible.
             self.cells.truncate(1);
             self.text.clear();
             return;
@@ -171,55 +172,65 @@ impl Tape {
         if json_type.is_some()
             && let Some(container) = self.open.last()
         {
-            self.cells[*container].a = self.cells[*container].a.saturating_add(1);
+            self.cells[*container].start_or_count = self.cells[*container].start_or_count.saturating_add(1);
         }
-        let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let saturate = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if self.cells.is_empty() {
-            self.root_at = self.origin + (start - self.start);
+            self.root_offset = self.origin + (start - self.start);
         }
-        let at = if json_type.is_none() {
-            small(self.cells.len() + 2)
+        let offset_or_next = if json_type.is_none() {
+            saturate(self.cells.len() + 2)
         } else {
             u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX)
         };
-        let tag = if json_type.is_some() { 0 } else { tag(fingerprint(&self.text.as_bytes()[a..a + b])) };
-        self.cells.push(Cell { json_type, tag, at, a: small(a), b: small(b) });
+        let tag = if json_type.is_some() {
+            0
+        } else {
+            tag(fingerprint(&self.text.as_bytes()[start_or_count..start_or_count + length_or_end]))
+        };
+        self.cells.push(Cell {
+            json_type,
+            tag,
+            offset_or_next,
+            start_or_count: saturate(start_or_count),
+            length_or_end: saturate(length_or_end),
+        });
     }
 
     fn push_text(&mut self, json_type: Option<JsonType>, start: u64, text: &str) {
-        let from = self.part.take().unwrap_or(self.text.len());
-        self.keep(from, text);
-        if self.beyond > 0 {
-            self.long.push((self.cells.len(), std::mem::take(&mut self.beyond)));
+        let from = self.partial_start.take().unwrap_or(self.text.len());
+        self.append(from, text);
+        if self.omitted > 0 {
+            self.truncated.push((self.cells.len(), std::mem::take(&mut self.omitted)));
         }
         self.push(json_type, start, from, self.text.len() - from);
     }
 
-    /// Adds to the string that starts there what there is room for.
+    /// Appends to the string that starts at `from`, up to the maximum length.
     #[inline]
-    fn keep(&mut self, from: usize, text: &str) {
-        if self.beyond == 0 && self.text.len() - from + text.len() <= HEAD {
+    fn append(&mut self, from: usize, text: &str) {
+        if self.omitted == 0 && self.text.len() - from + text.len() <= MAX_TEXT {
             self.text.push_str(text);
         } else {
-            self.keep_head(from, text);
+            self.append_truncated(from, text);
         }
     }
 
     #[cold]
-    fn keep_head(&mut self, from: usize, text: &str) {
-        let room = if self.beyond > 0 { 0 } else { HEAD.saturating_sub(self.text.len() - from) };
+    fn append_truncated(&mut self, from: usize, text: &str) {
+        let room = if self.omitted > 0 { 0 } else { MAX_TEXT.saturating_sub(self.text.len() - from) };
         let kept = text.floor_char_boundary(room);
         self.text.push_str(&text[..kept]);
-        self.beyond += text[kept..].chars().count() as u64;
+        self.omitted += text[kept..].chars().count() as u64;
     }
 
     fn close(&mut self) {
         let end = self.cells.len();
         if let Some(container) = self.open.pop().filter(|_| !self.overflow) {
             let end = u32::try_from(end).unwrap_or(u32::MAX);
-            self.cells[container].b = end;
+            self.cells[container].length_or_end = end;
             if let Some(key) = container.checked_sub(1).filter(|key| self.cells[*key].json_type.is_none()) {
-                self.cells[key].at = end;
+                self.cells[key].offset_or_next = end;
             }
         }
     }
@@ -235,93 +246,98 @@ impl<'a> TapeNode<'a> {
         self.tape.cells[self.index]
     }
 
-    /// Whether it is a value of this type.
+    /// Whether the node is a value of this type.
     pub fn is(self, json_type: JsonType) -> bool {
         self.cell().json_type == Some(json_type)
     }
 
-    /// Whether it is a key.
+    /// Whether the node is a key.
     pub fn is_key(self) -> bool {
         self.cell().json_type.is_none()
     }
 
-    /// The type of a value; a key is a string.
+    /// Returns the type of the value; a key is a string.
     pub fn json_type(self) -> JsonType {
         self.cell().json_type.unwrap_or(JsonType::String)
     }
 
-    /// How many elements or members a container has.
+    /// Returns the number of elements or members of a container.
     pub fn count(self) -> usize {
-        self.cell().a as usize
+        self.cell().start_or_count as usize
     }
 
-    /// Where it begins in the input.
+    /// Returns its offset in the input.
     pub fn offset(self) -> u64 {
-        if self.index == 0 { self.tape.root_at } else { self.tape.origin + u64::from(self.cell().at) }
-    }
-
-    /// The index behind it and all that is in it; behind a key and its value.
-    fn end(self) -> usize {
-        let cell = self.cell();
-        match cell.json_type {
-            Some(JsonType::Array | JsonType::Object) => cell.b as usize,
-            Some(_) => self.index + 1,
-            None => cell.at as usize,
+        if self.index == 0 {
+            self.tape.root_offset
+        } else {
+            self.tape.origin + u64::from(self.cell().offset_or_next)
         }
     }
 
-    /// The text of a string or key, up to 1 MiB; a number as it is written; nothing of anything else.
+    /// Returns the index after the node and its content; for a key, after its value.
+    fn end(self) -> usize {
+        let cell = self.cell();
+        match cell.json_type {
+            Some(JsonType::Array | JsonType::Object) => cell.length_or_end as usize,
+            Some(_) => self.index + 1,
+            None => cell.offset_or_next as usize,
+        }
+    }
+
+    /// Returns the text of a string or key (truncated at 1 MiB) or of a number as it is written; otherwise `""`.
     #[inline]
     pub fn text(self) -> &'a str {
         let cell = self.cell();
         match cell.json_type {
             None | Some(JsonType::String | JsonType::Number) => {
-                &self.tape.text[cell.a as usize..cell.a as usize + cell.b as usize]
+                let (start, length) = (cell.start_or_count as usize, cell.length_or_end as usize);
+                &self.tape.text[start..start + length]
             }
             Some(_) => "",
         }
     }
 
-    /// A string, if it is one. Where its text is not all of it, [`Tape::take_unjudged`] says so from now on.
+    /// Returns the text if the node is a string. If the string is truncated, [`Tape::take_unjudged`] then returns true.
     pub fn as_str(self) -> Option<&'a str> {
         if self.beyond() > 0 {
-            self.tape.undecided.store(true, Ordering::Relaxed);
+            self.tape.truncated_was_read.store(true, Ordering::Relaxed);
         }
         self.is(JsonType::String).then(|| self.text())
     }
 
-    /// The truth value, if it is a boolean.
+    /// Returns the value if the node is a boolean.
     pub fn as_bool(self) -> Option<bool> {
-        self.is(JsonType::Boolean).then(|| self.cell().a == 1)
+        self.is(JsonType::Boolean).then(|| self.cell().start_or_count == 1)
     }
 
-    /// How many cells of the tape it takes, with all that is in it.
+    /// Returns the number of cells of the node with its content.
     pub fn cells(self) -> usize {
         self.end() - self.index
     }
 
-    /// Its index on the tape.
+    /// Returns the index of the node on the tape.
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// The value with this index on the same tape, if there is one.
+    /// Returns the node with this index on the same tape, if there is one.
     pub fn at(self, index: usize) -> Option<Self> {
         (index < self.tape.cells.len()).then_some(Self { index, ..self })
     }
 
-    /// A number that tells this value from all others on the tape.
+    /// Returns a number that is unique to this node while the tape is unchanged.
     pub fn identity(self) -> usize {
         std::ptr::from_ref(&self.tape.cells[self.index]).addr()
     }
 
-    /// How many characters more than its text a string has.
+    /// Returns the number of characters of a string that are omitted from its text.
     pub fn beyond(self) -> u64 {
-        let long = self.tape.long.iter().find(|(index, _)| *index == self.index);
-        long.map_or(0, |(_, beyond)| *beyond)
+        let found = self.tape.truncated.iter().find(|(index, _)| *index == self.index);
+        found.map_or(0, |(_, omitted)| *omitted)
     }
 
-    /// The number that its text says. What no number can hold (1e400, NaN) is the greatest that one can.
+    /// Returns the value of a number. Values outside of its range (1e400, NaN) become the largest finite number.
     pub fn number(self) -> Number {
         let written = self.text();
         if let Ok(natural) = written.parse::<u64>() {
@@ -332,11 +348,11 @@ impl<'a> TapeNode<'a> {
         parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into())
     }
 
-    /// What it is; a key is a text.
+    /// Returns the kind of the value; a key is a text.
     pub fn kind(self) -> JsonKind<'a> {
         match self.json_type() {
             JsonType::Null => JsonKind::Null,
-            JsonType::Boolean => JsonKind::Bool(self.cell().a == 1),
+            JsonType::Boolean => JsonKind::Bool(self.cell().start_or_count == 1),
             JsonType::Number => JsonKind::Number(self.number()),
             JsonType::String => JsonKind::Text(self.text()),
             JsonType::Array => JsonKind::Array,
@@ -344,8 +360,8 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// The value of a key of an object, or the element of an array with this index: digits without a
-    /// leading zero.
+    /// Returns the member of an object with this key, or the element of an array with this index (digits without a
+    /// leading zero).
     #[inline]
     pub fn get(self, token: &Key) -> Option<Self> {
         if self.is(JsonType::Object) { self.member(token) } else { self.element(token.text()) }
@@ -357,43 +373,44 @@ impl<'a> TapeNode<'a> {
         self.items().nth(token.parse().ok().filter(|_| index)?)
     }
 
-    /// The value of a key of an object.
+    /// Returns the value of a key of an object.
     #[inline]
     pub fn member(self, key: &Key) -> Option<Self> {
-        let is_it = |found: &Self| {
+        let matches = |found: &Self| {
             let (tag, text) = found.key();
-            key.is(tag, text)
+            key.matches(tag, text)
         };
-        self.keys().find(is_it).map(Self::value)
+        self.keys().find(matches).map(Self::value)
     }
 
-    /// Whether it is this key.
+    /// Whether the node is this key.
     #[inline]
     pub fn is_named(self, key: &Key) -> bool {
         let (tag, text) = self.key();
-        self.is_key() && key.is(tag, text)
+        self.is_key() && key.matches(tag, text)
     }
 
-    /// Its tag and its text, if it is a key.
+    /// Returns the tag and text of a key.
     #[inline]
     fn key(self) -> (u16, &'a [u8]) {
         let cell = self.cell();
-        (cell.tag, &self.tape.text.as_bytes()[cell.a as usize..cell.a as usize + cell.b as usize])
+        let (start, length) = (cell.start_or_count as usize, cell.length_or_end as usize);
+        (cell.tag, &self.tape.text.as_bytes()[start..start + length])
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub fn value(self) -> Self {
         Self { index: self.index + 1, ..self }
     }
 
-    /// The keys of an object; none of anything else.
+    /// Returns the keys of an object; none for other types.
     #[inline]
     pub fn keys(self) -> Elements<'a> {
         self.cells_of(JsonType::Object)
     }
 
-    /// The value with all that is in it, as `serde_json` has it.
+    /// Converts the value to a `serde_json` value.
     pub fn to_value(self) -> Value {
         match self.kind() {
             JsonKind::Null => Value::Null,
@@ -407,12 +424,12 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// The keys and values of an object; none of anything else.
+    /// Returns the keys and values of an object; none for other types.
     pub fn pairs(self) -> Members<'a> {
         Members(self.keys())
     }
 
-    /// The elements of an array; none of anything else.
+    /// Returns the elements of an array; none for other types.
     pub fn items(self) -> Elements<'a> {
         self.cells_of(JsonType::Array)
     }
@@ -423,7 +440,7 @@ impl<'a> TapeNode<'a> {
     }
 }
 
-/// The elements of an array, or the keys of an object.
+/// Iterator over the elements of an array or the keys of an object.
 pub struct Elements<'a> {
     tape: &'a Tape,
     next: usize,
@@ -440,7 +457,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// The members of an object: keys and values.
+/// Iterator over the keys and values of an object.
 pub struct Members<'a>(Elements<'a>);
 
 impl<'a> Iterator for Members<'a> {

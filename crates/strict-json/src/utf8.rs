@@ -1,12 +1,12 @@
-//! Bytes that are valid UTF-8: as text, as code points, and the noncharacters among them.
+//! Helpers for valid UTF-8: text, code points and noncharacters.
 
-/// Bytes that the input has validated, as text.
-pub(super) fn text(bytes: &[u8]) -> &str {
+/// Converts bytes that the input has already validated to text.
+pub(super) fn valid_text(bytes: &[u8]) -> &str {
     simdutf8::basic::from_utf8(bytes).expect("the input validates its bytes and tokens end at characters")
 }
 
-/// The first code point of valid UTF-8.
-pub(super) fn decode(bytes: &[u8]) -> u32 {
+/// Returns the first code point of valid UTF-8.
+pub(super) fn first_code_point(bytes: &[u8]) -> u32 {
     let length = match bytes.first() {
         Some(0..0x80) | None => 1,
         Some(0x80..0xe0) => 2,
@@ -17,24 +17,24 @@ pub(super) fn decode(bytes: &[u8]) -> u32 {
     text.and_then(|text| text.chars().next()).map_or(0xfffd, u32::from)
 }
 
-/// How many bytes of valid UTF-8 fit into `room`, at a character's end.
-pub(super) fn fitting(run: &[u8], room: usize) -> usize {
-    if run.len() <= room {
-        return run.len();
+/// Returns the length of the longest prefix of valid UTF-8 that has at most `max` bytes and ends at a character.
+pub(super) fn fitting_length(bytes: &[u8], max: usize) -> usize {
+    if bytes.len() <= max {
+        return bytes.len();
     }
-    (0..=room).rev().find(|end| run[*end] & 0xc0 != 0x80).unwrap_or(0)
+    (0..=max).rev().find(|end| bytes[*end] & 0xc0 != 0x80).unwrap_or(0)
 }
 
-/// The index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or behind `from` in
-/// valid UTF-8, or `usize::MAX`.
+/// Returns the index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or after `from` in valid UTF-8,
+/// or `usize::MAX`.
 pub(super) fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
-    // All noncharacters have one of these bytes behind their first; few other characters do.
+    // All noncharacters have one of these bytes after their first byte; few other characters do.
     for found in memchr::memchr2_iter(0xb7, 0xbf, bytes.get(from..).unwrap_or_default()) {
         let index = from + found;
         let start = (index.saturating_sub(2)..index).rev().find(|i| bytes[*i] & 0xc0 != 0x80);
         if let Some(start) = start
             && bytes[start] >= 0xef
-            && is_noncharacter(decode(&bytes[start..]))
+            && is_noncharacter(first_code_point(&bytes[start..]))
         {
             return start;
         }

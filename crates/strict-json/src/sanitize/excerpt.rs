@@ -1,25 +1,23 @@
-//! The part of a long line around a place.
+//! Excerpts of long lines around a byte.
 
 use super::{Unit, units};
 
-/// Smallest window: the longest escape with an ellipsis on both sides fits well.
+/// Minimum length of an excerpt, in characters; the longest escape fits with an ellipsis on both sides.
 const MIN_CHARS: usize = 16;
 
-/// The line around byte `byte` of `input`, safe, as at most `max` characters (at least 16), and the
-/// 0-based character in it at which the place is.
+/// Returns the sanitised line around the byte at offset `byte`, in at most `max` characters (at least 16), and the
+/// 0-based index of the character for that byte.
 ///
-/// `input` may hold more than the line: it ends at the line feeds around the place. A place at or
-/// past the end of the line is the character after its last one. A cut end is `…`. Tabs stay; all
-/// else that is unsafe in a line is spelt out. Only about `8 * max` bytes are looked at, however
-/// long the line is.
+/// `input` may have several lines; only the line with the byte is used. An offset at or past the end of the line gives
+/// the index after the last character. A cut end is `…`. Tabs stay; all other unsafe characters are escaped. Only about
+/// `8 * max` bytes are read, however long the line is.
 pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usize) {
     let input = input.as_ref();
     let max = max.max(MIN_CHARS);
     let reach = max.saturating_mul(4).saturating_add(4);
     let byte = byte.min(input.len());
 
-    // Each unit has at most 4 bytes and gives at least one character, so the ends of this window lie
-    // past what is shown whenever the line goes on there.
+    // Each unit has at most 4 bytes and becomes at least one character, so this window covers at least the excerpt.
     let mut from = byte.saturating_sub(reach);
     let line_start = memchr::memrchr(b'\n', &input[from..byte]).map(|at| from + at + 1);
     let mut cut_left = line_start.is_none() && from > 0;
@@ -33,12 +31,12 @@ pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usi
     let to = line_end.unwrap_or(to);
 
     let mut pieces: Vec<(String, usize)> = Vec::new();
-    let mut place = None;
+    let mut caret_piece = None;
     let mut at = from;
     for unit in units(&input[from..to]) {
         at += unit.len();
-        if place.is_none() && at > byte {
-            place = Some(pieces.len());
+        if caret_piece.is_none() && at > byte {
+            caret_piece = Some(pieces.len());
         }
         let mut piece = String::new();
         match unit {
@@ -48,16 +46,17 @@ pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usi
         let chars = piece.chars().count();
         pieces.push((piece, chars));
     }
-    let place = place.unwrap_or(pieces.len());
+    let caret_piece = caret_piece.unwrap_or(pieces.len());
 
     let total = |pieces: &[(String, usize)]| pieces.iter().map(|(_, chars)| chars).sum::<usize>();
     let (mut first, mut last) = (0, pieces.len());
     if cut_left || cut_right || total(&pieces) > max {
         let room = max - 2; // for an ellipsis at each end
-        let left = total(&pieces[..place]);
-        last = fit(pieces[place..].iter(), room - left.min(room / 2)).max(1) + place;
+        let left = total(&pieces[..caret_piece]);
+        last = count_fitting(pieces[caret_piece..].iter(), room - left.min(room / 2)).max(1) + caret_piece;
         last = last.min(pieces.len());
-        first = place - fit(pieces[..place].iter().rev(), room - total(&pieces[place..last]));
+        first = caret_piece
+            - count_fitting(pieces[..caret_piece].iter().rev(), room - total(&pieces[caret_piece..last]));
         cut_left |= first > 0;
         cut_right |= last < pieces.len();
     }
@@ -66,7 +65,7 @@ pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usi
     if cut_left {
         out.push('…');
     }
-    let caret = usize::from(cut_left) + total(&pieces[first..place]);
+    let caret = usize::from(cut_left) + total(&pieces[first..caret_piece]);
     out.extend(pieces[first..last].iter().map(|(piece, _)| piece.as_str()));
     if cut_right {
         out.push('…');
@@ -74,13 +73,13 @@ pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usi
     (out, caret)
 }
 
-/// How many of the pieces fit into `room` characters.
-fn fit<'a>(pieces: impl Iterator<Item = &'a (String, usize)>, room: usize) -> usize {
+/// Returns how many of the pieces fit into `max` characters.
+fn count_fitting<'a>(pieces: impl Iterator<Item = &'a (String, usize)>, max: usize) -> usize {
     let mut used = 0;
     pieces
         .take_while(|(_, chars)| {
             used += chars;
-            used <= room
+            used <= max
         })
         .count()
 }

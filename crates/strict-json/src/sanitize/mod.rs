@@ -1,18 +1,15 @@
-//! What a terminal may never be sent.
+//! Sanitises untrusted text for a terminal.
 //!
-//! Everything that comes from a target, its files, their names, a schema or a provider passes here
-//! before it reaches a person. What could move the cursor, recolour, reorder or hide text is spelt
-//! out, never dropped:
+//! Text from a program, a file, a file name or the network has to be sanitised before a user sees it. Characters that
+//! could move the cursor, recolour, reorder or hide text are escaped, never dropped:
 //!
 //! - C0 controls, DEL, C1 controls and bytes that are not UTF-8: each byte as `\x1b`;
 //! - bidirectional and zero-width controls, line separators and tag characters: as `\u{202e}`.
 //!
-//! A backslash stays as it is, so text that is already safe comes out unchanged. Text without
-//! backslashes can be read back exactly: each `\xNN` is one byte, each `\u{…}` one character.
+//! A backslash stays as it is, so text that is already safe does not change. If the text has no backslashes, the
+//! original can be restored exactly: each `\xNN` is one byte, each `\u{…}` one character.
 //!
-//! What is only read, and not shown, can be made [`plain()`] instead.
-//!
-//! This module is a leaf and pure: any room may use it.
+//! [`plain()`] drops terminal formatting instead, for text that a program parses.
 
 mod commands;
 mod excerpt;
@@ -27,8 +24,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
-/// Whether a character is spelt out: all C0 (also `\n` and `\t`), DEL, C1, and the controls that
-/// reorder, hide or break text without being seen.
+/// Whether a character has to be escaped: all C0 (also `\n` and `\t`), DEL, C1, and the invisible controls that
+/// reorder, hide or break text.
 pub const fn is_unsafe(c: char) -> bool {
     matches!(c,
         '\0'..='\x1f' | '\x7f'..='\u{9f}'
@@ -38,37 +35,37 @@ pub const fn is_unsafe(c: char) -> bool {
         | '\u{2060}'..='\u{206f}'
         | '\u{feff}'
         | '\u{fff9}'..='\u{fffb}'
-        // Tags: unseen by people, read by language models.
+        // Tags: invisible to people, but language models read them.
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Safe text that may have several lines: `\n` and `\t` stay.
+/// Sanitises text that may have several lines: `\n` and `\t` stay.
 pub fn text(input: impl AsRef<[u8]>) -> String {
     escape(input.as_ref(), |c| matches!(c, '\n' | '\t'))
 }
 
-/// Safe text in one line: `\n` and `\t` are spelt out too.
+/// Sanitises text for one line: `\n` and `\t` are escaped as well.
 pub fn line(input: impl AsRef<[u8]>) -> String {
     escape(input.as_ref(), |_| false)
 }
 
-/// Safe text in one line of at most `max` characters (at least 1); a cut end is `…`.
+/// Sanitises text for one line of at most `max` characters (at least 1); a cut end is `…`.
 pub fn capped(input: impl AsRef<[u8]>, max: usize) -> String {
     let input = input.as_ref();
-    // A character has at most four bytes, so what is needed lies in this many.
+    // A character has at most four bytes, so more bytes than these are not needed.
     let head = &input[..input.len().min(max.saturating_add(1).saturating_mul(4))];
     let mut out = String::new();
     let mut count = 0;
-    let mut room = 0; // bytes of `out` that leave a character for the `…`
+    let mut cut = 0; // length of `out` that leaves one character for the `…`
     for unit in units(head) {
         let before = out.len();
         unit.push(&mut out);
         count += out[before..].chars().count();
         if count < max {
-            room = out.len();
+            cut = out.len();
         }
         if count > max {
-            out.truncate(room);
+            out.truncate(cut);
             out.push('…');
             return out;
         }
@@ -76,8 +73,7 @@ pub fn capped(input: impl AsRef<[u8]>, max: usize) -> String {
     out
 }
 
-/// Characters as they are, bytes that are not UTF-8 as `\xNN`: for JSON, whose writer escapes the
-/// rest by itself.
+/// Escapes only bytes that are not UTF-8, as `\xNN`: for JSON, whose writer escapes all else.
 pub fn lossless(input: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(input) {
         Ok(text) => Cow::Borrowed(text),
@@ -85,8 +81,7 @@ pub fn lossless(input: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Rendered text as it may leave the program: like [`text()`], and the `ESC [ … m` sequences of our
-/// own colours stay when `color` is set.
+/// Sanitises text like [`text()`], but keeps colours (`ESC [ … m`) if `color` is set.
 pub fn rendered(input: &str, color: bool) -> String {
     if !color {
         return text(input);
@@ -110,7 +105,7 @@ pub fn rendered(input: &str, color: bool) -> String {
     out
 }
 
-/// What a stream of bytes is made of.
+/// A character or an invalid byte.
 #[derive(Clone, Copy)]
 enum Unit {
     Char(char),
@@ -119,7 +114,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// Number of bytes that it stands for.
+    /// Returns the number of its bytes in the input.
     const fn len(self) -> usize {
         match self {
             Self::Char(c) => c.len_utf8(),
@@ -127,7 +122,7 @@ impl Unit {
         }
     }
 
-    /// Appends it, spelt out where it is not safe in a line.
+    /// Appends the unit to `out`, escaped if it is not safe in a line.
     fn push(self, out: &mut String) {
         match self {
             Self::Invalid(byte) => push_bytes(out, &[byte]),
@@ -148,10 +143,10 @@ fn push_fmt(out: &mut String, arguments: fmt::Arguments<'_>) {
     out.write_fmt(arguments).expect("writing to a String cannot fail");
 }
 
-/// The characters and stray bytes of `input`, in order.
+/// Returns the characters and invalid bytes of `input`, in order.
 fn units(input: &[u8]) -> impl Iterator<Item = Unit> {
     input.utf8_chunks().flat_map(|chunk| {
-        chunk.valid().chars().map(Unit::Char).chain(chunk.invalid().iter().map(|b| Unit::Invalid(*b)))
+        chunk.valid().chars().map(Unit::Char).chain(chunk.invalid().iter().map(|byte| Unit::Invalid(*byte)))
     })
 }
 

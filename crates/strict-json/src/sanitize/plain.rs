@@ -1,6 +1,6 @@
-//! From what was made for a terminal to plain lines.
+//! Removes terminal formatting from text.
 
-/// The text without terminal escapes and overstriking, and with tabs as spaces: for what reads words out of it.
+/// Removes terminal escapes and overstriking and expands tabs to spaces, for programs that parse the text.
 pub fn plain(input: impl AsRef<[u8]>) -> String {
     let text = String::from_utf8_lossy(input.as_ref());
     let mut clean = String::with_capacity(text.len());

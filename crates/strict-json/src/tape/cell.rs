@@ -1,32 +1,33 @@
-//! The cells of a tape, and the levels of open containers.
+//! The cells of a tape, and its open containers.
 
 use crate::JsonType;
 
-/// A value or key. Those inside of a container follow it.
+/// A value or key. The cells of a container's content follow its cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
-    /// None of a key; its value follows.
+    /// Type of a value; `None` for a key, whose value follows.
     pub(super) json_type: Option<JsonType>,
-    /// Of a key: a part of its fingerprint.
+    /// For a key: a part of its fingerprint.
     pub(super) tag: u16,
-    /// Where it begins, from the start of the record; saturated. Of a key: the index of the next.
-    pub(super) at: u32,
-    /// Of a text: where it starts. Of a container: how many elements or members it has. Of a boolean:
-    /// 1 if it is true.
-    pub(super) a: u32,
-    /// Of a text: its length. Of a container: the index behind all that is in it.
-    pub(super) b: u32,
+    /// Offset from the start of the record, saturated. For a key: index of the next key.
+    pub(super) offset_or_next: u32,
+    /// For a text: its start in the text buffer. For a container: the number of elements or members. For a boolean: 1 if
+    /// it is true.
+    pub(super) start_or_count: u32,
+    /// For a text: its length. For a container: the index after its content.
+    pub(super) length_or_end: u32,
 }
 
 /// An open object or array.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Level {
+pub(super) struct OpenContainer {
+    /// Index of its cell.
     pub(super) container: usize,
     pub(super) object: bool,
-    /// How many elements or members it has.
+    /// Number of elements or members so far.
     pub(super) count: u32,
-    /// Where the keys of an object begin in `Tape::keys`.
-    pub(super) keys: usize,
-    /// A bit for each of its keys, of which two may have the same.
-    pub(super) bits: u64,
+    /// Start of the fingerprints of its keys in `Tape::key_fingerprints`.
+    pub(super) keys_start: usize,
+    /// One bit for each key; two keys may share a bit.
+    pub(super) key_bits: u64,
 }

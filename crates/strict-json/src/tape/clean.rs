@@ -1,43 +1,44 @@
-//! Reads a record in which there is nothing to report, straight onto a tape.
+//! The clean reader: writes a record without problems to a tape, faster than the parser.
 //!
-//! Most records of most streams are such. This reader knows less than the parser, so that it is fast:
-//! where a byte is not plainly right it gives up, and the parser reads the record from its start and
-//! reports what there is. Whatever it accepts, the parser accepts without a problem and as the same values.
+//! Most records have no problems. The clean reader knows only common cases and gives up at all others; the parser then
+//! reads the record from its start and reports the problems. The parser accepts every record that the clean reader
+//! accepts, without a problem and with the same values.
 
 use super::Tape;
-use super::cell::{Cell, Level};
+use super::cell::{Cell, OpenContainer};
 use super::key::{fingerprint, tag};
 use crate::JsonType;
-use crate::limits::{MAX_KEY, MAX_SAFE};
-use crate::plain_text::{plain, plain_in_word};
+use crate::limits::{MAX_KEY, MAX_SAFE_INTEGER};
+use crate::plain_text::{plain_length, plain_length_in_word};
 use crate::utf8::is_noncharacter;
 
-/// Longer records are left to the parser: offsets on a tape have 32 bits.
-const MAX_LENGTH: usize = 1 << 30;
-/// An object with more keys is left to the parser, which has a set for them.
+/// Maximum length of a record in bytes, as offsets on a tape have 32 bits; longer records are left to the parser.
+const MAX_RECORD: usize = 1 << 30;
+/// Maximum number of keys of an object; more are left to the parser, which stores them in a set.
 const MAX_KEYS: usize = 64;
-/// Longer numbers are left to the parser: shorter ones, with two digits of exponent, are far from infinity.
+/// Maximum number of digits; longer numbers are left to the parser. Shorter numbers with at most two digits of exponent
+/// cannot overflow.
 const MAX_DIGITS: usize = 100;
 
 struct CleanReader<'t, 'l> {
     tape: &'t mut Tape,
-    /// The record, and what is behind it.
+    /// The record and the bytes after it.
     bytes: &'l [u8],
     at: usize,
     max_depth: usize,
 }
 
 impl Tape {
-    /// Reads the object that is all of the first `length` bytes of `text`, where they are followed by a newline; false
-    /// when it may have something to report. Then the tape is empty.
+    /// Reads the object in the first `length` bytes of `text`, which a newline follows. Returns false if the record may
+    /// have a problem; the tape is then empty.
     pub(crate) fn read_clean(&mut self, text: &str, length: usize, max_depth: usize) -> bool {
-        if length > MAX_LENGTH {
+        if length > MAX_RECORD {
             return false;
         }
         self.text.push_str(&text[..length]);
         self.levels.clear();
-        self.keys.clear();
-        self.root_at = self.origin;
+        self.key_fingerprints.clear();
+        self.root_offset = self.origin;
         let mut reader = CleanReader { tape: self, bytes: text.as_bytes(), at: 0, max_depth };
         let clean = reader.record().is_some() && reader.at == length;
         if !clean {
@@ -100,7 +101,7 @@ impl CleanReader<'_, '_> {
         }
     }
 
-    /// The next byte behind spaces.
+    /// Returns the next byte that is not a space.
     #[inline(always)]
     fn token(&mut self) -> Option<u8> {
         loop {
@@ -113,13 +114,13 @@ impl CleanReader<'_, '_> {
     }
 
     #[inline(always)]
-    fn push(&mut self, json_type: JsonType, at: usize, a: usize, b: usize) {
+    fn push(&mut self, json_type: JsonType, at: usize, start_or_count: usize, length_or_end: usize) {
         self.tape.cells.push(Cell {
             json_type: Some(json_type),
             tag: 0,
-            at: at as u32,
-            a: a as u32,
-            b: b as u32,
+            offset_or_next: at as u32,
+            start_or_count: start_or_count as u32,
+            length_or_end: length_or_end as u32,
         });
     }
 
@@ -130,7 +131,13 @@ impl CleanReader<'_, '_> {
             return None;
         }
         let object = container == JsonType::Object;
-        let level = Level { container: tape.cells.len(), object, count: 0, keys: tape.keys.len(), bits: 0 };
+        let level = OpenContainer {
+            container: tape.cells.len(),
+            object,
+            count: 0,
+            keys_start: tape.key_fingerprints.len(),
+            key_bits: 0,
+        };
         tape.levels.push(level);
         self.push(container, self.at, 0, 0);
         self.at += 1;
@@ -142,32 +149,32 @@ impl CleanReader<'_, '_> {
         self.at += 1;
         let tape = &mut *self.tape;
         let Some(level) = tape.levels.pop() else { return };
-        tape.keys.truncate(level.keys);
+        tape.key_fingerprints.truncate(level.keys_start);
         let end = tape.cells.len() as u32;
         let container = &mut tape.cells[level.container];
-        (container.a, container.b) = (level.count, end);
+        (container.start_or_count, container.length_or_end) = (level.count, end);
         if tape.levels.last().is_some_and(|outer| outer.object) {
-            tape.cells[level.container - 1].at = end;
+            tape.cells[level.container - 1].offset_or_next = end;
         }
     }
 
-    /// The number of bytes from `start` on that are nothing but text.
+    /// Returns the number of bytes from `start` to the first quote, backslash or control character.
     #[inline(always)]
-    fn plain(&self, start: usize) -> Option<usize> {
+    fn plain_length(&self, start: usize) -> Option<usize> {
         let rest = self.bytes.get(start..)?;
         // Many keys and strings are shorter than a word.
-        let first = plain_in_word(*rest.first_chunk()?);
-        Some(if first < 8 { first } else { 8 + plain(&rest[8..]) })
+        let first = plain_length_in_word(*rest.first_chunk()?);
+        Some(if first < 8 { first } else { 8 + plain_length(&rest[8..]) })
     }
 
-    /// Reads a key and the colon behind it.
+    /// Reads a key and its colon.
     #[inline(always)]
     fn key(&mut self) -> Option<()> {
         if self.token()? != b'"' {
             return None;
         }
         let start = self.at + 1;
-        let length = self.plain(start)?;
+        let length = self.plain_length(start)?;
         let end = start + length;
         if self.bytes.get(end) != Some(&b'"') || length > MAX_KEY {
             return None;
@@ -176,17 +183,22 @@ impl CleanReader<'_, '_> {
         let tape = &mut *self.tape;
         let level = tape.levels.last_mut()?;
         let bit = 1 << (fingerprint >> 58);
-        if level.bits & bit != 0 && tape.keys[level.keys..].contains(&fingerprint) {
+        if level.key_bits & bit != 0 && tape.key_fingerprints[level.keys_start..].contains(&fingerprint) {
             return None;
         }
-        level.bits |= bit;
-        if tape.keys.len() - level.keys >= MAX_KEYS {
+        level.key_bits |= bit;
+        if tape.key_fingerprints.len() - level.keys_start >= MAX_KEYS {
             return None;
         }
-        tape.keys.push(fingerprint);
+        tape.key_fingerprints.push(fingerprint);
         let next = tape.cells.len() + 2;
-        let (at, a, b) = (next as u32, start as u32, length as u32);
-        tape.cells.push(Cell { json_type: None, tag: tag(fingerprint), at, a, b });
+        tape.cells.push(Cell {
+            json_type: None,
+            tag: tag(fingerprint),
+            offset_or_next: next as u32,
+            start_or_count: start as u32,
+            length_or_end: length as u32,
+        });
         self.at = end + 1;
         if self.token()? != b':' {
             return None;
@@ -199,7 +211,7 @@ impl CleanReader<'_, '_> {
     fn string(&mut self) -> Option<()> {
         let at = self.at;
         let start = at + 1;
-        let length = self.plain(start)?;
+        let length = self.plain_length(start)?;
         match self.bytes.get(start + length)? {
             b'"' => {
                 self.push(JsonType::String, at, start, length);
@@ -211,7 +223,7 @@ impl CleanReader<'_, '_> {
         }
     }
 
-    /// Reads a string of which so many bytes are in front of the first escape.
+    /// Reads a string whose first escape comes after `length` bytes.
     #[inline(never)]
     fn escaped_string(&mut self, start: usize, mut length: usize) -> Option<()> {
         let (mut from, text) = (start, self.tape.text.len());
@@ -227,14 +239,14 @@ impl CleanReader<'_, '_> {
                 _ => return None,
             }
             from = self.at;
-            length = plain(self.bytes.get(from..)?);
+            length = plain_length(self.bytes.get(from..)?);
         }
         self.at += 1;
         self.push(JsonType::String, start - 1, text, self.tape.text.len() - text);
         Some(())
     }
 
-    /// The character that an escape stands for.
+    /// Reads an escape.
     #[inline]
     fn escape(&mut self) -> Option<char> {
         let character = match self.bytes.get(self.at + 1)? {
@@ -278,7 +290,7 @@ impl CleanReader<'_, '_> {
             at += 1;
         }
         let leading_zero = self.bytes.get(first) == Some(&b'0') && at > first + 1;
-        if at == first || leading_zero || value > MAX_SAFE {
+        if at == first || leading_zero || value > MAX_SAFE_INTEGER {
             return None;
         }
         if let b'.' | b'e' | b'E' = self.bytes.get(at)? {
@@ -289,7 +301,7 @@ impl CleanReader<'_, '_> {
         Some(())
     }
 
-    /// The end of a number whose fraction or exponent begins here.
+    /// Returns the end of a number whose fraction or exponent begins at `at`.
     fn fraction_and_exponent(&self, mut at: usize) -> Option<usize> {
         let digits = |from: usize| {
             let run = self.bytes.get(from..)?.iter().take_while(|byte| byte.is_ascii_digit());

@@ -1,10 +1,10 @@
-//! Writes the events of a reader to a tape.
+//! The tape as a sink: writes events to the tape.
 
 use super::Tape;
 use crate::{Event, JsonType, Sink};
 
 impl Sink for Tape {
-    // What is read for a second time.
+    // Duplicate keys were reported when the input was read for the first time.
     const COMPARES_KEYS: bool = false;
 
     fn tape(&mut self) -> Option<&mut Tape> {
@@ -19,8 +19,8 @@ impl Sink for Tape {
             Event::Key(span, text) => self.push_text(None, span.start, text),
             Event::String(span, text) => self.push_text(Some(JsonType::String), span.start, text),
             Event::StringPart(_, text) => {
-                let from = *self.part.get_or_insert(self.text.len());
-                self.keep(from, text);
+                let from = *self.partial_start.get_or_insert(self.text.len());
+                self.append(from, text);
             }
             Event::Number(span, text) => self.push_text(Some(JsonType::Number), span.start, text),
             Event::Boolean(span, value) => {

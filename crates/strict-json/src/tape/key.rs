@@ -1,8 +1,8 @@
-//! Keys that objects on a tape are searched for.
+//! Keys to look up in objects on a tape.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A key to look for.
+/// A key to look up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     text: Box<str>,
@@ -10,24 +10,24 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key with this text, unescaped.
+    /// Creates a key from its unescaped text.
     pub fn new(text: &str) -> Self {
         Self { text: text.into(), tag: tag(fingerprint(text.as_bytes())) }
     }
 
-    /// Its text, unescaped.
+    /// Returns the unescaped text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is the key with this text, which has this tag.
+    /// Whether this is the key with the given text, whose tag is `tag`.
     #[inline(always)]
-    pub(super) fn is(&self, tag: u16, text: &[u8]) -> bool {
-        self.tag == tag && same(text, self.text.as_bytes())
+    pub(super) fn matches(&self, tag: u16, text: &[u8]) -> bool {
+        self.tag == tag && equal(text, self.text.as_bytes())
     }
 }
 
-/// A number that is the same for the same key, and for different keys hardly ever.
+/// Returns a 64-bit hash of a key.
 #[inline(always)]
 pub(super) fn fingerprint(key: &[u8]) -> u64 {
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -48,15 +48,15 @@ pub(super) fn fingerprint(key: &[u8]) -> u64 {
     (first ^ last.wrapping_mul(MIX).rotate_left(29) ^ length << 56).wrapping_mul(MIX)
 }
 
-/// What a key on the tape has of its fingerprint.
+/// Returns the part of a fingerprint that a key on the tape stores.
 #[inline(always)]
 pub(super) fn tag(fingerprint: u64) -> u16 {
     (fingerprint >> 48) as u16
 }
 
-/// Whether two keys are the same. Most are so short that a call would cost more than the comparison.
+/// Whether two keys are equal. Most are so short that a call of `memcmp` would cost more than the comparison.
 #[inline(always)]
-fn same(one: &[u8], other: &[u8]) -> bool {
+fn equal(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
         return false;
     }

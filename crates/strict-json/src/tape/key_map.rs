@@ -1,56 +1,57 @@
-//! Looks up values on a tape by the keys of objects.
+//! A map that is looked up by the keys of objects on a tape.
 
 use super::{Key, TapeNode};
 
-/// Values by key.
+/// A map of keys to values, as a hash table over the tags of keys.
 #[derive(Debug, Clone)]
 pub struct KeyMap<T> {
     entries: Vec<(Key, T)>,
-    /// By the last bits of a key's tag: an entry's index and 1, or 0. An entry may stand in a later place.
-    places: Vec<u32>,
+    /// One plus the index of an entry, or 0 if the slot is free. The first slot of a key is given by the last bits of its
+    /// tag; if that is occupied, the entry is in a later slot.
+    slots: Vec<u32>,
 }
 
 impl<T> FromIterator<(Key, T)> for KeyMap<T> {
     fn from_iter<I: IntoIterator<Item = (Key, T)>>(entries: I) -> Self {
         let entries: Vec<(Key, T)> = entries.into_iter().collect();
-        let mut places = vec![0; (2 * entries.len()).next_power_of_two()];
+        let mut slots = vec![0; (2 * entries.len()).next_power_of_two()];
         for ((key, _), number) in entries.iter().zip(1..) {
-            let mut place = usize::from(key.tag) & (places.len() - 1);
-            while places[place] != 0 {
-                place = (place + 1) & (places.len() - 1);
+            let mut slot = usize::from(key.tag) & (slots.len() - 1);
+            while slots[slot] != 0 {
+                slot = (slot + 1) & (slots.len() - 1);
             }
-            places[place] = number;
+            slots[slot] = number;
         }
-        Self { entries, places }
+        Self { entries, slots }
     }
 }
 
 impl<T> KeyMap<T> {
-    /// The value of a key on a tape.
+    /// Returns the value for a key on a tape.
     #[inline]
     pub fn get(&self, key: TapeNode<'_>) -> Option<&T> {
         let (tag, text) = key.key();
-        let mut place = usize::from(tag) & (self.places.len() - 1);
+        let mut slot = usize::from(tag) & (self.slots.len() - 1);
         loop {
-            let (known, value) = self.entries.get((*self.places.get(place)? as usize).checked_sub(1)?)?;
-            if known.is(tag, text) {
+            let (entry_key, value) = self.entries.get((*self.slots.get(slot)? as usize).checked_sub(1)?)?;
+            if entry_key.matches(tag, text) {
                 return Some(value);
             }
-            place = (place + 1) & (self.places.len() - 1);
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
     }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is no key.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// All keys with their values, in the order that they were given in.
+    /// Returns the keys with their values, in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = &(Key, T)> {
         self.entries.iter()
     }

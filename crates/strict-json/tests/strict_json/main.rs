@@ -1,4 +1,4 @@
-//! The strict reader and the sanitiser, through their public face.
+//! Tests of the strict reader and the sanitiser through their public API.
 
 #[path = "../../../../tests/support/alone.rs"]
 mod alone;

@@ -1,4 +1,4 @@
-//! The strict JSON reader takes constant memory, as counted by the allocator.
+//! Tests that the strict reader uses constant memory, as counted by the allocator.
 
 use crate::alone::alone;
 use std::io::{self, Read};
@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use peak_alloc::PeakAlloc;
 use strict_json::{ReadOptions, read_document, read_lines, read_records};
 
-/// `head`, then `body` over and over for about `bytes` bytes, then `tail`; never all at once.
-fn stream(head: &str, body: &str, bytes: usize, tail: &str) -> impl Read {
+/// Returns a reader of `head`, of about `bytes` bytes of repeated `body`, and of `tail`, without storing them all.
+fn repeated(head: &str, body: &str, bytes: usize, tail: &str) -> impl Read {
     struct Repeat {
         block: Vec<u8>,
         left: usize,
@@ -32,7 +32,7 @@ fn stream(head: &str, body: &str, bytes: usize, tail: &str) -> impl Read {
     io::Cursor::new(head.to_owned()).chain(repeat).chain(io::Cursor::new(tail.to_owned()))
 }
 
-/// Reads what a function writes into the buffer.
+/// A reader of the bytes that a function writes into the buffer.
 struct Generate<F>(F);
 
 impl<F: FnMut(&mut [u8]) -> usize> Read for Generate<F> {
@@ -45,8 +45,8 @@ impl<F: FnMut(&mut [u8]) -> usize> Read for Generate<F> {
 static MEMORY: PeakAlloc = PeakAlloc;
 
 #[test]
-fn any_amount_of_output_takes_the_memory_of_little() {
-    alone("memory::any_amount_of_output_takes_the_memory_of_little", || {
+fn memory_does_not_grow_with_the_input() {
+    alone("memory::memory_does_not_grow_with_the_input", || {
         const BYTES: usize = 64 << 20;
         let before = MEMORY.current_usage();
         let options = ReadOptions::default();
@@ -57,27 +57,27 @@ fn any_amount_of_output_takes_the_memory_of_little() {
             ("{\"", "a long key ", "\":1}"),
             ("[", " \r\n\t", "1]"),
         ] {
-            let summary = read_document(stream(head, body, BYTES, tail), &options, &mut ()).unwrap();
+            let summary = read_document(repeated(head, body, BYTES, tail), &options, &mut ()).unwrap();
             assert!(summary.bytes > BYTES as u64 && !summary.rejected(), "{:?}", summary.problems);
         }
         let summary =
-            read_lines(stream("", "{\"a\":1,\"b\":[\"x\"]}\n", BYTES, ""), &options, &mut ()).unwrap();
+            read_lines(repeated("", "{\"a\":1,\"b\":[\"x\"]}\n", BYTES, ""), &options, &mut ()).unwrap();
         assert!(
             summary.records == summary.whole && summary.records > 1_000_000 && summary.problems.is_empty()
         );
-        // One line of 64 MiB among small ones, none of which is built since it is over the budget.
-        let long = stream("{}\n{\"a\":[0", ",\"element\"", BYTES, "]}\n{}\n");
+        // A line of 64 MiB among small ones exceeds the budget, so its value is not built.
+        let long = repeated("{}\n{\"a\":[0", ",\"element\"", BYTES, "]}\n{}\n");
         let mut built = Vec::new();
         read_records(long, &options, 1 << 20, |record| built.push(record.value.is_some())).unwrap();
         assert_eq!(built, [true, false, true]);
-        // Text that is no JSON at all, on lines and on one line.
+        // Text that is not JSON, on many lines and on one line.
         for body in ["no JSON\n", "no JSON ", "\0\0\0\0"] {
-            let summary = read_lines(stream("", body, BYTES, ""), &options, &mut ()).unwrap();
+            let summary = read_lines(repeated("", body, BYTES, ""), &options, &mut ()).unwrap();
             assert!(summary.rejected() && summary.bytes > BYTES as u64);
         }
         let grown = MEMORY.peak_usage() - before;
         assert!(grown < 8 << 20, "{grown} bytes more than before");
-        // Two million different keys in one object: as many as are compared, and no more.
+        // Of two million different keys in one object, a limited number is compared.
         let mut key = 0..2_000_000;
         let mut left = Vec::new();
         let members = Generate(|buffer: &mut [u8]| {

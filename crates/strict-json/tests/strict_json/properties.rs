@@ -1,4 +1,4 @@
-//! What holds for the strict JSON reader whatever the bytes are and however they arrive.
+//! Properties of the strict reader for arbitrary bytes, in arbitrary pieces.
 
 use crate::events::Events;
 use crate::pieces::Pieces;
@@ -16,25 +16,25 @@ fn lines(bytes: impl AsRef<[u8]>) -> Summary {
     read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
-/// Problems, events and the rest, with the bytes given in pieces of these sizes.
-fn everything(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
+/// Returns the summary and events of a document and of JSON Lines, with the bytes in pieces of these sizes.
+fn read_both(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
     let pieces = || Pieces::new(bytes, sizes);
     let options = ReadOptions::default();
-    let (mut one, mut two) = (Events::default(), Events::default());
-    let document = read_document(pieces(), &options, &mut one).unwrap();
-    let lines = read_lines(pieces(), &options, &mut two).unwrap();
-    [(document, one.0), (lines, two.0)]
+    let (mut document_events, mut line_events) = (Events::default(), Events::default());
+    let document = read_document(pieces(), &options, &mut document_events).unwrap();
+    let lines = read_lines(pieces(), &options, &mut line_events).unwrap();
+    [(document, document_events.0), (lines, line_events.0)]
 }
 
 #[test]
-fn strings_keys_and_numbers_of_any_size_are_given_the_same_however_they_arrive() {
+fn events_of_long_values_do_not_depend_on_the_pieces() {
     let text = "é\\n😀x".repeat(30_000);
     let key = "ké\\t".repeat(10_000);
     let number = "1".repeat(200_000);
     let json = format!("{{\"{key}\":\"{text}\",\"{key}\":[{number},0.{number},true,{number}e-1]}}\n");
-    let whole = everything(json.as_bytes(), &[usize::MAX]);
-    assert_eq!(whole, everything(json.as_bytes(), &[1]));
-    assert_eq!(whole, everything(json.as_bytes(), &[4096, 7, 65536, 1]));
+    let whole = read_both(json.as_bytes(), &[usize::MAX]);
+    assert_eq!(whole, read_both(json.as_bytes(), &[1]));
+    assert_eq!(whole, read_both(json.as_bytes(), &[4096, 7, 65536, 1]));
     let summary = &whole[0].0;
     assert_eq!(summary.count(DuplicateKey), 1);
     assert_eq!((summary.count(IntegerRange), summary.count(Overflow)), (0, 2));
@@ -59,7 +59,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Pieces of JSON and of what is wrong with it.
+/// Generates pieces of JSON and of invalid JSON.
 fn piece() -> impl Strategy<Value = &'static [u8]> {
     let pieces: &[&[u8]] = &[
         b"{",
@@ -107,19 +107,19 @@ fn piece() -> impl Strategy<Value = &'static [u8]> {
     prop::sample::select(pieces.to_vec())
 }
 
-/// Bytes that are nearly JSON: any pieces, values and records with a few faults, and just bytes.
-pub fn soup() -> impl Strategy<Value = Vec<u8>> {
+/// Generates bytes that are nearly JSON: random pieces, records with a few errors, and random bytes.
+pub fn nearly_json() -> impl Strategy<Value = Vec<u8>> {
     let record = (value(), any::<bool>()).prop_map(|(value, pretty)| {
         let record = json!({"r": value});
         let text =
             if pretty { serde_json::to_string_pretty(&record) } else { serde_json::to_string(&record) };
         text.unwrap() + "\n"
     });
-    let fault = (any::<prop::sample::Index>(), 0usize..4, piece());
-    let faulty = (prop::collection::vec(record, 1..4), prop::collection::vec(fault, 0..3));
-    let faulty = faulty.prop_map(|(records, faults)| {
+    let error = (any::<prop::sample::Index>(), 0usize..4, piece());
+    let faulty = (prop::collection::vec(record, 1..4), prop::collection::vec(error, 0..3));
+    let faulty = faulty.prop_map(|(records, errors)| {
         let mut bytes = records.concat().into_bytes();
-        for (index, remove, piece) in faults {
+        for (index, remove, piece) in errors {
             let start = index.index(bytes.len() + 1);
             let end = bytes.len().min(start + remove);
             bytes.splice(start..end, piece.iter().copied());
@@ -137,7 +137,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn printed_values_are_accepted_and_built_again(value in value()) {
+    fn serialized_values_are_accepted_and_rebuilt(value in value()) {
         for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
             let read = read_value(text.as_bytes(), &ReadOptions::default(), 1 << 20).unwrap();
             prop_assert!(!read.summary.rejected(), "{:?}", read.summary.problems);
@@ -149,10 +149,10 @@ proptest! {
     }
 
     #[test]
-    fn pieces_of_the_reader_change_nothing(bytes in soup(), sizes in prop::collection::vec(1usize..9, 1..6)) {
-        let whole = everything(&bytes, &[usize::MAX]);
-        prop_assert_eq!(&whole, &everything(&bytes, &[1]));
-        prop_assert_eq!(&whole, &everything(&bytes, &sizes));
+    fn results_do_not_depend_on_the_pieces(bytes in nearly_json(), sizes in prop::collection::vec(1usize..9, 1..6)) {
+        let whole = read_both(&bytes, &[usize::MAX]);
+        prop_assert_eq!(&whole, &read_both(&bytes, &[1]));
+        prop_assert_eq!(&whole, &read_both(&bytes, &sizes));
         for (summary, _) in &whole {
             for problem in &summary.problems {
                 prop_assert_eq!(problem.at, locate(&bytes[..], problem.at.offset).unwrap());
@@ -162,27 +162,27 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_judged_as_serde_json_judges_them(bytes in soup()) {
+    fn reader_agrees_with_serde_json(bytes in nearly_json()) {
         let summary = document(&bytes);
-        let theirs = serde_json::from_slice::<Value>(&bytes).is_ok();
-        // Where the two differ: serde_json takes keys that come twice and refuses numbers beyond binary64.
+        let serde_json_accepts = serde_json::from_slice::<Value>(&bytes).is_ok();
+        // Unlike the reader, serde_json accepts duplicate keys and rejects numbers that overflow.
         let differs = |kind| kind == DuplicateKey || kind == Overflow;
-        let ours = !summary.problems.iter().any(|p| p.kind.rejects() && !differs(p.kind));
-        prop_assert!(ours == theirs || summary.count(Overflow) > 0, "{:?}", summary.problems);
+        let accepted = !summary.problems.iter().any(|p| p.kind.rejects() && !differs(p.kind));
+        prop_assert!(accepted == serde_json_accepts || summary.count(Overflow) > 0, "{:?}", summary.problems);
     }
 
     #[test]
-    fn lines_are_accepted_when_each_is_an_object_of_its_own(bytes in soup()) {
-        let each = bytes.split_inclusive(|byte| *byte == b'\n').all(|line| {
+    fn lines_are_accepted_if_each_line_is_an_object(bytes in nearly_json()) {
+        let all_objects = bytes.split_inclusive(|byte| *byte == b'\n').all(|line| {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let object = line.iter().find(|byte| !b" \t\r".contains(byte)) == Some(&b'{');
             object && !document(line).rejected()
         });
-        prop_assert_eq!(!lines(&bytes).rejected(), each, "{:?}", lines(&bytes).problems);
+        prop_assert_eq!(!lines(&bytes).rejected(), all_objects, "{:?}", lines(&bytes).problems);
     }
 
     #[test]
-    fn found_spans_hold_the_value_of_their_pointer(value in value()) {
+    fn find_span_returns_the_value_of_the_pointer(value in value()) {
         let text = serde_json::to_string_pretty(&value).unwrap();
         let mut pointers = vec![String::new()];
         while let Some(pointer) = pointers.pop() {

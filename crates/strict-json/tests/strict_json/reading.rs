@@ -1,4 +1,4 @@
-//! The strict JSON reader by its public face.
+//! Tests of the strict reader through its public API.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,21 +17,22 @@ fn lines(bytes: impl AsRef<[u8]>) -> Summary {
     read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
-type Short = (ProblemKind, u64, u64, u64, String);
+type ReducedProblem = (ProblemKind, u64, u64, u64, String);
 
-/// Kind, offset, line, column, pointer of each problem.
-fn short(problems: &[Problem]) -> Vec<Short> {
+/// Returns kind, offset, line, column and pointer of each problem.
+fn reduce(problems: &[Problem]) -> Vec<ReducedProblem> {
     problems.iter().map(|p| (p.kind, p.at.offset, p.at.line, p.at.column, p.pointer.clone())).collect()
 }
 
 #[track_caller]
-fn expect(summary: &Summary, wanted: &[(ProblemKind, u64, u64, u64, &str)]) {
-    let wanted: Vec<Short> = wanted.iter().map(|w| (w.0, w.1, w.2, w.3, w.4.to_string())).collect();
-    assert_eq!(short(&summary.problems), wanted, "{:?}", summary.problems);
+fn expect(summary: &Summary, expected: &[(ProblemKind, u64, u64, u64, &str)]) {
+    let expected: Vec<ReducedProblem> =
+        expected.iter().map(|e| (e.0, e.1, e.2, e.3, e.4.to_string())).collect();
+    assert_eq!(reduce(&summary.problems), expected, "{:?}", summary.problems);
 }
 
 #[test]
-fn each_problem_of_a_document_has_its_kind_place_and_pointer() {
+fn problems_of_a_document_have_kind_position_and_pointer() {
     type Case<'a> = (&'a [u8], &'a [(ProblemKind, u64, u64, u64, &'a str)]);
     let cases: &[Case] = &[
         (b"{}", &[]),
@@ -119,14 +120,14 @@ fn each_problem_of_a_document_has_its_kind_place_and_pointer() {
         ),
         (b"[1,\r2]\r", &[(BareCr, 3, 1, 4, ""), (BareCr, 6, 1, 7, "")]),
     ];
-    for (bytes, wanted) in cases {
+    for (bytes, expected) in cases {
         eprintln!("{}", bytes.escape_ascii());
-        expect(&document(bytes), wanted);
+        expect(&document(bytes), expected);
     }
 }
 
 #[test]
-fn each_problem_of_json_lines_has_its_kind_place_and_pointer() {
+fn problems_of_json_lines_have_kind_position_and_pointer() {
     type Case<'a> = (&'a str, u64, &'a [(ProblemKind, u64, u64, u64, &'a str)]);
     let cases: &[Case] = &[
         ("", 0, &[]),
@@ -150,7 +151,7 @@ fn each_problem_of_json_lines_has_its_kind_place_and_pointer() {
         ("{}\nFetching data\n{}\n", 3, &[(Syntax, 3, 2, 1, "")]),
         ("{}\n2024-01-01 INFO\n[warn] x\n{}\n", 4, &[(Trailing, 7, 2, 5, ""), (Syntax, 20, 3, 2, "/0")]),
         ("{\"a\":1} {\"a\":2}\n{}\n", 2, &[(Trailing, 8, 1, 9, "")]),
-        // Torn in the middle, at the end, and two halves on one line.
+        // Torn in the middle, torn at the end, and two halves on one line.
         ("{\"a\":[1,2\n{\"a\":2}\n", 2, &[(Torn, 9, 1, 10, "/a")]),
         ("{\"a\":[1,\n{\"a\":2}\n", 2, &[(Torn, 8, 1, 9, "/a/1")]),
         ("{\"a\":\n\n{\"a\":2}\n", 2, &[(Torn, 5, 1, 6, "/a")]),
@@ -171,7 +172,7 @@ fn each_problem_of_json_lines_has_its_kind_place_and_pointer() {
         ("{\n  \"a\": 1,\n  x\n  \"b\": 2\n}\n{}\n", 2, &[(MultiLine, 0, 1, 1, ""), (Syntax, 14, 3, 3, "")]),
         ("{\n  \"a\": 1\n{\"a\":1}\n", 2, &[(MultiLine, 0, 1, 1, ""), (Syntax, 11, 3, 1, "")]),
         ("{\n  \"a\": 1\n", 1, &[(MultiLine, 0, 1, 1, ""), (Torn, 11, 3, 1, "")]),
-        // Problems inside records keep their line's place.
+        // Problems inside records, with their position in the input.
         ("{}\n{\"é\":1,\"é\":NaN}\n", 2, &[(DuplicateKey, 11, 2, 8, "/é"), (NonFinite, 16, 2, 12, "/é")]),
         ("{}\n\u{feff}{}\n", 2, &[(Bom, 3, 2, 1, "")]),
         (
@@ -181,10 +182,10 @@ fn each_problem_of_json_lines_has_its_kind_place_and_pointer() {
         ),
         ("\x1b[2K\r{}\n{}\n", 2, &[(Control, 0, 1, 1, "")]),
     ];
-    for (text, records, wanted) in cases {
+    for (text, records, expected) in cases {
         eprintln!("{}", text.escape_debug());
         let summary = lines(text);
-        expect(&summary, wanted);
+        expect(&summary, expected);
         assert_eq!(summary.records, *records);
         assert_eq!(summary.bytes, text.len() as u64);
     }
@@ -206,7 +207,7 @@ fn problems_beyond_the_limit_are_counted() {
 }
 
 #[test]
-fn messages_say_what_was_expected_and_found_in_printable_ascii() {
+fn messages_name_expected_and_found_in_printable_ascii() {
     for (bytes, message) in [
         (&b"Fetching data"[..], "expected a JSON value, found `Fetching`"),
         (b"{}\x1b[0m", "expected only white space after the document, found 0x1b"),
@@ -237,7 +238,7 @@ fn depth_is_bounded_without_recursion() {
 }
 
 #[test]
-fn many_keys_are_compared_up_to_a_bound() {
+fn keys_are_compared_up_to_a_limit() {
     let object = |keys: usize| -> String {
         let members: Vec<String> = (0..keys).map(|key| format!("\"{key}\":0")).collect();
         format!("{{{},\"7\":1}}", members.join(","))
@@ -252,7 +253,7 @@ fn many_keys_are_compared_up_to_a_bound() {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_parsing_cases_agree() {
+fn shared_parsing_cases_have_expected_results() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora/json-parsing"));
     let (mut accepted, mut rejected) = (0, 0);
     for entry in folder.read_dir().unwrap() {
@@ -261,10 +262,10 @@ fn shared_parsing_cases_agree() {
         let summary = document(std::fs::read(&path).unwrap());
         if name.starts_with("y_") {
             accepted += 1;
-            // RFC 8259 allows a key twice; strict readers do not.
-            let twice = u64::from(name.contains("duplicated_key"));
+            // RFC 8259 allows duplicate keys; strict readers reject them.
+            let duplicates = u64::from(name.contains("duplicated_key"));
             assert_eq!(summary.count_class(Class::Structural), 0, "{name}: {:?}", summary.problems);
-            assert_eq!(summary.count_class(Class::Strict), twice, "{name}: {:?}", summary.problems);
+            assert_eq!(summary.count_class(Class::Strict), duplicates, "{name}: {:?}", summary.problems);
         } else if name.starts_with("n_") {
             rejected += 1;
             assert!(summary.rejected(), "{name}");
@@ -274,7 +275,7 @@ fn shared_parsing_cases_agree() {
 }
 
 #[test]
-fn values_are_built_up_to_a_budget() {
+fn values_are_built_within_the_budget() {
     let options = ReadOptions::default();
     let text = b"{\"a\":1,\"b\":[true,null,\"\\u00e9\",-2.5,NaN],\"a\":{\"c\":18446744073709551615}}";
     let document = read_value(&text[..], &options, 1000).unwrap();
@@ -289,9 +290,9 @@ fn values_are_built_up_to_a_budget() {
     let mut records = Vec::new();
     let text = "{\"a\":1}\n{\"a\":\n[\"too large for the budget\"]\n{\"b\":2}\n";
     let summary = read_records(text.as_bytes(), &options, 16, |record| records.push(record)).unwrap();
-    let seen: Vec<_> = records.iter().map(|r| (r.line, r.offset, r.value.clone())).collect();
+    let built: Vec<_> = records.iter().map(|r| (r.line, r.offset, r.value.clone())).collect();
     assert_eq!(
-        seen,
+        built,
         [(1, 0, Some(json!({"a": 1}))), (4, 43, Some(json!({"b": 2})))],
         "{:?}",
         summary.problems
@@ -299,7 +300,7 @@ fn values_are_built_up_to_a_budget() {
 }
 
 #[test]
-fn pointers_are_found_as_bytes_and_bytes_as_lines() {
+fn pointers_are_located_as_bytes_and_bytes_as_positions() {
     let text =
         r#"{"a": [1, {"b/c": "x"}], "": {"~": null}, "n": {"k": 1}, "n": {"k": 23}, "m": {"k": 1}, "m": 0}"#;
     let find = |pointer: &str| {
@@ -327,7 +328,7 @@ fn pointers_are_found_as_bytes_and_bytes_as_lines() {
 }
 
 #[test]
-fn problems_in_great_number_take_linear_time() {
+fn many_problems_take_linear_time() {
     let many = 1_000_000;
     let text = format!("[\"{}\"]", "\u{ffff}".repeat(many));
     assert_eq!(document(text).count(Noncharacter), many as u64);
@@ -341,10 +342,11 @@ fn problems_in_great_number_take_linear_time() {
 }
 
 #[test]
-fn records_are_given_before_more_is_read_and_a_sink_may_stop() {
+fn records_are_passed_on_before_more_is_read_and_a_sink_can_stop() {
     use std::cell::Cell;
-    struct Live<'a>(&'a Cell<u64>, u64);
-    impl Read for Live<'_> {
+    /// Returns one record for each read; fails if the sink has not received the records before it.
+    struct OneRecordPerRead<'a>(&'a Cell<u64>, u64);
+    impl Read for OneRecordPerRead<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
             assert_eq!(self.0.get(), self.1, "all records that were read have been given");
             self.1 += 1;
@@ -362,12 +364,13 @@ fn records_are_given_before_more_is_read_and_a_sink_may_stop() {
         }
     }
     let records = Cell::new(0);
-    let summary = read_lines(Live(&records, 0), &ReadOptions::default(), &mut Count(&records)).unwrap();
+    let summary =
+        read_lines(OneRecordPerRead(&records, 0), &ReadOptions::default(), &mut Count(&records)).unwrap();
     assert_eq!((records.get(), summary.records, summary.problems.len()), (3, 3, 0));
 }
 
 #[test]
-fn a_failing_reader_is_an_error() {
+fn errors_of_the_reader_are_returned() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {

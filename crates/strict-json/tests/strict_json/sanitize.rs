@@ -1,10 +1,10 @@
-//! The sanitiser: nothing unsafe gets through, and nothing is lost.
+//! Tests that sanitised text is safe and that no bytes are lost.
 
 use proptest::prelude::*;
 use strict_json::sanitize::{break_commands, capped, excerpt, is_unsafe, line, lossless, rendered, text};
 
 #[test]
-fn controls_are_spelt_out() {
+fn controls_are_escaped() {
     for (input, expected) in [
         (&b"plain \xc3\xa4 \xe4\xb8\xad"[..], "plain ä 中"),
         (b"\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
@@ -24,7 +24,7 @@ fn controls_are_spelt_out() {
 }
 
 #[test]
-fn the_whole_forbidden_set_is_unsafe_and_ordinary_text_is_not() {
+fn control_characters_are_unsafe_and_ordinary_text_is_safe() {
     let forbidden = (0..=0x1f)
         .chain(0x7f..=0x9f)
         .chain([0x61c, 0xfeff])
@@ -40,13 +40,13 @@ fn the_whole_forbidden_set_is_unsafe_and_ordinary_text_is_not() {
 }
 
 #[test]
-fn only_several_lines_keep_line_feeds_and_tabs() {
+fn line_feeds_and_tabs_stay_in_text_only() {
     assert_eq!(text("a\n\tb"), "a\n\tb");
     assert_eq!(line("a\n\tb"), r"a\x0a\x09b");
 }
 
 #[test]
-fn capping_counts_what_is_shown() {
+fn capping_counts_escaped_characters() {
     assert_eq!(capped("abcdef", 6), "abcdef");
     assert_eq!(capped("abcdefg", 6), "abcde…");
     assert_eq!(capped("\x1b\x1b\x1b", 6), r"\x1b…");
@@ -54,7 +54,7 @@ fn capping_counts_what_is_shown() {
 }
 
 #[test]
-fn ci_commands_are_broken_up() {
+fn ci_commands_are_escaped() {
     for (input, expected) in [
         ("::error file=x::boom", r"\x3a:error file=x::boom"),
         ("a\n \t::set-output name=x::y\nb", "a\n \t\\x3a:set-output name=x::y\nb"),
@@ -72,7 +72,7 @@ fn ci_commands_are_broken_up() {
 }
 
 #[test]
-fn rendered_text_keeps_only_colours_and_only_when_asked() {
+fn rendered_text_keeps_only_colours_and_only_if_enabled() {
     let input = "\x1b[1;31mred\x1b[0m \x1b[2J \x1b[31 \x1b]0;t\x07 \x1b[m\x1b";
     assert_eq!(rendered(input, true), "\x1b[1;31mred\x1b[0m \\x1b[2J \\x1b[31 \\x1b]0;t\\x07 \x1b[m\\x1b");
     assert!(!rendered(input, false).contains('\x1b'));
@@ -80,7 +80,7 @@ fn rendered_text_keeps_only_colours_and_only_when_asked() {
 }
 
 #[test]
-fn excerpts_show_the_place() {
+fn excerpts_show_the_line_and_the_byte() {
     assert_eq!(excerpt(b"short", 2, 80), ("short".into(), 2));
     assert_eq!(excerpt(b"short", 5, 80), ("short".into(), 5), "at the end");
     assert_eq!(excerpt(b"short", 99, 80), ("short".into(), 5), "past the end");
@@ -112,7 +112,7 @@ fn long_lines_are_cut_on_both_sides() {
 }
 
 #[test]
-fn a_window_may_begin_inside_a_character() {
+fn excerpts_can_begin_inside_a_character() {
     for shift in 0..4 {
         let input = "x".repeat(shift) + &"🦀".repeat(1000);
         let (shown, caret) = excerpt(input.as_bytes(), shift + 2000, 20);
@@ -121,8 +121,8 @@ fn a_window_may_begin_inside_a_character() {
     }
 }
 
-/// Bytes in which what matters is likely.
-fn nasty() -> impl Strategy<Value = Vec<u8>> {
+/// Generates bytes with many unsafe characters and CI commands.
+fn unsafe_text() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         any::<u8>().prop_map(|byte| vec![byte]),
         any::<char>().prop_map(|c| c.to_string().into_bytes()),
@@ -145,8 +145,8 @@ fn nasty() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Reads sanitised text back, where the original has no backslash.
-fn read_back(safe: &str) -> Vec<u8> {
+/// Restores the original of sanitised text, if that has no backslash.
+fn unescape(safe: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = safe;
     while let Some(c) = rest.chars().next() {
@@ -168,7 +168,7 @@ fn read_back(safe: &str) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn nothing_unsafe_gets_through(input in nasty(), max in 1usize..50) {
+    fn sanitised_text_is_safe(input in unsafe_text(), max in 1usize..50) {
         prop_assert!(!line(&input).contains(is_unsafe));
         prop_assert!(!capped(&input, max).contains(is_unsafe));
         prop_assert!(capped(&input, max).chars().count() <= max);
@@ -184,34 +184,34 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost(input in nasty()) {
+    fn sanitised_text_can_be_restored(input in unsafe_text()) {
         let input: Vec<u8> = input.into_iter().filter(|byte| *byte != b'\\').collect();
-        prop_assert_eq!(read_back(&line(&input)), input.clone());
-        prop_assert_eq!(read_back(&break_commands(&text(&input))), input.clone());
-        prop_assert_eq!(read_back(&lossless(&input)), input.clone());
+        prop_assert_eq!(unescape(&line(&input)), input.clone());
+        prop_assert_eq!(unescape(&break_commands(&text(&input))), input.clone());
+        prop_assert_eq!(unescape(&lossless(&input)), input.clone());
     }
 
     #[test]
-    fn excerpts_are_safe_bounded_and_point_at_the_place(
-        input in nasty(), repeat in 1usize..20, place in any::<prop::sample::Index>(), max in 0usize..60,
+    fn excerpts_are_safe_and_limited_and_point_to_the_byte(
+        input in unsafe_text(), repeat in 1usize..20, index in any::<prop::sample::Index>(), max in 0usize..60,
     ) {
         let input = input.repeat(repeat);
-        let byte = place.index(input.len() + 1);
+        let byte = index.index(input.len() + 1);
         let (shown, caret) = excerpt(&input, byte, max);
         prop_assert!(!shown.contains(|c| is_unsafe(c) && c != '\t'));
         let count = shown.chars().count();
         prop_assert!(count <= max.max(16), "{} > {}", count, max);
         prop_assert!(caret <= count);
-        // What stands at the caret is how the character of the place is spelt.
+        // The caret is at the first character of the escaped form of the byte.
         let from = input[..byte].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         let to = input[byte..].iter().position(|b| *b == b'\n').map_or(input.len(), |at| byte + at);
         if byte < to {
-            let spelt = |bytes: &[u8]| line(bytes).replace("\\x09", "\t");
-            let whole = spelt(&input[from..to]);
+            let escape = |bytes: &[u8]| line(bytes).replace("\\x09", "\t");
+            let escaped_line = escape(&input[from..to]);
             let start = (from..=byte).rev().find(|at| {
-                whole == spelt(&input[from..*at]) + &spelt(&input[*at..to])
+                escaped_line == escape(&input[from..*at]) + &escape(&input[*at..to])
             }).unwrap();
-            let expected = spelt(&input[start..to]).chars().next();
+            let expected = escape(&input[start..to]).chars().next();
             prop_assert_eq!(shown.chars().nth(caret), expected);
         } else {
             prop_assert_eq!(caret, count);

@@ -1,17 +1,17 @@
-//! What a sink may ask of the strict JSON reader: text left out, problems told, server-sent events.
+//! Tests of sinks: text that is not needed, problems, and server-sent events.
 
 use strict_json::{Event, Problem, ProblemKind, ReadOptions, Sink, Summary, read_document, read_lines};
 
-/// Leaves out what is below the key `skip`, and notes all it is given.
+/// Records all events except those of values under the key `skip`.
 #[derive(Default)]
-struct Notes {
+struct Recorder {
     skip: bool,
     depth: usize,
-    all: Vec<String>,
+    events: Vec<String>,
     problems: Vec<(ProblemKind, bool)>,
 }
 
-impl Sink for Notes {
+impl Sink for Recorder {
     fn wants_key(&mut self, key: &[u8]) -> bool {
         let wanted = !self.skip || self.depth < 2;
         self.skip &= !(wanted && key != b"skip");
@@ -25,42 +25,42 @@ impl Sink for Notes {
         self.problems.push((kind, kept.is_some()));
     }
     fn begin_record(&mut self, line: u64, offset: u64) {
-        self.all.push(format!("{line}@{offset}"));
+        self.events.push(format!("{line}@{offset}"));
     }
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Begin(..) => self.depth += 1,
             Event::End(_) => self.depth -= 1,
-            Event::StringPart(_, text) => self.all.push(format!("part of {}", text.len())),
+            Event::StringPart(_, text) => self.events.push(format!("part of {}", text.len())),
             Event::Key(_, text) => {
                 self.skip = text == "skip";
-                self.all.push(text.to_owned());
+                self.events.push(text.to_owned());
             }
-            Event::String(_, text) | Event::Number(_, text) => self.all.push(text.to_owned()),
+            Event::String(_, text) | Event::Number(_, text) => self.events.push(text.to_owned()),
             _ => {}
         }
     }
 }
 
-fn document(text: &str) -> (Notes, Summary) {
-    let mut notes = Notes::default();
-    let summary = read_document(text.as_bytes(), &ReadOptions::default(), &mut notes).unwrap();
-    (notes, summary)
+fn document(text: &str) -> (Recorder, Summary) {
+    let mut recorder = Recorder::default();
+    let summary = read_document(text.as_bytes(), &ReadOptions::default(), &mut recorder).unwrap();
+    (recorder, summary)
 }
 
 #[test]
-fn text_that_is_not_wanted_is_read_and_not_given() {
+fn unwanted_text_is_read_without_events() {
     let text = r#"{"a":"x","skip":{"k":"plain","e":"\"\\\/\b\f\n\r\té","u":"\u00e9\ud83d\ude00","n":[1,NaN]},"b":2.5}"#;
-    let (notes, summary) = document(text);
-    assert_eq!(notes.all, ["a", "x", "skip", "b", "2.5"]);
+    let (recorder, summary) = document(text);
+    assert_eq!(recorder.events, ["a", "x", "skip", "b", "2.5"]);
     assert_eq!(summary.count(ProblemKind::NonFinite), 1);
     let long = format!(r#"{{"skip":"{}\n","b":"{}"}}"#, "x".repeat(300_000), "y".repeat(100_000));
-    assert_eq!(document(&long).0.all, ["skip", "b", "part of 65536", &"y".repeat(100_000 - 65_536)]);
+    assert_eq!(document(&long).0.events, ["skip", "b", "part of 65536", &"y".repeat(100_000 - 65_536)]);
 }
 
 #[test]
-fn faults_in_text_that_is_not_wanted_are_found() {
-    for (fault, kind) in [
+fn problems_in_unwanted_text_are_reported() {
+    for (text, kind) in [
         (r#""\x""#, ProblemKind::InvalidEscape),
         (r#""a\n\q""#, ProblemKind::InvalidEscape),
         (r#""\ud800""#, ProblemKind::UnpairedSurrogate),
@@ -72,39 +72,40 @@ fn faults_in_text_that_is_not_wanted_are_found() {
         (r#"{"d":1,"d":2}"#, ProblemKind::DuplicateKey),
         ("9007199254740993", ProblemKind::IntegerRange),
     ] {
-        let wanted = document(&format!(r#"{{"keep":{fault}}}"#)).1;
-        let unwanted = document(&format!(r#"{{"skip":{fault}}}"#)).1;
-        assert_eq!(unwanted.problems.len(), 1, "{fault}: {unwanted:?}");
+        let wanted = document(&format!(r#"{{"keep":{text}}}"#)).1;
+        let unwanted = document(&format!(r#"{{"skip":{text}}}"#)).1;
+        assert_eq!(unwanted.problems.len(), 1, "{text}: {unwanted:?}");
         assert_eq!(unwanted.problems[0].kind, kind);
-        assert_eq!(unwanted.problems[0].at, wanted.problems[0].at, "{fault}");
+        assert_eq!(unwanted.problems[0].at, wanted.problems[0].at, "{text}");
     }
 }
 
 #[test]
-fn problems_are_told_as_they_are_met_also_those_that_are_not_kept() {
+fn sinks_receive_all_problems_also_those_beyond_the_limit() {
     let options = ReadOptions { max_problems: 1, ..ReadOptions::default() };
-    let mut notes = Notes::default();
-    read_lines(&b"{}\nno\n[]\nno\n"[..], &options, &mut notes).unwrap();
-    let told = [(ProblemKind::Syntax, true), (ProblemKind::NotObject, true), (ProblemKind::Syntax, false)];
-    assert_eq!(notes.problems, told);
-    assert_eq!(notes.all, ["1@0", "2@3", "3@6", "4@9"]);
+    let mut recorder = Recorder::default();
+    read_lines(&b"{}\nno\n[]\nno\n"[..], &options, &mut recorder).unwrap();
+    let expected =
+        [(ProblemKind::Syntax, true), (ProblemKind::NotObject, true), (ProblemKind::Syntax, false)];
+    assert_eq!(recorder.problems, expected);
+    assert_eq!(recorder.events, ["1@0", "2@3", "3@6", "4@9"]);
 }
 
 #[test]
 fn records_in_server_sent_events() {
     let stream = b":ping\r\nevent: x\nid: 7\nretry: 1\ndata: {\"a\":1}\n\ndata:{\"a\":2}\r\n\r\n{\"a\":3}\n";
     let options = ReadOptions { event_stream: true, ..ReadOptions::default() };
-    let mut notes = Notes::default();
-    let summary = read_lines(&stream[..], &options, &mut notes).unwrap();
+    let mut recorder = Recorder::default();
+    let summary = read_lines(&stream[..], &options, &mut recorder).unwrap();
     assert!(summary.problems.is_empty(), "{:?}", summary.problems);
     assert_eq!((summary.records, summary.whole, summary.bytes), (3, 3, stream.len() as u64));
-    assert_eq!(notes.all, ["5@37", "a", "1", "7@51", "a", "2", "9@62", "a", "3"]);
-    // Positions are those of the whole stream, and nothing else begins with a field's name.
-    let mut notes = Notes::default();
-    let summary = read_lines(&b"data: {\"a\":}\ndata\nid\n: end"[..], &options, &mut notes).unwrap();
-    let places: Vec<_> = summary.problems.iter().map(|one| (one.at.line, one.at.column)).collect();
-    assert_eq!(places, [(1, 12), (2, 1), (3, 1)]);
-    // Without the option such lines are no records.
+    assert_eq!(recorder.events, ["5@37", "a", "1", "7@51", "a", "2", "9@62", "a", "3"]);
+    // Positions are relative to the whole stream; a field name without a colon is not a field.
+    let mut recorder = Recorder::default();
+    let summary = read_lines(&b"data: {\"a\":}\ndata\nid\n: end"[..], &options, &mut recorder).unwrap();
+    let positions: Vec<_> = summary.problems.iter().map(|one| (one.at.line, one.at.column)).collect();
+    assert_eq!(positions, [(1, 12), (2, 1), (3, 1)]);
+    // Without the option, such lines are not records.
     let summary = read_lines(&stream[..], &ReadOptions::default(), &mut ()).unwrap();
     assert_eq!(summary.whole, 1);
 }

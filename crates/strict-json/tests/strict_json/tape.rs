@@ -1,18 +1,18 @@
-//! Records on a tape: the same values and the same reports, whether they come as events or at once.
+//! Tests that records on a tape have the same values and problems, whether they come as events or at once.
 
 use crate::on_tape::three_ways;
-use crate::properties::soup;
+use crate::properties::nearly_json;
 use proptest::prelude::*;
 use strict_json::{Key, KeyMap, ReadOptions, Sink, Summary, Tape, read_lines_at_hand};
 
-fn same(bytes: &[u8], sizes: &[usize]) -> Summary {
+fn assert_same(bytes: &[u8], sizes: &[usize]) -> Summary {
     let [by_events, at_once, at_hand] = three_ways(bytes, sizes, &ReadOptions::default());
     assert_eq!(by_events, at_once);
     assert_eq!(by_events, at_hand);
     by_events.0
 }
 
-/// Lines that are nearly those of programs: any strings, numbers and keys, compact and with spaces.
+/// Generates lines similar to those of programs: various strings, numbers and keys, compact and with spaces.
 fn line() -> impl Strategy<Value = String> {
     let text = prop_oneof![
         "[a-c]{0,20}",
@@ -56,26 +56,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_give_the_same_at_once(bytes in soup(), sizes in prop::collection::vec(1usize..90, 1..6)) {
-        same(&bytes, &sizes);
+    fn bytes_read_at_once_give_the_same_values(bytes in nearly_json(), sizes in prop::collection::vec(1usize..90, 1..6)) {
+        assert_same(&bytes, &sizes);
     }
 
     #[test]
-    fn any_lines_give_the_same_at_once(lines in prop::collection::vec(line(), 1..6), size in 1usize..300) {
-        same(lines.join("\n").as_bytes(), &[size]);
-        same((lines.join("\n") + "\n").as_bytes(), &[size]);
+    fn lines_read_at_once_give_the_same_values(lines in prop::collection::vec(line(), 1..6), size in 1usize..300) {
+        assert_same(lines.join("\n").as_bytes(), &[size]);
+        assert_same((lines.join("\n") + "\n").as_bytes(), &[size]);
     }
 }
 
-/// Counts the records that came at once, without an event.
+/// Counts the records that come at once, and the events.
 #[derive(Default)]
-struct AtOnce {
+struct Counter {
     tape: Tape,
     records: u64,
     events: u64,
 }
 
-impl Sink for AtOnce {
+impl Sink for Counter {
     fn begin_record(&mut self, _: u64, offset: u64) {
         self.tape.clear(offset, offset);
     }
@@ -91,21 +91,21 @@ impl Sink for AtOnce {
 }
 
 #[test]
-fn a_record_with_nothing_to_report_comes_at_once() {
+fn records_without_problems_come_at_once() {
     let record =
         r#"{"type":"a","n":[-0.5e-3,12,true,null,{}],"text":"é\n\u00e9\ud83d\ude00","type2": {"a" : 1 }}"#;
-    let mut sink = AtOnce::default();
+    let mut sink = Counter::default();
     let lines = format!("{record}\n{record}\r\n{record} \n");
     let summary = read_lines_at_hand(lines.as_bytes(), &ReadOptions::default(), &mut sink);
     assert_eq!((summary.whole, sink.records, sink.events), (3, 3, 0));
 }
 
 #[test]
-fn every_report_is_made_among_records_that_come_at_once() {
+fn problems_are_reported_among_records_that_come_at_once() {
     let clean = r#"{"type":"a","id":1}"#;
     let keys: String = (0..70).map(|number| format!("\"k{number}\":1,")).collect();
     let deep = format!("{{\"a\":{}1{}}}", "[".repeat(512), "]".repeat(512));
-    let odd = [
+    let invalid = [
         r#"{"a":1,"a":2}"#,
         r#"{"abcdefgh":1,"b":{"abcdefgh":1},"abcdefgh":2}"#,
         r#"{"abcdefghijklmnopqrst":1,"abcdefghijklmnopqrst":2}"#,
@@ -130,28 +130,28 @@ fn every_report_is_made_among_records_that_come_at_once() {
         &format!("{{{keys}\"k0\":1}}"),
         &deep,
     ];
-    for odd in odd {
-        let lines = format!("{clean}\n{clean}\n{odd}\n{clean}\n");
-        let summary = same(lines.as_bytes(), &[usize::MAX]);
-        assert!(!summary.problems.is_empty(), "{odd}");
-        assert_eq!(summary.problems[0].at.line, 3, "{odd}");
+    for record in invalid {
+        let lines = format!("{clean}\n{clean}\n{record}\n{clean}\n");
+        let summary = assert_same(lines.as_bytes(), &[usize::MAX]);
+        assert!(!summary.problems.is_empty(), "{record}");
+        assert_eq!(summary.problems[0].at.line, 3, "{record}");
         let bytes = [clean.as_bytes(), b"\n\xff\n", lines.as_bytes()].concat();
-        same(&bytes, &[7]);
+        assert_same(&bytes, &[7]);
     }
-    // What is long or large is no fault.
-    for fine in [
+    // Long values are not problems.
+    for record in [
         format!("{{{keys}\"a\":1}}"),
         format!("{{\"{}\":1}}", "k".repeat(20_000)),
         format!("{{\"a\":\"{}\"}}", "é\\n".repeat(60_000)),
         format!("{{\"a\":0.{}}}", "1".repeat(5000)),
     ] {
-        let summary = same(format!("{clean}\n{fine}\n{clean}\n").as_bytes(), &[70_000]);
-        assert_eq!(summary.problems, [], "{}", &fine[..40]);
+        let summary = assert_same(format!("{clean}\n{record}\n{clean}\n").as_bytes(), &[70_000]);
+        assert_eq!(summary.problems, [], "{}", &record[..40]);
     }
 }
 
 #[test]
-fn keys_are_found_whatever_their_length() {
+fn keys_of_all_lengths_are_found() {
     let names: Vec<String> =
         (0..40).flat_map(|length| ["a", "b"].map(|last| "x".repeat(length) + last)).collect();
     let members: Vec<String> = names.iter().map(|name| format!("\"{name}\":\"{name}\"")).collect();
@@ -170,15 +170,15 @@ fn keys_are_found_whatever_their_length() {
             found += 1;
         }
         assert_eq!(found, 20);
-        let there = names.iter().filter(|name| root.member(&Key::new(name)).is_some());
-        assert!(there.eq(names.iter().filter(|name| chunk.contains(&format!("\"{name}\":\"{name}\"")))));
-        let none: KeyMap<()> = [].into_iter().collect();
-        assert!(root.keys().all(|key| none.get(key).is_none()) && none.is_empty());
+        let present = names.iter().filter(|name| root.member(&Key::new(name)).is_some());
+        assert!(present.eq(names.iter().filter(|name| chunk.contains(&format!("\"{name}\":\"{name}\"")))));
+        let empty: KeyMap<()> = [].into_iter().collect();
+        assert!(root.keys().all(|key| empty.get(key).is_none()) && empty.is_empty());
     }
 }
 
 #[test]
-fn a_map_has_all_its_keys_however_many() {
+fn large_maps_have_all_their_keys() {
     let map: KeyMap<u32> = (0..40_000).map(|number| (Key::new(&format!("k{number}")), number)).collect();
     let mut tape = Tape::default();
     let line = b"{\"k0\":0,\"k32766\":1,\"k32767\":2,\"k39999\":3,\"k40000\":4}\n";

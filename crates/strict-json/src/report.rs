@@ -1,43 +1,47 @@
-//! Noting problems: what was expected, what was found, and which value it is in.
+//! Reports problems: what was expected, what was found, and in which value.
 
 use std::io::Read;
 
 use super::expected::{Expected, Scope};
 use super::parser::{Parser, Stop};
-use super::utf8::{decode, text};
+use super::utf8::{first_code_point, valid_text};
 use super::{Problem, ProblemKind, Sink};
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
-    /// The next byte is none that may stand here.
+    /// Reports that the next byte is not allowed here.
     pub(super) fn unexpected(&mut self, expected: Expected) -> Stop {
         let at = self.input.offset();
-        let byte = self.input.at_hand().unwrap_or_default();
-        let mut word = 0;
-        while word < 24 && self.input.ensure(word + 1) && self.input.rest()[word].is_ascii_alphanumeric() {
-            word += 1;
+        let byte = self.input.buffered_byte().unwrap_or_default();
+        let mut word_length = 0;
+        while word_length < 24
+            && self.input.ensure(word_length + 1)
+            && self.input.rest()[word_length].is_ascii_alphanumeric()
+        {
+            word_length += 1;
         }
         let kind = match byte {
             b'\n' if self.line.wanted => return self.torn(at, expected),
             0 => ProblemKind::Nul,
             1..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f => ProblemKind::Control,
-            0xc2 if (0x80..=0x9f).contains(&decode(self.input.rest())) => ProblemKind::Control,
+            0xc2 if (0x80..=0x9f).contains(&first_code_point(self.input.rest())) => ProblemKind::Control,
             0xef if self.input.rest().starts_with(b"\xef\xbb\xbf") => ProblemKind::Bom,
             _ if expected == Expected::End => ProblemKind::Trailing,
             _ => ProblemKind::Syntax,
         };
         self.report(kind, at, expected.scope(), |parser| {
-            format!("expected {}, found {}", parser.wording(expected), spell(parser.input.rest(), word))
+            let found = describe_found(parser.input.rest(), word_length);
+            format!("expected {}, found {found}", parser.describe_expected(expected))
         })
     }
 
-    fn wording(&self, expected: Expected) -> &'static str {
+    fn describe_expected(&self, expected: Expected) -> &'static str {
         match expected {
             Expected::End if self.line.wanted => "a newline after the record",
-            _ => expected.text(),
+            _ => expected.description(),
         }
     }
 
-    /// There are no more valid bytes.
+    /// Reports that there are no more valid bytes.
     pub(super) fn ended(&mut self, expected: Expected) -> Stop {
         let at = self.input.offset();
         if let Some(byte) = self.input.invalid_byte() {
@@ -54,19 +58,19 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             return self.torn(at, expected);
         }
         self.report(ProblemKind::Truncated, at, expected.scope(), |_| {
-            format!("expected {}, found the end of the input", expected.text())
+            format!("expected {}, found the end of the input", expected.description())
         })
     }
 
-    /// The line ends inside a value, at `at`.
+    /// Reports that the line ends inside a value, at `at`.
     pub(super) fn torn(&mut self, at: u64, expected: Expected) -> Stop {
         self.report(ProblemKind::Torn, at, expected.scope(), |_| {
-            format!("expected {}, found the end of the line", expected.text())
+            format!("expected {}, found the end of the line", expected.description())
         })
     }
 
-    /// Notes a problem at an offset that is at hand or pinned; gives what to return where the document or
-    /// record ends with it.
+    /// Reports a problem at an offset that is buffered or pinned. Callers return the [`Stop`] where the problem
+    /// ends the document or record.
     #[cold]
     pub(super) fn report(
         &mut self,
@@ -90,15 +94,15 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 }
 
-/// What comes next, in printable ASCII: a word of `word` bytes, a character or a byte.
-fn spell(bytes: &[u8], word: usize) -> String {
+/// Describes the next word (of `word_length` bytes), character or byte in printable ASCII.
+fn describe_found(bytes: &[u8], word_length: usize) -> String {
     match bytes.first() {
         None => "the end of the input".into(),
         Some(b'`') => "a backquote".into(),
-        Some(_) if word > 0 => format!("`{}`", text(&bytes[..word])),
+        Some(_) if word_length > 0 => format!("`{}`", valid_text(&bytes[..word_length])),
         Some(b'\n') => "a newline".into(),
         Some(byte) if byte.is_ascii_graphic() => format!("`{}`", char::from(*byte)),
         Some(byte) if byte.is_ascii() => format!("{byte:#04x}"),
-        Some(_) => format!("U+{:04X}", decode(bytes)),
+        Some(_) => format!("U+{:04X}", first_code_point(bytes)),
     }
 }
