@@ -1,103 +1,104 @@
-//! The files that a run touched, each once, with what became of it.
+//! The files that a run changed, each with its overall operation.
 
 use super::fields::MAX_TEXT;
-use super::json::owned;
+use super::json::string;
 use super::types::{Artifact, ArtifactKind, ArtifactSource, Operation};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What one event tells of a file.
+/// A change of a file that one event reports.
 #[derive(Debug, Clone)]
-pub(super) struct Touch {
+pub(super) struct FileChange {
     pub(super) path: String,
-    /// None when the event does not tell: then it was at least modified.
+    /// `None` if the event does not report it; the file was then at least modified.
     pub(super) operation: Option<Operation>,
     pub(super) size: Option<u64>,
     pub(super) kind: ArtifactKind,
     pub(super) source: Option<ArtifactSource>,
 }
 
-impl Touch {
-    /// A touch of a file by a tool.
+impl FileChange {
+    /// Creates a change of a regular file.
     pub(super) fn of_file(path: String, operation: Option<Operation>, size: Option<u64>) -> Self {
         Self { path, operation, size, kind: ArtifactKind::File, source: None }
     }
 }
 
-/// What became of each file, in the order they were met.
+/// The changed files, each with the number of its first event.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Artifacts {
-    list: Vec<(u64, Touch)>,
+    list: Vec<(u64, FileChange)>,
     index: HashMap<String, usize>,
 }
 
 impl Artifacts {
-    /// Takes a touch; `when` orders the files over several of these collections.
-    pub(super) fn touch(&mut self, when: u64, touch: Touch) {
-        if let Some(at) = self.index.get(&touch.path) {
-            let known = &mut self.list[*at].1;
-            known.operation = then(known.operation, touch.operation);
-            known.size = match touch.operation {
+    /// Records a change that event number `event` reports.
+    pub(super) fn record(&mut self, event: u64, change: FileChange) {
+        if let Some(index) = self.index.get(&change.path) {
+            let known = &mut self.list[*index].1;
+            known.operation = combine(known.operation, change.operation);
+            known.size = match change.operation {
                 Some(Operation::Deleted) => None,
-                _ => touch.size.or(known.size),
+                _ => change.size.or(known.size),
             };
-            known.kind = touch.kind;
-            known.source = touch.source.or(known.source.take());
+            known.kind = change.kind;
+            known.source = change.source.or(known.source.take());
         } else {
-            self.index.insert(touch.path.clone(), self.list.len());
-            self.list.push((when, touch));
+            self.index.insert(change.path.clone(), self.list.len());
+            self.list.push((event, change));
         }
     }
 
-    /// Evidence about a file from somebody who saw it change, which does not make it one of the run.
-    pub(super) fn add(&mut self, path: &str, operation: Operation) {
-        if let Some(at) = self.index.get(path) {
-            let known = &mut self.list[*at].1;
-            known.operation = then(known.operation, Some(operation));
+    /// Updates the operation of a file from other evidence, such as a file watcher. Unknown files are ignored, as others
+    /// than the run may have changed them.
+    pub(super) fn refine(&mut self, path: &str, operation: Operation) {
+        if let Some(index) = self.index.get(path) {
+            let known = &mut self.list[*index].1;
+            known.operation = combine(known.operation, Some(operation));
         }
     }
 
-    /// Takes all of another collection.
+    /// Records all changes of another collection.
     pub(super) fn merge(&mut self, other: &Self) {
-        for (when, touch) in &other.list {
-            self.touch(*when, touch.clone());
+        for (event, change) in &other.list {
+            self.record(*event, change.clone());
         }
     }
 
     pub(super) fn finish(mut self) -> Vec<Artifact> {
-        self.list.sort_by_key(|(when, _)| *when);
-        let artifact = |(_, touch): (u64, Touch)| Artifact {
-            path: touch.path,
-            operation: touch.operation.unwrap_or(Operation::Modified),
-            size: touch.size,
-            kind: Some(touch.kind),
-            source: touch.source,
+        self.list.sort_by_key(|(event, _)| *event);
+        let artifact = |(_, change): (u64, FileChange)| Artifact {
+            path: change.path,
+            operation: change.operation.unwrap_or(Operation::Modified),
+            size: change.size,
+            kind: Some(change.kind),
+            source: change.source,
         };
         self.list.into_iter().map(artifact).collect()
     }
 }
 
-/// What a call of a tool that writes files will have done when it succeeds. Agents name these tools and their
-/// parameters in similar ways; whether the file was there before, the call does not say.
-pub(super) fn touches(tool: Option<&str>, input: Option<&Value>) -> Vec<Touch> {
+/// Returns the changes by a call of a tool that writes files, if the call succeeds. Agents use similar names for these
+/// tools and their parameters. A call does not show whether the file existed before.
+pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<FileChange> {
     let writes = matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file"));
     let edits = ["Edit", "MultiEdit", "NotebookEdit", "edit", "replace", "replace_in_file", "editor"];
     let path = |input: &Value| {
-        ["/file_path", "/path", "/notebook_path"].iter().find_map(|place| owned(input, place))
+        ["/file_path", "/path", "/notebook_path"].iter().find_map(|pointer| string(input, pointer))
     };
     let known = writes || tool.is_some_and(|tool| edits.contains(&tool));
     let Some((path, input)) = input.filter(|_| known).and_then(|input| Some((path(input)?, input))) else {
         return Vec::new();
     };
     let content = input.get("content").and_then(Value::as_str).filter(|_| writes);
-    // A longer one was truncated.
+    // A longer content was truncated.
     let content = content.filter(|content| content.len() <= MAX_TEXT);
     let size = content.map(|content| content.len() as u64);
-    vec![Touch::of_file(path, None, size)]
+    vec![FileChange::of_file(path, None, size)]
 }
 
-/// What two operations on a file, one behind the other, come to.
-fn then(first: Option<Operation>, second: Option<Operation>) -> Option<Operation> {
+/// Combines two consecutive operations on a file.
+fn combine(first: Option<Operation>, second: Option<Operation>) -> Option<Operation> {
     use Operation::{Created, Deleted, Modified};
     match (first, second) {
         (known, None) | (None, known) => known,
@@ -107,8 +108,8 @@ fn then(first: Option<Operation>, second: Option<Operation>) -> Option<Operation
     }
 }
 
-/// What the contents before and after an edit tell; a content that is absent counts as empty.
-pub(super) fn by_contents(before: Option<u64>, after: Option<u64>) -> Option<Operation> {
+/// Returns the operation that the lengths of the content before and after it imply; a missing content counts as empty.
+pub(super) fn operation_from_lengths(before: Option<u64>, after: Option<u64>) -> Option<Operation> {
     match (before.unwrap_or(0), after.unwrap_or(0)) {
         _ if before.is_none() && after.is_none() => None,
         (0, _) => Some(Operation::Created),

@@ -1,11 +1,11 @@
-//! A run in ATIF, harbor's Agent Trajectory Interchange Format.
+//! Exports a run in ATIF, harbor's Agent Trajectory Interchange Format.
 
 use super::RunOutcome;
-use super::arithmetic::{money, sum};
+use super::arithmetic::{round_cost, sum};
 use super::session::Session;
-use super::state::{Cache, EventStream};
-use super::times::rfc3339;
-use super::trace::{self, Source};
+use super::state::{CachedTokens, Mapper};
+use super::times::format_rfc3339;
+use super::trace::{StepSource, TraceStep};
 use super::types::Quantity;
 use super::usage::Usage;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 const VERSION: &str = "ATIF-v1.8";
 
-/// A run, step by step, as a document in ATIF.
+/// A run with its steps, as a document in ATIF.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trajectory {
     schema_version: &'static str,
@@ -22,12 +22,12 @@ pub struct Trajectory {
     agent: Agent,
     steps: Vec<Step>,
     final_metrics: FinalMetrics,
-    extra: Ended,
+    extra: Extra,
 }
 
-/// How the run ended, which ATIF has no members for.
+/// Result of the run, for which ATIF has no members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Ended {
+struct Extra {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -67,11 +67,11 @@ struct Call {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Observation {
-    results: Vec<Observed>,
+    results: Vec<ObservationResult>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Observed {
+struct ObservationResult {
     source_call_id: String,
     content: String,
 }
@@ -105,35 +105,37 @@ struct FinalMetrics {
     extra: Map<String, Value>,
 }
 
-/// The run of a session, with its outcome and the stream that it was read from.
+/// Creates the trajectory of a session with its outcome.
 pub(super) fn trajectory(
-    stream: Option<&EventStream>,
+    mapper: Option<&Mapper>,
     session: Option<&Session>,
     outcome: RunOutcome,
 ) -> Trajectory {
-    let cache = stream.map_or(Cache::Apart, |stream| stream.cache);
-    let kept = session.and_then(|session| Some((session, session.trace.as_ref()?)));
-    let kept =
-        kept.into_iter().flat_map(|(session, trace)| trace.steps.iter().map(move |step| (session, step)));
-    let mut steps: Vec<Step> = kept.map(|(session, kept)| step(session, kept, cache)).collect();
+    let cached_tokens = mapper.map_or(CachedTokens::Separate, |mapper| mapper.cached_tokens);
+    let trace_step = session.and_then(|session| Some((session, session.trace.as_ref()?)));
+    let trace_step = trace_step
+        .into_iter()
+        .flat_map(|(session, trace)| trace.steps.iter().map(move |step| (session, step)));
+    let mut steps: Vec<Step> =
+        trace_step.map(|(session, trace_step)| step(session, trace_step, cached_tokens)).collect();
     let prompt = outcome.metadata.as_ref().and_then(|metadata| metadata.initial_prompt.clone());
     if let Some(message) = prompt.filter(|_| steps.iter().all(|step| step.source != "user")) {
         steps.insert(0, Step { source: "user", message, ..Step::default() });
     }
     if steps.is_empty() {
-        // ATIF knows no run without a step.
+        // ATIF requires at least one step.
         let message = outcome.error.clone().unwrap_or_else(|| "no steps".to_owned());
         steps.push(Step { source: "system", message, ..Step::default() });
     }
-    for (at, step) in steps.iter_mut().enumerate() {
-        step.step_id = at + 1;
+    for (index, step) in steps.iter_mut().enumerate() {
+        step.step_id = index + 1;
     }
-    let used = metrics(&session.map(|session| session.used.clone()).unwrap_or_default(), cache);
+    let used = metrics(&session.map(|session| session.usage.clone()).unwrap_or_default(), cached_tokens);
     Trajectory {
         schema_version: VERSION,
         session_id: outcome.session_id,
         agent: Agent {
-            name: stream.map_or("unknown", |stream| stream.agent),
+            name: mapper.map_or("unknown", |mapper| mapper.agent),
             version: session
                 .and_then(|session| session.version.clone())
                 .unwrap_or_else(|| "unknown".to_owned()),
@@ -148,14 +150,14 @@ pub(super) fn trajectory(
             extra: used.extra,
         },
         steps,
-        extra: Ended { success: outcome.success, error: outcome.error },
+        extra: Extra { success: outcome.success, error: outcome.error },
     }
 }
 
-fn step(session: &Session, kept: &trace::Step, cache: Cache) -> Step {
+fn step(session: &Session, trace_step: &TraceStep, cached_tokens: CachedTokens) -> Step {
     let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
-    for at in &kept.calls {
-        let (id, name, input, output) = session.calls.kept(*at);
+    for index in &trace_step.calls {
+        let (id, name, input, output) = session.calls.details(*index);
         let arguments = match input {
             Some(Value::Object(members)) => members.clone(),
             Some(Value::Null) | None => Map::new(),
@@ -163,22 +165,22 @@ fn step(session: &Session, kept: &trace::Step, cache: Cache) -> Step {
         };
         tool_calls.push(Call { tool_call_id: id.to_owned(), function_name: name.to_owned(), arguments });
         let content = output.map(str::to_owned);
-        results.extend(content.map(|content| Observed { source_call_id: id.to_owned(), content }));
+        results.extend(content.map(|content| ObservationResult { source_call_id: id.to_owned(), content }));
     }
     Step {
         step_id: 0,
-        timestamp: kept.time.and_then(rfc3339),
-        source: if kept.source == Source::User { "user" } else { "agent" },
-        message: kept.message(),
-        reasoning_content: kept.reasoning(),
+        timestamp: trace_step.time.and_then(format_rfc3339),
+        source: if trace_step.source == StepSource::User { "user" } else { "agent" },
+        message: trace_step.message(),
+        reasoning_content: trace_step.reasoning(),
         tool_calls,
         observation: Some(Observation { results }).filter(|observation| !observation.results.is_empty()),
-        metrics: kept.usage.as_ref().map(|usage| metrics(usage, cache)),
+        metrics: trace_step.usage.as_ref().map(|usage| metrics(usage, cached_tokens)),
     }
 }
 
-fn metrics(usage: &Usage, cache: Cache) -> Metrics {
-    let cached = sum(usage.cache_read, usage.cache_write).filter(|_| cache == Cache::Apart);
+fn metrics(usage: &Usage, cached_tokens: CachedTokens) -> Metrics {
+    let cached = sum(usage.cache_read, usage.cache_write).filter(|_| cached_tokens == CachedTokens::Separate);
     let others = [("reasoning_tokens", usage.reasoning), ("cache_write_tokens", usage.cache_write)];
     let others =
         others.into_iter().filter_map(|(key, tokens)| Some((key, tokens.filter(|tokens| *tokens > 0.0)?)));
@@ -186,7 +188,7 @@ fn metrics(usage: &Usage, cache: Cache) -> Metrics {
         prompt_tokens: sum(usage.input, cached).map(Quantity),
         completion_tokens: usage.output.map(Quantity),
         cached_tokens: usage.cache_read.map(Quantity),
-        cost_usd: usage.cost.map(money).map(Quantity),
+        cost_usd: usage.cost.map(round_cost).map(Quantity),
         extra: others.map(|(key, tokens)| (key.to_owned(), json!(Quantity(tokens)))).collect(),
     }
 }

@@ -1,8 +1,8 @@
-//! The tool calls of a session: each call once, however often its part is updated.
+//! The tool calls of a session; a call that is updated several times counts once.
 
-use super::arithmetic::span;
-use super::artifacts::{Touch, by_contents};
-use super::event::EventFields;
+use super::arithmetic::elapsed;
+use super::artifacts::{FileChange, operation_from_lengths};
+use super::event_fields::EventFields;
 use super::fields::Field;
 use super::types::{CallStatus, Operation, Quantity, ToolCall};
 use serde_json::Value;
@@ -10,60 +10,60 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What one event tells of a call.
+/// What one event reports about a call.
 #[derive(Debug, Default)]
 pub(super) struct Update<'e> {
     pub(super) id: &'e str,
-    /// A call begins, even if an earlier one had this id.
+    /// True if a new call begins, even if an earlier one has this id.
     pub(super) begins: bool,
     pub(super) message: Option<&'e str>,
     pub(super) name: Option<&'e str>,
-    /// How it ended; none as long as it has not.
+    /// Status of a call that has ended.
     pub(super) status: Option<CallStatus>,
     pub(super) start: Option<f64>,
     pub(super) end: Option<f64>,
     pub(super) input: Option<Value>,
     pub(super) output: Option<String>,
-    /// The files that it touches if it succeeds.
-    pub(super) touches: Vec<Touch>,
+    /// Files that the call changes if it succeeds.
+    pub(super) file_changes: Vec<FileChange>,
 }
 
-/// What became of an update.
+/// Result of an update.
 #[derive(Debug)]
-pub(super) struct Taken {
-    /// Which call it is.
-    pub(super) at: usize,
-    /// The call is new.
-    pub(super) new: bool,
-    /// The files that it touched.
-    pub(super) touches: Vec<Touch>,
+pub(super) struct UpdateResult {
+    /// Index of the call.
+    pub(super) index: usize,
+    pub(super) is_new: bool,
+    /// Files that the call changed, once it has succeeded.
+    pub(super) file_changes: Vec<FileChange>,
 }
 
 #[derive(Debug, Default)]
 struct Call {
-    /// Kept if inputs and outputs are.
+    /// Empty unless inputs and outputs are kept.
     id: String,
     name: Rc<str>,
-    /// Hash of the message that it belongs to.
+    /// Hash of the id of its message.
     message: Option<u64>,
-    /// How it ended; none as long as it has not.
+    /// `None` until the call has ended.
     status: Option<CallStatus>,
     start: Option<f64>,
     end: Option<f64>,
     input: Option<Value>,
     output: Option<String>,
-    touches: Vec<Touch>,
+    file_changes: Vec<FileChange>,
 }
 
-/// The tool calls of a session, in the order they were begun.
+/// The tool calls of a session, in the order of their start.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Call>,
-    /// By hash of the call id, the call that had it last.
+    /// Maps the hash of a call id to the last call with that id.
     index: HashMap<u64, usize>,
-    names: Vec<Rc<str>>,
-    /// How many have not ended.
-    open: usize,
+    /// Names of tools, each stored once.
+    shared_names: Vec<Rc<str>>,
+    /// Number of calls that have not ended.
+    open_count: usize,
 }
 
 impl Calls {
@@ -71,24 +71,24 @@ impl Calls {
         self.list.is_empty()
     }
 
-    /// Whether a call has begun and not ended.
+    /// Whether a call has not ended.
     pub(super) fn any_open(&self) -> bool {
-        self.open > 0
+        self.open_count > 0
     }
 
-    /// Whether a call with this id began.
+    /// Whether there is a call with this id.
     pub(super) fn knows(&self, id: &str) -> bool {
         self.index.contains_key(&xxh3_64(id.as_bytes()))
     }
 
-    /// Takes an update of a tool part. None when it does not name its call.
-    pub(super) fn update(&mut self, event: &EventFields, full: bool) -> Option<Taken> {
+    /// Applies an update of a tool part. Returns `None` if the part has no call id.
+    pub(super) fn update_from_part(&mut self, event: &EventFields, full: bool) -> Option<UpdateResult> {
         let output = event.text(Field::ToolOutput).or(event.text(Field::ToolError));
         let update = Update {
-            id: event.name(Field::CallId).or(event.name(Field::PartId))?,
+            id: event.nonempty(Field::CallId).or(event.nonempty(Field::PartId))?,
             begins: false,
-            message: event.name(Field::PartMessage),
-            name: event.name(Field::Tool),
+            message: event.nonempty(Field::PartMessage),
+            name: event.nonempty(Field::Tool),
             status: match event.text(Field::ToolStatus) {
                 Some("completed") => Some(CallStatus::Completed),
                 Some("error") => Some(CallStatus::Error),
@@ -98,65 +98,65 @@ impl Calls {
             end: event.number(Field::ToolEnd),
             input: event.input.clone(),
             output: output.map(str::to_owned),
-            touches: Vec::new(),
+            file_changes: Vec::new(),
         };
-        Some(self.take(update, full))
+        Some(self.apply(update, full))
     }
 
-    /// Takes what one event tells of a call.
-    pub(super) fn take(&mut self, update: Update<'_>, full: bool) -> Taken {
+    /// Applies an update; inputs and outputs are kept if `full` is true.
+    pub(super) fn apply(&mut self, update: Update<'_>, full: bool) -> UpdateResult {
         let hash = xxh3_64(update.id.as_bytes());
         let message = update.message.map(|message| xxh3_64(message.as_bytes()));
-        // Some providers give the ids of calls anew with each message.
+        // Some providers reuse the ids of calls in each message.
         let same = |call: &Call| {
             !(update.begins && call.status.is_some())
                 && (call.message.is_none() || message.is_none() || call.message == message)
         };
-        let known = self.index.get(&hash).copied().filter(|at| same(&self.list[*at]));
-        let at = known.unwrap_or_else(|| {
-            let name = self.name(update.name.unwrap_or("unknown"));
+        let known = self.index.get(&hash).copied().filter(|index| same(&self.list[*index]));
+        let index = known.unwrap_or_else(|| {
+            let name = self.shared_name(update.name.unwrap_or("unknown"));
             let id = if full { update.id.to_owned() } else { String::new() };
             self.list.push(Call { id, name, message, ..Call::default() });
             self.index.insert(hash, self.list.len() - 1);
-            self.open += 1;
+            self.open_count += 1;
             self.list.len() - 1
         });
         if let Some(name) = update.name {
-            self.list[at].name = self.name(name);
+            self.list[index].name = self.shared_name(name);
         }
-        let mut taken = Taken { at, new: known.is_none(), touches: Vec::new() };
-        let call = &mut self.list[at];
+        let mut result = UpdateResult { index, is_new: known.is_none(), file_changes: Vec::new() };
+        let call = &mut self.list[index];
         if update.status.is_none() && call.status.is_some() {
-            return taken; // An update that comes late.
+            return result; // A late update.
         }
-        self.open -= usize::from(update.status.is_some() && call.status.is_none());
+        self.open_count -= usize::from(update.status.is_some() && call.status.is_none());
         call.status = update.status.or(call.status);
         call.message = message.or(call.message);
         call.start = update.start.or(call.start);
         call.end = update.end.or(call.end);
         call.input = update.input.filter(|_| full).or(call.input.take());
         call.output = update.output.filter(|_| full).or(call.output.take());
-        call.touches.extend(update.touches);
+        call.file_changes.extend(update.file_changes);
         if call.status.is_some() {
-            taken.touches = std::mem::take(&mut call.touches);
-            taken.touches.retain(|_| call.status == Some(CallStatus::Completed));
+            result.file_changes = std::mem::take(&mut call.file_changes);
+            result.file_changes.retain(|_| call.status == Some(CallStatus::Completed));
         }
-        taken
+        result
     }
 
-    /// Id, input and output of a call, as far as they are kept.
-    pub(super) fn kept(&self, at: usize) -> (&str, &str, Option<&Value>, Option<&str>) {
-        let call = &self.list[at];
+    /// Returns id, name, input and output of a call, as far as they are kept.
+    pub(super) fn details(&self, index: usize) -> (&str, &str, Option<&Value>, Option<&str>) {
+        let call = &self.list[index];
         (&call.id, &call.name, call.input.as_ref(), call.output.as_deref())
     }
 
-    /// Names repeat: each is held once.
-    fn name(&mut self, name: &str) -> Rc<str> {
-        if let Some(known) = self.names.iter().rev().take(64).find(|known| &***known == name) {
+    /// Returns the stored copy of a name, as the same few names repeat.
+    fn shared_name(&mut self, name: &str) -> Rc<str> {
+        if let Some(known) = self.shared_names.iter().rev().take(64).find(|known| &***known == name) {
             return Rc::clone(known);
         }
-        self.names.push(name.into());
-        Rc::clone(&self.names[self.names.len() - 1])
+        self.shared_names.push(name.into());
+        Rc::clone(&self.shared_names[self.shared_names.len() - 1])
     }
 
     pub(super) fn finish(&self) -> Vec<ToolCall> {
@@ -164,35 +164,35 @@ impl Calls {
             name: call.name.to_string(),
             inputs: call.input.clone().unwrap_or(Value::Null),
             outputs: call.output.clone(),
-            duration_ms: span(call.start, call.end).map(Quantity),
+            duration_ms: elapsed(call.start, call.end).map(Quantity),
             status: call.status.unwrap_or(CallStatus::Cancelled),
         };
         self.list.iter().map(finish).collect()
     }
 }
 
-/// What a completed call of a tool that edits files tells of them.
-pub(super) fn touches(event: &EventFields) -> Vec<Touch> {
+/// Returns the changes of files by a completed call, as opencode's tools report them.
+pub(super) fn file_changes(event: &EventFields) -> Vec<FileChange> {
     if event.text(Field::ToolStatus) != Some("completed") {
         return Vec::new();
     }
     let content = event.length(Field::ToolContent);
-    let path = event.owned(Field::ToolPath).or(event.owned(Field::DiffPath));
+    let path = event.string(Field::ToolPath).or(event.string(Field::DiffPath));
     match event.text(Field::Tool) {
         Some("write") => {
             let operation = event.flag(Field::ToolExists);
             let operation =
-                operation.map(|there| if there { Operation::Modified } else { Operation::Created });
-            path.map(|path| Touch::of_file(path, operation, content)).into_iter().collect()
+                operation.map(|existed| if existed { Operation::Modified } else { Operation::Created });
+            path.map(|path| FileChange::of_file(path, operation, content)).into_iter().collect()
         }
         Some("edit" | "multiedit") => {
             let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
-            let operation = by_contents(before, after);
-            path.map(|path| Touch::of_file(path, operation, after)).into_iter().collect()
+            let operation = operation_from_lengths(before, after);
+            path.map(|path| FileChange::of_file(path, operation, after)).into_iter().collect()
         }
         Some("patch" | "apply_patch") => {
             let kinds = event.list(Field::PatchKinds);
-            let operation = |at: usize| match kinds.get(at).map(String::as_str) {
+            let operation = |index: usize| match kinds.get(index).map(String::as_str) {
                 Some("add") => Some(Operation::Created),
                 Some("delete") => Some(Operation::Deleted),
                 Some("update" | "move") => Some(Operation::Modified),
@@ -200,8 +200,9 @@ pub(super) fn touches(event: &EventFields) -> Vec<Touch> {
             };
             let paths = event.list(Field::PatchPaths).iter().enumerate();
             let paths = paths.filter(|(_, path)| !path.is_empty());
-            let touch = |(at, path): (usize, &String)| Touch::of_file(path.clone(), operation(at), None);
-            paths.map(touch).collect()
+            let change =
+                |(index, path): (usize, &String)| FileChange::of_file(path.clone(), operation(index), None);
+            paths.map(change).collect()
         }
         _ => Vec::new(),
     }

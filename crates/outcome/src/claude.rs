@@ -1,43 +1,48 @@
-//! What Claude Code prints: messages of the API with their blocks, then a result. Qwen Code has the same form.
+//! Mapper of Claude Code: messages of the API with their blocks, then a result. Qwen Code has the same format.
 
 use super::Dialect;
-use super::artifacts::touches;
+use super::artifacts::file_changes;
 use super::calls::Update;
-use super::json::{items, name, number, only_key, owned, sum, text, texts};
+use super::json::{items, nonempty, number, only_key, string, sum_members, text, texts};
 use super::session::{Activity, Session};
-use super::state::{Cache, EventStream, Events, State, Taken, unfinished};
+use super::state::{CachedTokens, MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::{CallStatus, Operation};
 use super::usage::Usage;
 use serde_json::Value;
 
-pub(super) const STREAM: EventStream = EventStream {
+pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Claude,
     agent: "claude-code",
-    cache: Cache::Apart,
-    events: Events::Values {
-        begins: |event| begins(event, "/claude_code_version") || is_result(event),
-        // The usage of a message is that at its beginning.
-        take: |state, event| {
-            take(
+    cached_tokens: CachedTokens::Separate,
+    map: MapFn::Values {
+        detects: |event| detects(event, "/claude_code_version") || is_result(event),
+        // The usage of a message is measured at its beginning, and not final.
+        map_event: |state, event| {
+            map_event(
                 state,
                 event,
-                &Form { version: "/claude_code_version", provider: Some("anthropic"), usage: false },
+                &Variant {
+                    version: "/claude_code_version",
+                    provider: Some("anthropic"),
+                    has_final_usage: false,
+                },
             )
         },
     },
-    unfinished,
+    failure_reason,
 };
 
-/// How agents of this form differ.
-pub(super) struct Form {
+/// What differs between the agents with this format.
+pub(super) struct Variant {
+    /// Pointer of the agent's version in the first event.
     pub(super) version: &'static str,
     pub(super) provider: Option<&'static str>,
-    /// Messages have their usage.
-    pub(super) usage: bool,
+    /// True if messages have their final usage.
+    pub(super) has_final_usage: bool,
 }
 
-/// Whether it is the first event of an agent whose version has this key.
-pub(super) fn begins(event: &Value, version: &str) -> bool {
+/// Whether the event is the first one of an agent with its version at this pointer.
+pub(super) fn detects(event: &Value, version: &str) -> bool {
     text(event, "/subtype") == Some("init") && event.pointer(version).is_some()
 }
 
@@ -45,58 +50,60 @@ fn is_result(event: &Value) -> bool {
     text(event, "/type") == Some("result") && event.get("subtype").is_some()
 }
 
-pub(super) fn take(state: &mut State, event: &Value, form: &Form) -> Taken {
+pub(super) fn map_event(state: &mut State, event: &Value, variant: &Variant) -> MapResult {
     let kind = text(event, "/type").unwrap_or_default();
     if !(matches!(kind, "system" | "assistant" | "user") || is_result(event)) {
-        return Taken::Unknown;
+        return MapResult::Unknown;
     }
-    let Some(session) = state.session(name(event, "/session_id")) else { return Taken::Idle };
+    let Some(session) = state.session(nonempty(event, "/session_id")) else { return MapResult::Ignored };
     match (kind, text(event, "/subtype")) {
         ("system", Some("init")) => {
-            session.version = owned(event, form.version);
-            session.assistant.model = owned(event, "/model");
-            session.assistant.provider = form.provider.map(str::to_owned);
+            session.version = string(event, variant.version);
+            session.assistant.model = string(event, "/model");
+            session.assistant.provider = variant.provider.map(str::to_owned);
             session.steps = session.steps.or(Some(0.0));
             session.activity = Activity::Busy;
         }
         ("system", Some("api_retry")) => {
-            session.retry(name(event, "/error"), number(event, "/attempt"));
+            session.add_retry(nonempty(event, "/error"), number(event, "/attempt"));
         }
-        ("system", _) => return Taken::Idle,
-        ("assistant", _) => assistant(session, event, form),
+        ("system", _) => return MapResult::Ignored,
+        ("assistant", _) => assistant(session, event, variant),
         ("user", _) => user(session, event),
-        _ => result(session, event, form),
+        _ => result(session, event, variant),
     }
-    Taken::Understood
+    MapResult::Understood
 }
 
-fn assistant(session: &mut Session, event: &Value, form: &Form) {
-    let of_parent = name(event, "/parent_tool_use_id").is_none();
-    let id = name(event, "/message/id").unwrap_or_default();
-    if of_parent {
+fn assistant(session: &mut Session, event: &Value, variant: &Variant) {
+    let is_main_agent = nonempty(event, "/parent_tool_use_id").is_none();
+    let id = nonempty(event, "/message/id").unwrap_or_default();
+    if is_main_agent {
         session.activity = Activity::Busy;
-        // A message comes in as many events as it has blocks.
+        // A message has one event for each block.
         if session.last_finish.as_deref() != Some(id) {
             session.last_finish = Some(id.to_owned());
-            session.step(id, None);
+            session.begin_step(id, None);
             session.steps = Some(session.steps.unwrap_or(0.0) + 1.0);
         }
-        if form.usage {
-            session.used_in_step(usage(event, "/message/usage"));
+        if variant.has_final_usage {
+            session.set_step_usage(usage(event, "/message/usage"));
         }
     }
     for block in items(event, "/message/content") {
         match text(block, "/type") {
-            Some("text") if of_parent => session.text(text(block, "/text").unwrap_or_default()),
-            Some("thinking") if of_parent => session.reasoning(text(block, "/thinking").unwrap_or_default()),
+            Some("text") if is_main_agent => session.add_text(text(block, "/text").unwrap_or_default()),
+            Some("thinking") if is_main_agent => {
+                session.add_reasoning(text(block, "/thinking").unwrap_or_default())
+            }
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
-                let (tool, input) = (name(block, "/name"), block.get("input"));
-                session.call(Update {
-                    id: name(block, "/id").unwrap_or_default(),
+                let (tool, input) = (nonempty(block, "/name"), block.get("input"));
+                session.update_call(Update {
+                    id: nonempty(block, "/id").unwrap_or_default(),
                     begins: true,
                     name: tool,
                     input: input.cloned(),
-                    touches: touches(tool, input),
+                    file_changes: file_changes(tool, input),
                     ..Update::default()
                 });
             }
@@ -106,66 +113,66 @@ fn assistant(session: &mut Session, event: &Value, form: &Form) {
 }
 
 fn user(session: &mut Session, event: &Value) {
-    let of_parent = name(event, "/parent_tool_use_id").is_none();
-    // It says what became of a file that was written.
+    let is_main_agent = nonempty(event, "/parent_tool_use_id").is_none();
+    // The result reports whether a written file was created or modified.
     let operation = match text(event, "/tool_use_result/type") {
         Some("create") => Some(Operation::Created),
         Some("update") => Some(Operation::Modified),
         _ => None,
     };
-    let written = operation.zip(owned(event, "/tool_use_result/filePath"));
-    if let Some(text) = text(event, "/message/content").filter(|_| of_parent) {
-        session.user(&session.event.to_string(), text, None);
+    let written = operation.zip(string(event, "/tool_use_result/filePath"));
+    if let Some(text) = text(event, "/message/content").filter(|_| is_main_agent) {
+        session.add_user_message(&session.event.to_string(), text, None);
     }
     for block in items(event, "/message/content") {
-        match (text(block, "/type"), name(block, "/tool_use_id")) {
+        match (text(block, "/type"), nonempty(block, "/tool_use_id")) {
             (Some("tool_result"), Some(id)) => {
                 let failed = block.get("is_error") == Some(&Value::Bool(true));
-                // What the model says next is another message, even with an id that comes again.
-                session.last_finish = session.last_finish.take().filter(|_| !of_parent);
-                session.call(Update {
+                // The next text of the model begins another message, even if its id is the same.
+                session.last_finish = session.last_finish.take().filter(|_| !is_main_agent);
+                session.update_call(Update {
                     id,
                     status: Some(if failed { CallStatus::Error } else { CallStatus::Completed }),
                     output: texts(block, "/content"),
                     ..Update::default()
                 });
                 if let Some((operation, path)) = &written {
-                    session.artifacts.add(path, *operation);
+                    session.artifacts.refine(path, *operation);
                 }
             }
-            (Some("text"), _) if of_parent => {
+            (Some("text"), _) if is_main_agent => {
                 let text = text(block, "/text").unwrap_or_default();
-                session.user(&session.event.to_string(), text, None);
+                session.add_user_message(&session.event.to_string(), text, None);
             }
             _ => {}
         }
     }
 }
 
-fn result(session: &mut Session, event: &Value, form: &Form) {
+fn result(session: &mut Session, event: &Value, variant: &Variant) {
     if session.steps.is_none() {
-        // It is a document of its own, which does not show the calls.
-        session.uncounted = Some(None);
+        // Without earlier events, the result is a single document, which does not show the calls.
+        session.hidden_call_count = Some(None);
         session.steps = number(event, "/num_turns");
     }
     session.activity = Activity::Idle;
     session.duration = number(event, "/duration_ms");
-    session.used = Usage { cost: number(event, "/total_cost_usd"), ..usage(event, "/usage") };
-    session.used.reasoning = sum(event, "/stats/models", "/tokens/thoughts");
+    session.usage = Usage { cost: number(event, "/total_cost_usd"), ..usage(event, "/usage") };
+    session.usage.reasoning = sum_members(event, "/stats/models", "/tokens/thoughts");
     if session.assistant.model.is_none() {
         session.assistant.model = only_key(event, "/modelUsage").cloned();
-        session.assistant.provider = form.provider.map(str::to_owned);
+        session.assistant.provider = variant.provider.map(str::to_owned);
     }
     for denial in items(event, "/permission_denials") {
-        let tool = name(denial, "/tool_name").unwrap_or("unknown");
+        let tool = nonempty(denial, "/tool_name").unwrap_or("unknown");
         session.warnings.add(&format!("Permission required: {tool}"));
-        session.permissions.refuse();
+        session.permissions.reject();
     }
     let (answer, subtype) =
         (text(event, "/result"), text(event, "/subtype").filter(|kind| *kind != "success"));
     let failed = subtype.is_some() || event.get("is_error") == Some(&Value::Bool(true));
-    // Qwen Code ends with success after an error of the provider.
-    if failed || form.usage && answer.is_some_and(|answer| answer.starts_with("[API Error")) {
+    // Qwen Code reports success after an error of the provider.
+    if failed || variant.has_final_usage && answer.is_some_and(|answer| answer.starts_with("[API Error")) {
         let status = number(event, "/api_error_status").map(|status| status.to_string());
         let message = answer.or(text(event, "/errors/0")).or(text(event, "/error/message")).or(subtype);
         session.fail(status.or(subtype.map(str::to_owned)), message.unwrap_or("the result is an error"));
@@ -175,8 +182,8 @@ fn result(session: &mut Session, event: &Value, form: &Form) {
     session.answer = answer.map(|answer| answer.trim().to_owned()).filter(|answer| !answer.is_empty());
 }
 
-fn usage(event: &Value, at: &str) -> Usage {
-    let tokens = |key: &str| number(event, &format!("{at}/{key}"));
+fn usage(event: &Value, pointer: &str) -> Usage {
+    let tokens = |key: &str| number(event, &format!("{pointer}/{key}"));
     Usage {
         input: tokens("input_tokens"),
         output: tokens("output_tokens"),

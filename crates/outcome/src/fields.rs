@@ -1,16 +1,15 @@
-//! Which members of an event are needed, as a table.
+//! Table of the members of an event that opencode's mappers need.
 
-/// Declares the fields, each with the places where it is.
+/// Declares the fields, each with the paths at which it occurs.
 macro_rules! fields {
-    ($($field:ident: $($place:literal),+;)+) => {
-        /// A member that is needed. Events of several dialects fill the same one.
+    ($($field:ident: $($path:literal),+;)+) => {
+        /// A member that is needed. Events of several dialects may fill the same field.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Field { $($field,)+ }
 
-        /// Where each field is: keys with dots between, the first of which may be one of [`SHARED`]; `*`
-        /// stands for each element of an array. Of several places of a field the last one that is there
-        /// counts.
-        pub(super) const FIELDS: &[(Field, &[&str])] = &[$((Field::$field, &[$($place),+]),)+];
+        /// The paths of each field: keys separated by dots. The first may be an alias of [`ALIASES`]; `*` stands for each
+        /// element of an array. If an event has several paths of a field, the last one counts.
+        pub(super) const FIELDS: &[(Field, &[&str])] = &[$((Field::$field, &[$($path),+]),)+];
     };
 }
 
@@ -96,47 +95,48 @@ fields! {
     FileUrl: "{part}.url";
 }
 
-/// Where errors are, of sessions, messages and runs, and where parts are, of both dialects.
-const SHARED: [(&str, &[&str]); 2] = [
+/// Aliases for the paths of errors (of sessions, messages and runs) and of parts (of both dialects).
+const ALIASES: [(&str, &[&str]); 2] = [
     ("{error}", &["error", "properties.error", "properties.info.error"]),
     ("{part}", &["part", "properties.part"]),
 ];
 
-/// The keys on each of the ways that a place of [`FIELDS`] stands for.
-pub(super) fn ways(place: &'static str) -> impl Iterator<Item = impl Iterator<Item = &'static str>> {
-    let shared = SHARED.into_iter().find_map(|(name, above)| Some((above, place.strip_prefix(name)?)));
-    let (above, below) = shared.unwrap_or((&[""], place));
+/// Returns the keys of each path that a path of [`FIELDS`] stands for.
+pub(super) fn expand_path(path: &'static str) -> impl Iterator<Item = impl Iterator<Item = &'static str>> {
+    let expanded =
+        ALIASES.into_iter().find_map(|(alias, prefixes)| Some((prefixes, path.strip_prefix(alias)?)));
+    let (prefixes, suffix) = expanded.unwrap_or((&[""], path));
     let keys =
-        move |above: &&'static str| above.split('.').chain(below.split('.')).filter(|key| !key.is_empty());
-    above.iter().map(keys)
+        move |prefix: &&'static str| prefix.split('.').chain(suffix.split('.')).filter(|key| !key.is_empty());
+    prefixes.iter().map(keys)
 }
 
-/// What is kept of a text.
+/// How much of a text is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum TextLimit {
     /// Up to this many bytes.
     Bytes(usize),
-    /// Up to [`MAX_NAME`] bytes, or [`MAX_TEXT`] if inputs and outputs were asked for.
-    Short,
-    /// Its length only.
+    /// Up to [`MAX_NAME`] bytes, or [`MAX_TEXT`] if inputs and outputs are kept.
+    Name,
+    /// Only its length.
     Length,
-    /// Nothing, unless inputs and outputs were asked for.
-    Full,
+    /// Up to [`MAX_TEXT`] bytes if inputs and outputs are kept, otherwise nothing.
+    OnlyFull,
 }
 
-/// A longer text of the stream is cut here, in bytes: what is made of one event stays small whatever
-/// the event is.
+/// Maximum length of a text, in bytes; longer texts are truncated, so that one event needs little memory.
 pub(super) const MAX_TEXT: usize = 1 << 20;
+/// Maximum length of a name or id, in bytes.
 pub(super) const MAX_NAME: usize = 4 << 10;
 
 impl Field {
-    pub(super) const fn keep(self) -> Keep {
+    pub(super) const fn text_limit(self) -> TextLimit {
         match self {
-            Self::Text | Self::DeltaText | Self::ErrorText | Self::ErrorStack => Keep::Bytes(MAX_TEXT),
-            Self::ToolContent | Self::DiffBefore | Self::DiffAfter => Keep::Length,
-            Self::ToolInput | Self::ToolOutput => Keep::Full,
-            Self::SourceValue => Keep::Short,
-            _ => Keep::Bytes(MAX_NAME),
+            Self::Text | Self::DeltaText | Self::ErrorText | Self::ErrorStack => TextLimit::Bytes(MAX_TEXT),
+            Self::ToolContent | Self::DiffBefore | Self::DiffAfter => TextLimit::Length,
+            Self::ToolInput | Self::ToolOutput => TextLimit::OnlyFull,
+            Self::SourceValue => TextLimit::Name,
+            _ => TextLimit::Bytes(MAX_NAME),
         }
     }
 }

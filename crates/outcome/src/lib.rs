@@ -1,19 +1,17 @@
-//! From an agent's event stream to one [`RunOutcome`].
+//! Summarises the event stream of an agent as one [`RunOutcome`].
 #![doc = include_str!("../README.md")]
 //!
-//! The mapping is that of the document on opencode's JSON output, except where real streams
-//! show it wrong: a call whose part is updated five times is one call, a file is created or deleted
-//! when there is evidence of it, and a stream in which nothing was understood is no success. The
-//! agents of [`Dialect`] are told apart by their first event; of several sessions the main one is that
-//! of the parent.
+//! The mapping follows the document on opencode's JSON output, except where real streams contradict it: a call whose part
+//! is updated five times is one call, a file counts as created or deleted only if an event shows it, and a run without
+//! known events is not a success. The first known event determines the [`Dialect`]. If a stream has several sessions, the
+//! outermost parent is the main one.
 //!
-//! Streams are read in constant memory: what grows is only the outcome, and the steps where they are
-//! kept for an export. Parts that carry nothing which is needed are passed over and not built. Lines
-//! that cannot be read are skipped with a warning; partial data never makes an error.
+//! Streams are read in constant memory: only the outcome grows, and the steps if they are kept for an export. Parts that
+//! are not needed are skipped. Lines that cannot be read are skipped with a warning; incomplete data is never an error.
 //!
-//! opencode's events, which are many, are walked through field by field (`event`, `fields`); those of
-//! the others are built as values (`whole`) and read with `json`. A dialect is one file, with a row in
-//! `streams`; what all share is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
+//! opencode has many events, of which only some fields are read (`event_fields`, `fields`). The events of other agents are
+//! built as values (`event_builder`) and read with `json`. Each dialect has one file with a mapper, which is listed in
+//! `mappers`. Shared state is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod arithmetic;
@@ -23,63 +21,63 @@ mod calls;
 mod claude;
 mod cline;
 mod codex;
-mod event;
+mod collector;
+mod event_builder;
+mod event_fields;
 mod fields;
 mod gemini;
 mod json;
+mod mappers;
 mod metrics;
 mod opencode;
 mod opencode_run;
 mod pi;
 mod qwen;
-mod read;
 mod session;
 mod state;
 mod stderr;
-mod streams;
 mod texts;
 mod times;
 mod trace;
 mod types;
 mod usage;
 mod warnings;
-mod whole;
 
 pub use atif::Trajectory;
-pub use read::Collector;
+pub use collector::Collector;
+pub use event_builder::MAX_LINE;
 pub use types::{
     Artifact, ArtifactKind, ArtifactSource, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity,
     RunOutcome, SourceText, ToolCall,
 };
-pub use whole::MAX_LINE;
 
-/// Which agent's events a stream holds.
+/// The agent whose events a stream has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Dialect {
-    /// Told apart by the first event that one of the others knows.
+    /// Detected by the first event of a known agent.
     #[default]
     Auto,
-    /// opencode's events, as its document has them and as its server sends them.
+    /// Events of opencode, as documented and as its server sends them.
     Opencode,
-    /// What `opencode run --format json` prints.
+    /// Output of `opencode run --format json`.
     OpencodeRun,
-    /// What `claude -p` prints with `--output-format stream-json` or `json`.
+    /// Output of `claude -p --output-format stream-json` or `json`.
     Claude,
-    /// What `codex exec --json` prints, of 0.42 and later.
+    /// Output of `codex exec --json`, version 0.42 and later.
     Codex,
-    /// What `gemini` prints with `--output-format stream-json` or `json`.
+    /// Output of `gemini --output-format stream-json` or `json`.
     Gemini,
-    /// What `qwen` prints with `--output-format stream-json` or `json`.
+    /// Output of `qwen --output-format stream-json` or `json`.
     Qwen,
-    /// What `pi --mode json` prints.
+    /// Output of `pi --mode json`.
     Pi,
-    /// What `cline --json` prints.
+    /// Output of `cline --json`.
     Cline,
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Self; 9] = [
         Self::Auto,
         Self::Opencode,
@@ -93,30 +91,29 @@ impl Dialect {
     ];
 }
 
-/// What is known of a run beside its stream, and what is wanted.
+/// Options of a [`Collector`], and facts about the run that its stream does not have.
 #[derive(Debug, Clone, Default)]
 pub struct OutcomeOptions {
-    /// Whose events they are.
+    /// Agent of the stream.
     pub dialect: Dialect,
-    /// Keep the inputs and outputs of tools, each up to 1 MiB.
+    /// Keep inputs and outputs of tool calls, up to 1 MiB each.
     pub full: bool,
-    /// Keep the steps, for [`Collector::atif`]: memory grows with them.
+    /// Keep the steps for [`Collector::atif`]; memory then grows with the run.
     pub steps: bool,
-    /// The exit code of the program; one that is not 0 makes the run a failure.
+    /// Exit code of the agent; any other than 0 makes the run a failure.
     pub exit_code: Option<i32>,
-    /// The prompt that the agent was given.
+    /// Prompt of the run.
     pub initial_prompt: Option<String>,
-    /// Which attempt it is, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: Option<u32>,
 }
 
-/// The outcome of a run from the lines of its stream, with [`OutcomeOptions::default`].
+/// Returns the outcome of a run from the lines of its stream, with [`OutcomeOptions::default`].
 ///
-/// A line may end in its newline or not, may be a `data:` line of server-sent events, and need not be
-/// UTF-8. Nothing is an error: a line that cannot be read is a warning of the outcome, and a stream in
-/// which nothing was understood is a failed run.
+/// Lines may end in a newline, may be `data:` lines of server-sent events, and need not be UTF-8. This never fails: a line
+/// that cannot be read becomes a warning of the outcome, and a stream without known events becomes a failed run.
 ///
-/// [`Collector`] does the same for readers, with options, and at any time between.
+/// [`Collector`] reads from readers, has options, and returns the outcome at any time.
 pub fn outcome<L: AsRef<[u8]>>(lines: impl IntoIterator<Item = L>) -> RunOutcome {
     let collector = Collector::new(OutcomeOptions::default());
     collector.read_lines(lines);

@@ -1,50 +1,51 @@
-//! What `opencode run --format json` prints: steps, texts, tools in their final states, an error.
+//! Mapper of `opencode run --format json`: steps, texts, tools in their final state, an error.
 
 use super::Dialect;
-use super::event::EventFields;
+use super::event_fields::EventFields;
 use super::fields::Field;
 use super::opencode::{step, trace_text};
 use super::session::{Activity, Session, error_details};
-use super::state::{Cache, EventStream, Events, State, Taken};
+use super::state::{CachedTokens, MapFn, MapResult, Mapper, State};
 
-pub(super) const STREAM: EventStream = EventStream {
+pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::OpencodeRun,
     agent: "opencode",
-    cache: Cache::Apart,
-    events: Events::Fields(take),
-    unfinished,
+    cached_tokens: CachedTokens::Separate,
+    map: MapFn::Fields(map_event),
+    failure_reason,
 };
 
-fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
+fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
     match kind {
-        "reasoning" if !event.has(Field::Part) => return Taken::Idle,
+        "reasoning" if !event.has(Field::Part) => return MapResult::Ignored,
         "step_start" | "text" | "reasoning" | "tool_use" | "step_finish" | "error" => {}
-        "user" | "done" if event.has(Field::Session) => return Taken::Idle,
-        _ => return Taken::Unknown,
+        "user" | "done" if event.has(Field::Session) => return MapResult::Ignored,
+        _ => return MapResult::Unknown,
     }
     let error = (kind == "error").then(|| error_details(event));
     match error {
-        Some(None) => return Taken::Lacks("an error"),
-        None if !event.has(Field::Part) => return Taken::Lacks("a part"),
+        Some(None) => return MapResult::Missing("an error"),
+        None if !event.has(Field::Part) => return MapResult::Missing("a part"),
         _ => {}
     }
-    let Some(session) = state.session(event.name(Field::Session).or(event.name(Field::PartSession))) else {
-        return Taken::Idle;
+    let Some(session) = state.session(event.nonempty(Field::Session).or(event.nonempty(Field::PartSession)))
+    else {
+        return MapResult::Ignored;
     };
     session.announced = true;
     let time = event.number(Field::Timestamp);
-    session.at(time);
+    session.record_time(time);
     if let Some(details) = error.flatten() {
         session.error = Some(details);
-        return Taken::Understood;
+        return MapResult::Understood;
     }
-    session.acted = true;
+    session.has_activity = true;
     session.assistant.created = session.assistant.created.or(time);
-    let message = event.name(Field::PartMessage).unwrap_or_default();
+    let message = event.nonempty(Field::PartMessage).unwrap_or_default();
     if session.role(message).is_none() {
-        // Each message that is new is the last one so far: a run prints them in order.
-        session.learn_role(message, true);
-        session.texts.last_message(message);
+        // A run prints messages in order, so a new message is the last one.
+        session.set_role(message, true);
+        session.texts.set_last_message(message);
     }
     let number = session.event.to_string();
     match kind {
@@ -55,32 +56,32 @@ fn take(state: &mut State, event: &EventFields, kind: &str) -> Taken {
         }
         "text" => {
             if let Some(text) = event.text(Field::Text) {
-                let part = event.name(Field::PartId).unwrap_or_default();
-                session.texts.put(message, part, text);
+                let part = event.nonempty(Field::PartId).unwrap_or_default();
+                session.texts.set_part(message, part, text);
                 trace_text(session, event, false);
             }
         }
         "reasoning" => trace_text(session, event, true),
         "tool_use" => return state.tool(event),
         "step_finish" => {
-            // Each step is an answer of its own, as a message is on the bus.
+            // Each step is one answer, like a message of the server.
             let run = &mut session.assistant;
             run.input = event.number(Field::StepIn).or(run.input);
             run.output = event.number(Field::StepOut).or(run.output);
             run.cost = event.number(Field::StepCost).or(run.cost);
             run.completed = time.or(run.completed);
-            run.finish = Some(event.name(Field::Finish).unwrap_or_default().to_owned());
+            run.finish = Some(event.nonempty(Field::Finish).unwrap_or_default().to_owned());
             step(session, event, "step-finish", &number, time);
             session.activity = Activity::Idle;
         }
         _ => {}
     }
-    Taken::Understood
+    MapResult::Understood
 }
 
-fn unfinished(session: &Session) -> Option<String> {
+fn failure_reason(session: &Session) -> Option<String> {
     match (session.activity, session.assistant.finish.as_deref()) {
-        (_, Some("tool-calls")) if session.permissions.was_refused() => {
+        (_, Some("tool-calls")) if session.permissions.was_rejected() => {
             Some("the agent stopped without an answer: a permission was rejected".to_owned())
         }
         (Activity::Idle, Some("stop" | "other")) => None,

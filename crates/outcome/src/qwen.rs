@@ -1,19 +1,23 @@
-//! What Qwen Code prints: the form of Claude Code.
+//! Mapper of Qwen Code, which has the format of Claude Code.
 
 use super::Dialect;
-use super::claude::{Form, begins, take};
-use super::state::{Cache, EventStream, Events, unfinished};
+use super::claude::{Variant, detects, map_event};
+use super::state::{CachedTokens, MapFn, Mapper, failure_reason};
 
-pub(super) const STREAM: EventStream = EventStream {
+pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Qwen,
     agent: "qwen-code",
-    cache: Cache::Within,
-    events: Events::Values {
-        begins: |event| begins(event, "/qwen_code_version"),
-        // Whose model it is, the stream does not say.
-        take: |state, event| {
-            take(state, event, &Form { version: "/qwen_code_version", provider: None, usage: true })
+    cached_tokens: CachedTokens::InInput,
+    map: MapFn::Values {
+        detects: |event| detects(event, "/qwen_code_version"),
+        // The stream does not report the provider.
+        map_event: |state, event| {
+            map_event(
+                state,
+                event,
+                &Variant { version: "/qwen_code_version", provider: None, has_final_usage: true },
+            )
         },
     },
-    unfinished,
+    failure_reason,
 };

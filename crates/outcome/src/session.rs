@@ -1,24 +1,24 @@
-//! What is known of one session.
+//! The state of one session.
 
-use super::arithmetic::{span, sum};
+use super::arithmetic::{elapsed, sum};
 use super::artifacts::Artifacts;
 use super::calls::{Calls, Update};
-use super::event::EventFields;
+use super::event_fields::EventFields;
 use super::fields::Field;
 use super::texts::Texts;
-use super::trace::{Source, Trace};
+use super::trace::{StepSource, Trace};
 use super::types::ErrorDetails;
 use super::usage::Usage;
 use super::warnings::Warnings;
 use std::collections::VecDeque;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The roles of this many messages are remembered.
+/// Maximum number of messages whose roles are stored.
 const MAX_ROLES: usize = 256;
-/// This many permissions may be open at once.
-const MAX_ASKED: usize = 256;
+/// Maximum number of open permissions.
+const MAX_OPEN_PERMISSIONS: usize = 256;
 
-/// Whether a session is at work, as far as it was said.
+/// Whether a session is working, as far as its events show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Activity {
     #[default]
@@ -27,7 +27,7 @@ pub(super) enum Activity {
     Idle,
 }
 
-/// The last assistant message, or in a stream of steps the run as a whole.
+/// The last assistant message; in a stream of steps, the whole run.
 #[derive(Debug, Default)]
 pub(super) struct Assistant {
     pub(super) id: Option<String>,
@@ -38,66 +38,67 @@ pub(super) struct Assistant {
     pub(super) cost: Option<f64>,
     pub(super) model: Option<String>,
     pub(super) provider: Option<String>,
-    /// Why it ended, such as `stop`.
+    /// Reason for its end, such as `stop`.
     pub(super) finish: Option<String>,
     pub(super) error: Option<ErrorDetails>,
 }
 
-/// The permissions that a session asked for.
+/// The permissions that a session requested.
 #[derive(Debug, Default)]
 pub(super) struct Permissions {
+    /// Hashes of the ids of unanswered requests.
     open: VecDeque<u64>,
-    refused: bool,
-    asked: bool,
+    rejected: bool,
+    requested: bool,
 }
 
 impl Permissions {
-    /// A permission is asked for; false when it was already.
-    pub(super) fn ask(&mut self, id: &str) -> bool {
-        self.asked = true;
+    /// Records a request; returns false if the permission is already requested.
+    pub(super) fn request(&mut self, id: &str) -> bool {
+        self.requested = true;
         let id = xxh3_64(id.as_bytes());
         let new = !self.open.contains(&id);
-        if new && self.open.len() < MAX_ASKED {
+        if new && self.open.len() < MAX_OPEN_PERMISSIONS {
             self.open.push_back(id);
         }
         new
     }
 
-    /// A permission was granted or refused.
+    /// Records the reply to a request.
     pub(super) fn reply(&mut self, id: &str, reply: &str) {
         let id = xxh3_64(id.as_bytes());
         self.open.retain(|open| *open != id);
-        self.refused |= matches!(reply, "reject" | "rejected" | "deny" | "denied" | "no");
-        self.asked = true;
+        self.rejected |= matches!(reply, "reject" | "rejected" | "deny" | "denied" | "no");
+        self.requested = true;
     }
 
-    /// A permission was asked for and refused at once.
-    pub(super) fn refuse(&mut self) {
-        (self.asked, self.refused) = (true, true);
+    /// Records a request that was rejected immediately.
+    pub(super) fn reject(&mut self) {
+        (self.requested, self.rejected) = (true, true);
     }
 
-    pub(super) const fn was_refused(&self) -> bool {
-        self.refused
+    pub(super) const fn was_rejected(&self) -> bool {
+        self.rejected
     }
 
-    /// Whether approval is required; none when no permission was asked for.
+    /// Returns whether approval is required; `None` if no permission was requested.
     pub(super) fn required(&self) -> Option<bool> {
-        self.asked.then_some(self.refused || !self.open.is_empty())
+        self.requested.then_some(self.rejected || !self.open.is_empty())
     }
 }
 
-/// What is known of one session.
+/// A session of a run.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) parent: Option<String>,
-    /// It had an event of its own, not only events that name it.
+    /// True if an event describes the session, not only names it.
     pub(super) announced: bool,
     pub(super) created: Option<f64>,
     pub(super) updated: Option<f64>,
     pub(super) activity: Activity,
-    /// The agent did something: it wrote, called a tool, or came to its end.
-    pub(super) acted: bool,
+    /// True if the agent wrote a text, called a tool or ended.
+    pub(super) has_activity: bool,
     pub(super) assistant: Assistant,
     pub(super) texts: Texts,
     pub(super) calls: Calls,
@@ -105,59 +106,60 @@ pub(super) struct Session {
     pub(super) error: Option<ErrorDetails>,
     pub(super) warnings: Warnings,
     pub(super) permissions: Permissions,
-    /// Hashes of message ids, with whether they are the assistant's.
+    /// Hashes of message ids, with true for messages of the assistant.
     roles: VecDeque<(u64, bool)>,
-    /// What was used, of all requests.
-    pub(super) used: Usage,
-    /// The step that ended last.
+    /// Usage of all requests.
+    pub(super) usage: Usage,
+    /// Id of the last step that ended.
     pub(super) last_finish: Option<String>,
-    /// How many requests there were.
+    /// Number of requests to the model.
     pub(super) steps: Option<f64>,
-    /// Tokens of all kinds, where the agent adds them up itself.
+    /// Total number of tokens, if the agent reports it.
     pub(super) tokens: Option<f64>,
-    /// Milliseconds, where the agent measures them itself.
+    /// Duration in milliseconds, if the agent reports it.
     pub(super) duration: Option<f64>,
-    /// The final answer, where an event tells it apart from the texts.
+    /// Final answer, if an event reports it separately from the texts.
     pub(super) answer: Option<String>,
-    /// How many calls there were, where the stream does not show each; none inside if it does not tell.
-    pub(super) uncounted: Option<Option<f64>>,
-    /// The version of the agent.
+    /// Set if the stream does not show each call: the number of calls, if the agent reports it.
+    pub(super) hidden_call_count: Option<Option<f64>>,
+    /// Version of the agent.
     pub(super) version: Option<String>,
-    /// Inputs and outputs of calls are kept.
+    /// True if inputs and outputs of calls are kept.
     pub(super) full: bool,
     /// The steps, if they are kept.
     pub(super) trace: Option<Trace>,
-    /// The number of the event at hand.
+    /// Number of the current event.
     pub(super) event: u64,
-    /// The first and the last time in the file at hand.
+    /// First time in the current file.
     earliest: Option<f64>,
+    /// Last time in the current file.
     latest: Option<f64>,
-    /// What the files before it come to.
-    before: Option<Spent>,
+    /// Time spent in earlier files.
+    previous_files: Option<PreviousFiles>,
 }
 
-/// The time that a session spent in files that were read.
+/// The time that a session spent in earlier files.
 #[derive(Debug, Clone, Copy)]
-struct Spent {
-    /// In milliseconds.
+struct PreviousFiles {
+    /// Total time, in milliseconds.
     time: f64,
-    /// The last time in them.
+    /// Last time in the files.
     until: f64,
 }
 
 impl Session {
-    /// Nothing is known yet; inputs and outputs of calls, and steps, are kept or not.
+    /// Creates a session without events.
     pub(super) fn new(full: bool, trace: Option<Trace>) -> Self {
         Self { full, trace, ..Self::default() }
     }
 
-    /// Whether a message is the assistant's, when that is known.
+    /// Returns whether a message is one of the assistant, if that is known.
     pub(super) fn role(&self, message: &str) -> Option<bool> {
         let id = xxh3_64(message.as_bytes());
         self.roles.iter().rev().find(|(known, _)| *known == id).map(|(_, assistant)| *assistant)
     }
 
-    pub(super) fn learn_role(&mut self, message: &str, assistant: bool) {
+    pub(super) fn set_role(&mut self, message: &str, assistant: bool) {
         if self.role(message).is_none() {
             if self.roles.len() == MAX_ROLES {
                 self.roles.pop_front();
@@ -166,153 +168,152 @@ impl Session {
         }
     }
 
-    /// A time that the stream has: the session was at work then. What earlier files have was counted with them.
-    pub(super) fn at(&mut self, time: Option<f64>) {
-        let is_new = |time: &f64| self.before.is_none_or(|before| *time > before.until);
+    /// Records the time of an event. Times that earlier files cover are ignored.
+    pub(super) fn record_time(&mut self, time: Option<f64>) {
+        let is_new = |time: &f64| self.previous_files.is_none_or(|previous| *time > previous.until);
         if let Some(time) = time.filter(is_new) {
             self.earliest = Some(self.earliest.map_or(time, |earliest| earliest.min(time)));
             self.latest = Some(self.latest.map_or(time, |latest| latest.max(time)));
         }
     }
 
-    /// An answer of the model begins, with the id of its message.
-    pub(super) fn step(&mut self, id: &str, time: Option<f64>) {
-        self.acted = true;
-        self.texts.last_message(id);
+    /// Begins a step with the id of the message of the model.
+    pub(super) fn begin_step(&mut self, id: &str, time: Option<f64>) {
+        self.has_activity = true;
+        self.texts.set_last_message(id);
         if let Some(trace) = &mut self.trace {
-            trace.begin(Source::Agent, id, time);
+            trace.begin_step(StepSource::Agent, id, time);
         }
     }
 
-    /// Where the stream does not show where an answer begins: behind calls that have ended.
-    pub(super) fn step_behind_calls(&mut self, time: Option<f64>) {
+    /// Begins a step if the calls of the current one have ended, for streams that do not show where an answer begins.
+    pub(super) fn begin_step_after_calls(&mut self, time: Option<f64>) {
         let open = self.calls.any_open();
         if let Some(trace) = &mut self.trace
-            && !trace.current().calls.is_empty()
+            && !trace.current_step().calls.is_empty()
             && !open
         {
             let id = trace.steps.len().to_string();
-            trace.begin(Source::Agent, &id, time);
+            trace.begin_step(StepSource::Agent, &id, time);
         }
         if let Some(trace) = &mut self.trace {
-            let step = trace.current();
+            let step = trace.current_step();
             step.time = step.time.or(time);
         }
     }
 
-    /// A text of the answer at hand, whole.
-    pub(super) fn text(&mut self, text: &str) {
-        self.texts.add(text);
+    /// Adds a complete text of the current answer.
+    pub(super) fn add_text(&mut self, text: &str) {
+        self.texts.add_text(text);
         if let Some(trace) = &mut self.trace {
-            trace.current();
-            trace.text(false, &self.event.to_string(), text);
+            trace.current_step();
+            trace.set_text(false, &self.event.to_string(), text);
         }
     }
 
-    /// What the model thought.
-    pub(super) fn reasoning(&mut self, text: &str) {
+    /// Adds a reasoning text of the model.
+    pub(super) fn add_reasoning(&mut self, text: &str) {
         if let Some(trace) = &mut self.trace {
-            trace.current();
-            trace.text(true, &self.event.to_string(), text);
+            trace.current_step();
+            trace.set_text(true, &self.event.to_string(), text);
         }
     }
 
-    /// What the user wrote, with the id of it.
-    pub(super) fn user(&mut self, id: &str, text: &str, time: Option<f64>) {
+    /// Adds a message of the user with its id.
+    pub(super) fn add_user_message(&mut self, id: &str, text: &str, time: Option<f64>) {
         if let Some(trace) = &mut self.trace
-            && trace.begin(Source::User, id, time)
+            && trace.begin_step(StepSource::User, id, time)
         {
-            trace.text(false, id, text);
+            trace.set_text(false, id, text);
         }
     }
 
-    /// What a call does, with the files that it touches.
-    pub(super) fn call(&mut self, update: Update<'_>) {
-        self.acted = true;
-        self.at(update.start);
-        self.at(update.end);
-        let taken = self.calls.take(update, self.full);
-        for touch in taken.touches {
-            self.artifacts.touch(self.event, touch);
+    /// Updates a call and the files that it changes.
+    pub(super) fn update_call(&mut self, update: Update<'_>) {
+        self.has_activity = true;
+        self.record_time(update.start);
+        self.record_time(update.end);
+        let result = self.calls.apply(update, self.full);
+        for change in result.file_changes {
+            self.artifacts.record(self.event, change);
         }
-        if taken.new
+        if result.is_new
             && let Some(trace) = &mut self.trace
         {
-            trace.current().calls.push(taken.at);
+            trace.current_step().calls.push(result.index);
         }
     }
 
-    /// The end of a call that took so many milliseconds.
-    pub(super) fn call_of_span(&mut self, update: Update<'_>, milliseconds: Option<f64>) {
+    /// Updates a call that ended, with its duration in milliseconds.
+    pub(super) fn end_call_with_duration(&mut self, update: Update<'_>, milliseconds: Option<f64>) {
         let start = milliseconds.map(|_| 0.0);
-        self.calls.take(Update { start, end: milliseconds, ..update }, self.full);
+        self.calls.apply(Update { start, end: milliseconds, ..update }, self.full);
     }
 
-    /// A part of a text, which goes on in the next one.
-    pub(super) fn delta(&mut self, text: &str) {
-        self.texts.extend(text);
+    /// Appends to the last text.
+    pub(super) fn append_text(&mut self, text: &str) {
+        self.texts.append_to_last(text);
         if let Some(trace) = &mut self.trace {
-            trace.current().extend(text);
+            trace.current_step().append_text(text);
         }
     }
 
-    /// A request is tried again.
-    pub(super) fn retry(&mut self, reason: Option<&str>, attempt: Option<f64>) {
+    /// Adds a warning about the retry of a request.
+    pub(super) fn add_retry(&mut self, reason: Option<&str>, attempt: Option<f64>) {
         let (reason, attempt) = (reason.unwrap_or("no reason given"), attempt.unwrap_or(1.0));
         self.warnings.add(&format!("Session retry: {reason} (attempt {attempt})"));
     }
 
-    /// The step at hand used so much.
-    pub(super) fn used_in_step(&mut self, usage: Usage) {
+    pub(super) fn set_step_usage(&mut self, usage: Usage) {
         if let Some(trace) = &mut self.trace {
-            trace.current().usage = Some(usage);
+            trace.current_step().usage = Some(usage);
         }
     }
 
-    /// A request used so much.
-    pub(super) fn request(&mut self, usage: &Usage) {
+    /// Adds a request with its usage.
+    pub(super) fn add_request(&mut self, usage: &Usage) {
         self.steps = sum(self.steps, Some(1.0));
-        self.used = self.used.plus(usage);
-        self.used_in_step(usage.clone());
+        self.usage = self.usage.plus(usage);
+        self.set_step_usage(usage.clone());
     }
 
-    /// The run failed, as far as is known.
+    /// Sets the error of the session.
     pub(super) fn fail(&mut self, kind: Option<String>, message: &str) {
         let message = Some(message.to_owned());
         self.error = Some(ErrorDetails { kind, message, ..ErrorDetails::default() });
     }
 
-    /// What was an error was none: the run went on.
+    /// Turns the error of the session into a warning, as the run continued.
     pub(super) fn recover(&mut self) {
         if let Some(error) = self.error.take() {
-            self.warnings.add(&in_a_line(&error));
+            self.warnings.add(&error_line(&error));
         }
     }
 
-    /// Another file begins: the time between the two is not the session's.
+    /// Begins another file. The time between two files does not count as time of the session.
     pub(super) fn next_file(&mut self) {
-        if let (Some(time), Some(until)) = (self.total(), self.latest) {
-            self.before = Some(Spent { time, until });
+        if let (Some(time), Some(until)) = (self.total_time(), self.latest) {
+            self.previous_files = Some(PreviousFiles { time, until });
         }
         (self.earliest, self.latest) = (None, None);
     }
 
-    /// The time spent: from the first to the last time of each file.
-    pub(super) fn total(&self) -> Option<f64> {
-        sum(self.before.map(|before| before.time), span(self.earliest, self.latest))
+    /// Returns the time spent in milliseconds: from the first to the last time of each file.
+    pub(super) fn total_time(&self) -> Option<f64> {
+        sum(self.previous_files.map(|previous| previous.time), elapsed(self.earliest, self.latest))
     }
 }
 
-/// The error of an event.
+/// Returns the error of an event.
 pub(super) fn error_details(event: &EventFields) -> Option<ErrorDetails> {
     event.has(Field::Error).then(|| {
-        let stack_trace = event.owned(Field::ErrorStack);
+        let stack_trace = event.string(Field::ErrorStack);
         let frame = stack_trace.as_deref().and_then(first_frame);
         let line = event.count(Field::ErrorLine).filter(|line| *line > 0);
         ErrorDetails {
-            kind: event.owned(Field::ErrorName),
-            message: event.owned(Field::ErrorText).or(event.owned(Field::Error)),
-            file_path: event.owned(Field::ErrorFile).or(frame.as_ref().map(|(file, _)| file.clone())),
+            kind: event.string(Field::ErrorName),
+            message: event.string(Field::ErrorText).or(event.string(Field::Error)),
+            file_path: event.string(Field::ErrorFile).or(frame.as_ref().map(|(file, _)| file.clone())),
             line_number: line.or(frame.map(|(_, line)| line)),
             stack_trace,
             status_code: event.count(Field::ErrorStatus),
@@ -321,20 +322,20 @@ pub(super) fn error_details(event: &EventFields) -> Option<ErrorDetails> {
     })
 }
 
-/// An error in a line.
-pub(super) fn in_a_line(details: &ErrorDetails) -> String {
+/// Describes an error in one line.
+pub(super) fn error_line(details: &ErrorDetails) -> String {
     let text = details.message.as_ref().or(details.kind.as_ref());
     text.cloned().unwrap_or_else(|| "the agent reported an error without details".to_owned())
 }
 
-/// File and line of the first frame of a JavaScript stack trace, such as `at run (/src/a.ts:12:5)`.
+/// Returns file and line of the first frame of a JavaScript stack trace, such as `at run (/src/a.ts:12:5)`.
 fn first_frame(stack: &str) -> Option<(String, u64)> {
     stack.lines().find_map(|line| {
         let frame = line.trim().strip_prefix("at ")?;
-        let place = frame.rsplit_once('(').map_or(frame, |(_, place)| place.trim_end_matches(')'));
-        let (place, column) = place.rsplit_once(':')?;
+        let location = frame.rsplit_once('(').map_or(frame, |(_, location)| location.trim_end_matches(')'));
+        let (location, column) = location.rsplit_once(':')?;
         column.parse::<u64>().ok()?;
-        let (file, line) = place.rsplit_once(':')?;
+        let (file, line) = location.rsplit_once(':')?;
         Some((file.trim_start_matches("file://").to_owned(), line.parse().ok()?))
     })
 }

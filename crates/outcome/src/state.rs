@@ -1,170 +1,182 @@
-//! What has been read so far, and the outcome that follows from it.
+//! State of a collector, its mappers, and the outcome that follows from it.
 
-use super::artifacts::{Artifacts, Touch};
+use super::artifacts::{Artifacts, FileChange};
 use super::calls;
-use super::event::EventFields;
+use super::event_fields::EventFields;
 use super::fields::Field;
-use super::session::{Activity, Session, in_a_line};
-use super::stderr::Tail;
+use super::session::{Activity, Session, error_line};
+use super::stderr::StderrTail;
 use super::trace::Trace;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
 use super::{Dialect, OutcomeOptions};
 use serde_json::Value;
 
-/// So many sessions are kept apart; the events of others are passed over.
+/// Maximum number of sessions; events of further sessions are ignored.
 const MAX_SESSIONS: usize = 1024;
-/// What opencode says of a tool call whose permission was refused.
-const REFUSED: &str = "The user rejected permission";
+/// Start of opencode's error for a tool call whose permission was rejected.
+const REJECTED: &str = "The user rejected permission";
 
-/// What an event was to a stream.
-pub(super) enum Taken {
-    /// It tells something about a run.
+/// Result of mapping an event.
+pub(super) enum MapResult {
+    /// The event contributes to the outcome.
     Understood,
-    /// It is known and tells nothing about a run.
-    Idle,
-    /// It is known, but this is missing or has another shape.
-    Lacks(&'static str),
-    /// It is none of this stream's events.
+    /// The event is known, but does not contribute to the outcome.
+    Ignored,
+    /// The event is known, but the given member is missing or has the wrong type.
+    Missing(&'static str),
+    /// The event is not one of this agent.
     Unknown,
 }
 
-/// How the events of one agent become an outcome.
-pub(super) struct EventStream {
+/// Turns the events of one agent into an outcome.
+pub(super) struct Mapper {
     pub(super) dialect: Dialect,
-    /// The agent's name, as exports have it.
+    /// Name of the agent in exports.
     pub(super) agent: &'static str,
-    pub(super) cache: Cache,
-    pub(super) events: Events,
-    /// Why a session is no success although no error was reported.
-    pub(super) unfinished: fn(&Session) -> Option<String>,
+    pub(super) cached_tokens: CachedTokens,
+    pub(super) map: MapFn,
+    /// Returns why a session without a reported error failed, if it did.
+    pub(super) failure_reason: fn(&Session) -> Option<String>,
 }
 
-/// Whether an agent counts the tokens that a cache had among the input.
+/// Whether an agent counts cached tokens as input tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cache {
-    Apart,
-    Within,
+pub(super) enum CachedTokens {
+    Separate,
+    InInput,
 }
 
-/// How the events of a stream are read.
-pub(super) enum Events {
-    /// By their fields alone, with their type.
-    Fields(fn(&mut State, &EventFields, &str) -> Taken),
-    /// Each as a whole.
+/// How a mapper receives events.
+pub(super) enum MapFn {
+    /// By their fields, with their type.
+    Fields(fn(&mut State, &EventFields, &str) -> MapResult),
+    /// As values.
     Values {
-        /// Whether a stream of unknown origin is this one, by an event.
-        begins: fn(&Value) -> bool,
-        take: fn(&mut State, &Value) -> Taken,
+        /// Whether an event shows that the stream is one of this agent.
+        detects: fn(&Value) -> bool,
+        map_event: fn(&mut State, &Value) -> MapResult,
     },
 }
 
-impl EventStream {
-    /// Takes an event; `named` when the stream is known to be this one.
-    fn take(&self, state: &mut State, event: &EventFields, value: Option<&Value>, named: bool) -> Taken {
-        match (&self.events, event.name(Field::Type), value) {
-            (Events::Fields(take), Some(kind), _) => take(state, event, kind),
-            (Events::Fields(_), None, _) => Taken::Lacks("a type"),
-            (Events::Values { begins, take }, _, Some(value)) if named || begins(value) => take(state, value),
-            (Events::Values { .. }, ..) => Taken::Unknown,
+impl Mapper {
+    /// Maps an event; `known` is true if the stream is known to be one of this agent.
+    fn map_event(
+        &self,
+        state: &mut State,
+        event: &EventFields,
+        value: Option<&Value>,
+        known: bool,
+    ) -> MapResult {
+        match (&self.map, event.nonempty(Field::Type), value) {
+            (MapFn::Fields(map_event), Some(kind), _) => map_event(state, event, kind),
+            (MapFn::Fields(_), None, _) => MapResult::Missing("a type"),
+            (MapFn::Values { detects, map_event }, _, Some(value)) if known || detects(value) => {
+                map_event(state, value)
+            }
+            (MapFn::Values { .. }, ..) => MapResult::Unknown,
         }
     }
 }
 
-/// Why a run is no success that none of its events ended.
-pub(super) fn unfinished(session: &Session) -> Option<String> {
+/// Returns why a session failed: no event ended it.
+pub(super) fn failure_reason(session: &Session) -> Option<String> {
     (session.activity != Activity::Idle).then(|| "the stream ends before the run does".to_owned())
 }
 
-/// What has been read so far.
+/// What a collector has read so far.
 pub(super) struct State {
     pub(super) options: OutcomeOptions,
-    /// The streams that it may be.
-    streams: &'static [EventStream],
-    pub(super) stream: Option<&'static EventStream>,
+    /// The mappers to try while `mapper` is not known.
+    mappers: &'static [Mapper],
+    pub(super) mapper: Option<&'static Mapper>,
     sessions: Vec<Session>,
-    /// Files that no session was named for.
-    pub(super) loose: Artifacts,
-    /// The number of the event at hand.
+    /// Files of events that name no session.
+    pub(super) unassigned_artifacts: Artifacts,
+    /// Number of events, with the current one.
     pub(super) events: u64,
     understood: u64,
-    /// Lines that were refused, and the first reason.
-    pub(super) refused: u64,
-    pub(super) first_refusal: Option<String>,
-    /// The last lines of text on standard error.
-    pub(super) said: Tail,
+    /// Number of skipped lines.
+    pub(super) skipped: u64,
+    /// Warning about the first skipped line.
+    pub(super) first_skip: Option<String>,
+    pub(super) stderr_tail: StderrTail,
     too_many_sessions: bool,
 }
 
 impl State {
-    pub(super) fn new(options: OutcomeOptions, streams: &'static [EventStream]) -> Self {
-        let stream = streams.iter().find(|stream| stream.dialect == options.dialect);
+    pub(super) fn new(options: OutcomeOptions, mappers: &'static [Mapper]) -> Self {
+        let mapper = mappers.iter().find(|mapper| mapper.dialect == options.dialect);
         Self {
             options,
-            streams,
-            stream,
+            mappers,
+            mapper,
             sessions: Vec::new(),
-            loose: Artifacts::default(),
+            unassigned_artifacts: Artifacts::default(),
             events: 0,
             understood: 0,
-            refused: 0,
-            first_refusal: None,
-            said: Tail::default(),
+            skipped: 0,
+            first_skip: None,
+            stderr_tail: StderrTail::default(),
             too_many_sessions: false,
         }
     }
 
-    /// Whether events are wanted by their fields, and whether as a whole.
-    pub(super) fn wants(&self) -> (bool, bool) {
-        match self.stream.map(|stream| &stream.events) {
+    /// Returns whether the fields of events are needed, and whether events are needed as values.
+    pub(super) fn needs(&self) -> (bool, bool) {
+        match self.mapper.map(|mapper| &mapper.map) {
             None => (true, true),
-            Some(Events::Fields(_)) => (true, false),
-            Some(Events::Values { .. }) => (false, true),
+            Some(MapFn::Fields(_)) => (true, false),
+            Some(MapFn::Values { .. }) => (false, true),
         }
     }
 
-    /// How many events told something about a run.
+    /// Returns the number of events that contribute to the outcome.
     pub(super) const fn understood(&self) -> u64 {
         self.understood
     }
 
-    /// Takes an event, and as a whole if it was built, with whether a text of it was cut. Gives a warning when it
-    /// is not as it should be.
-    pub(super) fn take(&mut self, event: &EventFields, built: Option<(&Value, bool)>) -> Option<String> {
+    /// Maps an event. `built` is the event as a value, and whether a text of it was truncated. Returns a warning if the
+    /// event is not as expected.
+    pub(super) fn take_event(
+        &mut self,
+        event: &EventFields,
+        built: Option<(&Value, bool)>,
+    ) -> Option<String> {
         self.events += 1;
-        let kind = event.name(Field::Type);
-        let mut lacks = None;
-        let known = self.stream;
-        for stream in known.map_or(self.streams, std::slice::from_ref) {
-            match stream.take(self, event, built.map(|(value, _)| value), known.is_some()) {
-                Taken::Unknown => continue,
-                Taken::Understood => self.understood += 1,
-                Taken::Idle => {}
-                Taken::Lacks(what) => {
-                    // Of an unknown stream it may be an event of another.
-                    lacks = lacks.or(Some(what));
+        let kind = event.nonempty(Field::Type);
+        let mut missing = None;
+        let known = self.mapper;
+        for mapper in known.map_or(self.mappers, std::slice::from_ref) {
+            match mapper.map_event(self, event, built.map(|(value, _)| value), known.is_some()) {
+                MapResult::Unknown => continue,
+                MapResult::Understood => self.understood += 1,
+                MapResult::Ignored => {}
+                MapResult::Missing(member) => {
+                    // If the mapper is not known yet, the event may be one of another agent.
+                    missing = missing.or(Some(member));
                     continue;
                 }
             }
-            self.stream = Some(stream);
-            let cut = match stream.events {
-                Events::Fields(_) => event.cut,
-                Events::Values { .. } => built.is_some_and(|(_, cut)| cut),
+            self.mapper = Some(mapper);
+            let truncated = match mapper.map {
+                MapFn::Fields(_) => event.truncated,
+                MapFn::Values { .. } => built.is_some_and(|(_, truncated)| truncated),
             };
-            return cut.then(|| "has a text over 1 MiB, which was truncated".to_owned());
+            return truncated.then(|| "has a text over 1 MiB, which was truncated".to_owned());
         }
-        lacks.map(|what| {
-            kind.map_or_else(|| "has no type".to_owned(), |kind| format!("is {kind} without {what}"))
+        missing.map(|member| {
+            kind.map_or_else(|| "has no type".to_owned(), |kind| format!("is {kind} without {member}"))
         })
     }
 
-    /// The session with this id; without one, the first. None when there are too many.
+    /// Returns the session with this id, or the first one if `id` is `None`. Returns `None` if there are too many.
     pub(super) fn session(&mut self, id: Option<&str>) -> Option<&mut Session> {
         let id = id.unwrap_or_default();
         let known = self.sessions.iter().position(|session| id.is_empty() || session.id == id);
-        // Events that named no session belong to the first that is named.
-        let nameless = || self.sessions.iter().position(|session| session.id.is_empty());
-        let at = match known.or_else(nameless) {
-            Some(at) => at,
+        // Events without a session id belong to the first session that is named.
+        let unnamed = || self.sessions.iter().position(|session| session.id.is_empty());
+        let index = match known.or_else(unnamed) {
+            Some(index) => index,
             None if self.sessions.len() == MAX_SESSIONS => {
                 self.too_many_sessions = true;
                 return None;
@@ -175,7 +187,7 @@ impl State {
                 self.sessions.len() - 1
             }
         };
-        let session = &mut self.sessions[at];
+        let session = &mut self.sessions[index];
         session.event = self.events;
         if session.id.is_empty() {
             id.clone_into(&mut session.id);
@@ -183,41 +195,44 @@ impl State {
         Some(session)
     }
 
-    /// An update of a tool part; the same in all of opencode's streams.
-    pub(super) fn tool(&mut self, event: &EventFields) -> Taken {
-        let (full, when) = (self.options.full, self.events);
-        let Some(session) = self.session(event.name(Field::PartSession).or(event.name(Field::Session)))
+    /// Handles an update of a tool part, for both mappers of opencode.
+    pub(super) fn tool(&mut self, event: &EventFields) -> MapResult {
+        let (full, event_number) = (self.options.full, self.events);
+        let Some(session) =
+            self.session(event.nonempty(Field::PartSession).or(event.nonempty(Field::Session)))
         else {
-            return Taken::Idle;
+            return MapResult::Ignored;
         };
-        let Some(taken) = session.calls.update(event, full) else { return Taken::Lacks("a callID") };
-        if let Some(trace) = session.trace.as_mut().filter(|_| taken.new) {
-            trace.current().calls.push(taken.at);
+        let Some(result) = session.calls.update_from_part(event, full) else {
+            return MapResult::Missing("a callID");
+        };
+        if let Some(trace) = session.trace.as_mut().filter(|_| result.is_new) {
+            trace.current_step().calls.push(result.index);
         }
-        session.acted = true;
-        session.at(event.number(Field::ToolStart));
-        session.at(event.number(Field::ToolEnd));
-        for touch in calls::touches(event) {
-            session.artifacts.touch(when, touch);
+        session.has_activity = true;
+        session.record_time(event.number(Field::ToolStart));
+        session.record_time(event.number(Field::ToolEnd));
+        for change in calls::file_changes(event) {
+            session.artifacts.record(event_number, change);
         }
-        if event.text(Field::ToolError).is_some_and(|error| error.starts_with(REFUSED)) {
+        if event.text(Field::ToolError).is_some_and(|error| error.starts_with(REJECTED)) {
             if session.permissions.required().is_none() {
-                let tool = event.name(Field::Tool).unwrap_or("unknown");
+                let tool = event.nonempty(Field::Tool).unwrap_or("unknown");
                 session.warnings.add(&format!("Permission required: {tool}"));
             }
-            session.permissions.refuse();
+            session.permissions.reject();
         }
-        Taken::Understood
+        MapResult::Understood
     }
 
-    /// A file was touched, in a session or in none.
-    pub(super) fn touch(&mut self, session: Option<&str>, touch: Touch) {
-        let when = self.events;
+    /// Records a change of a file, in a session or in none.
+    pub(super) fn record_file_change(&mut self, session: Option<&str>, change: FileChange) {
+        let event_number = self.events;
         match session {
-            None => self.loose.touch(when, touch),
+            None => self.unassigned_artifacts.record(event_number, change),
             Some(id) => {
                 if let Some(session) = self.session(Some(id)) {
-                    session.artifacts.touch(when, touch);
+                    session.artifacts.record(event_number, change);
                 }
             }
         }
@@ -231,9 +246,9 @@ impl State {
         self.sessions.iter().find(|session| session.id == id)
     }
 
-    /// The session above this one that has no parent in the stream.
+    /// Returns the outermost parent of a session in the stream.
     fn root<'s>(&'s self, mut session: &'s Session) -> &'s Session {
-        // A chain longer than there are sessions goes in circles.
+        // The number of sessions bounds the chain, which may have cycles.
         for _ in 0..self.sessions.len() {
             match session.parent.as_deref().and_then(|parent| self.by_id(parent)) {
                 Some(parent) => session = parent,
@@ -243,20 +258,20 @@ impl State {
         session
     }
 
-    /// The session of the run: the first that was announced, or the one above it.
+    /// Returns the session of the run: the outermost parent of the first announced session.
     pub(super) fn main(&self) -> Option<&Session> {
         let announced = self.sessions.iter().find(|session| session.announced);
         announced.or(self.sessions.first()).map(|session| self.root(session))
     }
 
-    /// The outcome of what has been read, with the warnings of the reading.
-    pub(super) fn outcome(&self, reading: Vec<String>) -> RunOutcome {
+    /// Returns the outcome of the events so far; `stream_warnings` are added to its warnings.
+    pub(super) fn outcome(&self, stream_warnings: Vec<String>) -> RunOutcome {
         let main = self.main().filter(|_| self.understood > 0);
-        let mut outcome = main.map_or_else(RunOutcome::default, |main| self.of_session(main));
-        // What the agent says itself is reason enough.
+        let mut outcome = main.map_or_else(RunOutcome::default, |main| self.session_outcome(main));
+        // An error that the agent reports needs no other reason.
         if outcome.error_details.is_none() {
-            let refused = main.is_some_and(|main| main.permissions.was_refused());
-            outcome.error = self.reasons(main.is_some(), outcome.error, refused);
+            let rejected = main.is_some_and(|main| main.permissions.was_rejected());
+            outcome.error = self.failure_reasons(main.is_some(), outcome.error, rejected);
         }
         outcome.success = outcome.error.is_none();
         if outcome.message == outcome.error {
@@ -266,27 +281,33 @@ impl State {
             let warning = format!("more than {MAX_SESSIONS} sessions; the events of the others are ignored");
             outcome.warnings.push(warning);
         }
-        outcome.warnings.extend(reading);
+        outcome.warnings.extend(stream_warnings);
         outcome.metadata = self.metadata(&outcome);
         outcome
     }
 
-    /// Why the run failed, where no event of an error says it: what the stream lacks, standard error, the exit code.
-    fn reasons(&self, understood: bool, unfinished: Option<String>, refused: bool) -> Option<String> {
+    /// Returns why a run without a reported error failed: incomplete events, the text of stderr, the exit code.
+    fn failure_reasons(
+        &self,
+        understood: bool,
+        failure_reason: Option<String>,
+        rejected: bool,
+    ) -> Option<String> {
         let code = self.options.exit_code.filter(|code| *code != 0);
-        if understood && unfinished.is_none() && code.is_none() {
+        if understood && failure_reason.is_none() && code.is_none() {
             return None;
         }
-        let said = self.said.text().filter(|_| unfinished.is_none() || !refused);
-        let silent = self.events + self.refused == 0 && said.is_some();
-        let lacks = if understood || silent { unfinished } else { Some(self.not_understood()) };
+        let stderr_text = self.stderr_tail.text().filter(|_| failure_reason.is_none() || !rejected);
+        let only_stderr = self.events + self.skipped == 0 && stderr_text.is_some();
+        let incomplete =
+            if understood || only_stderr { failure_reason } else { Some(self.not_understood_reason()) };
         let exited = code.map(|code| format!("the program exited with {code}"));
-        let reasons: Vec<String> = [lacks, said, exited].into_iter().flatten().collect();
+        let reasons: Vec<String> = [incomplete, stderr_text, exited].into_iter().flatten().collect();
         Some(reasons.join("; "))
     }
 
-    fn of_session(&self, main: &Session) -> RunOutcome {
-        let mut artifacts = self.loose.clone();
+    fn session_outcome(&self, main: &Session) -> RunOutcome {
+        let mut artifacts = self.unassigned_artifacts.clone();
         let mut warnings = main.warnings.list();
         let mut approval = main.permissions.required();
         artifacts.merge(&main.artifacts);
@@ -303,19 +324,19 @@ impl State {
             warnings.push("the message is longer than 4 MiB and was truncated".to_owned());
         }
         let error_details = main.error.clone().or(main.assistant.error.clone());
-        let error = error_details.as_ref().map(in_a_line);
-        let unfinished = || self.stream.and_then(|stream| (stream.unfinished)(main));
+        let error = error_details.as_ref().map(error_line);
+        let failure_reason = || self.mapper.and_then(|mapper| (mapper.failure_reason)(main));
         let tool_calls = main.calls.finish();
         #[expect(clippy::cast_precision_loss, reason = "there are fewer calls than 2^53")]
-        let shown = tool_calls.len() as f64;
-        let calls = main.uncounted.unwrap_or(Some(shown)).map(Quantity);
+        let call_count = tool_calls.len() as f64;
+        let calls = main.hidden_call_count.unwrap_or(Some(call_count)).map(Quantity);
         let metrics = Metrics { api_calls_count: calls, tool_calls_count: calls, ..main.metrics() };
         RunOutcome {
             success: false,
             session_id: Some(main.id.clone()).filter(|id| !id.is_empty()),
             message: main.answer.clone().or_else(|| main.texts.message()),
             artifacts: artifacts.finish(),
-            error: error.or_else(unfinished),
+            error: error.or_else(failure_reason),
             error_details: error_details.filter(|details| *details != ErrorDetails::default()),
             tool_calls,
             warnings,
@@ -325,20 +346,20 @@ impl State {
         }
     }
 
-    fn not_understood(&self) -> String {
-        let lines = match self.events + self.refused {
+    fn not_understood_reason(&self) -> String {
+        let lines = match self.events + self.skipped {
             0 => return "no known event: the stream is empty".to_owned(),
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
         };
-        match &self.first_refusal {
+        match &self.first_skip {
             Some(first) => format!("no known event in {lines}; {first}"),
             None => format!("no known event in {lines}: the types are unknown"),
         }
     }
 
     fn metadata(&self, outcome: &RunOutcome) -> Option<Metadata> {
-        let total = self.main().filter(|_| self.understood > 0).and_then(Session::total);
+        let total = self.main().filter(|_| self.understood > 0).and_then(Session::total_time);
         let attempt = self.options.attempt.map(f64::from);
         let metadata = Metadata {
             session_id: outcome.session_id.clone(),

@@ -4,139 +4,138 @@ use super::fields::MAX_TEXT;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// All parts of a message are held up to here, in bytes.
+/// Maximum size of all parts of a message, in bytes.
 const MAX_MESSAGE: usize = 4 * MAX_TEXT;
-/// Text of messages whose role is not yet known is held up to here, in bytes.
-const MAX_WAITING: usize = 2 * MAX_TEXT;
-const MAX_WAITING_PARTS: usize = 64;
+/// Maximum size of the text of messages whose role is not yet known, in bytes.
+const MAX_PENDING: usize = 2 * MAX_TEXT;
+const MAX_PENDING_PARTS: usize = 64;
 
-/// Text parts, keyed by their id: those of the last assistant message, and for a while those of
-/// messages whose role is not yet known.
+/// The text parts of the last assistant message, and parts of messages whose role is not yet known.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     last: Option<String>,
     parts: Vec<String>,
-    /// The bytes that the parts take.
-    held: usize,
+    /// Size of `parts`, in bytes.
+    bytes: usize,
     truncated: bool,
-    /// By hash of the part's id.
+    /// Maps the hash of a part id to the index of the part.
     index: HashMap<u64, usize>,
-    waiting: Vec<Waiting>,
+    pending: Vec<PendingPart>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingPart {
     message: String,
     id: u64,
     text: String,
 }
 
 impl Texts {
-    /// This is the last assistant message now.
-    pub(super) fn last_message(&mut self, message: &str) {
+    /// Sets the last assistant message.
+    pub(super) fn set_last_message(&mut self, message: &str) {
         if self.last.as_deref() == Some(message) {
             return;
         }
         self.last = Some(message.to_owned());
         self.parts.clear();
         self.index.clear();
-        (self.held, self.truncated) = (0, false);
-        for part in std::mem::take(&mut self.waiting) {
+        (self.bytes, self.truncated) = (0, false);
+        for part in std::mem::take(&mut self.pending) {
             if part.message == message {
                 self.add_part(part.id, &part.text);
             } else {
-                self.waiting.push(part);
+                self.pending.push(part);
             }
         }
     }
 
-    /// This message is not the last assistant message: it is a user's, or an older one.
+    /// Drops the parts of a message of the user or of an older message.
     pub(super) fn forget(&mut self, message: &str) {
-        self.waiting.retain(|part| part.message != message);
+        self.pending.retain(|part| part.message != message);
     }
 
-    /// A part has this text now. False when other text of unknown role had to go for it.
-    pub(super) fn put(&mut self, message: &str, id: &str, text: &str) -> bool {
+    /// Sets the text of a part. Returns false if this removed other text of unknown role.
+    pub(super) fn set_part(&mut self, message: &str, id: &str, text: &str) -> bool {
         let id = xxh3_64(id.as_bytes());
         if self.last.as_deref() == Some(message) {
             match self.index.get(&id) {
-                Some(&at) => {
-                    self.held -= self.parts[at].len();
-                    self.parts[at].clear();
-                    self.append_to(at, text);
+                Some(&position) => {
+                    self.bytes -= self.parts[position].len();
+                    self.parts[position].clear();
+                    self.append_to_part(position, text);
                 }
                 None => self.add_part(id, text),
             }
             return true;
         }
-        match self.waiting.iter_mut().find(|part| part.id == id && part.message == message) {
+        match self.pending.iter_mut().find(|part| part.id == id && part.message == message) {
             Some(part) => text.clone_into(&mut part.text),
             None => {
                 let (message, text) = (message.to_owned(), text.to_owned());
-                self.waiting.push(Waiting { message, id, text });
+                self.pending.push(PendingPart { message, id, text });
             }
         }
         let mut fits = true;
-        while self.waiting.len() > MAX_WAITING_PARTS
-            || self.waiting.iter().map(|part| part.text.len()).sum::<usize>() > MAX_WAITING
+        while self.pending.len() > MAX_PENDING_PARTS
+            || self.pending.iter().map(|part| part.text.len()).sum::<usize>() > MAX_PENDING
         {
-            self.waiting.remove(0);
+            self.pending.remove(0);
             fits = false;
         }
         fits
     }
 
-    /// A text that goes on in the next one.
-    pub(super) fn extend(&mut self, text: &str) {
+    /// Appends to the last part.
+    pub(super) fn append_to_last(&mut self, text: &str) {
         match self.parts.len().checked_sub(1) {
-            Some(last) => self.append_to(last, text),
-            None => self.add(text),
+            Some(last) => self.append_to_part(last, text),
+            None => self.add_text(text),
         }
     }
 
-    /// One more text of the last message.
-    pub(super) fn add(&mut self, text: &str) {
-        if self.held + size_of::<String>() > MAX_MESSAGE {
+    /// Adds a text to the last message.
+    pub(super) fn add_text(&mut self, text: &str) {
+        if self.bytes + size_of::<String>() > MAX_MESSAGE {
             self.truncated = true;
             return;
         }
-        self.held += size_of::<String>();
+        self.bytes += size_of::<String>();
         self.parts.push(String::new());
-        self.append_to(self.parts.len() - 1, text);
+        self.append_to_part(self.parts.len() - 1, text);
     }
 
-    /// One more part of the last message, which may get another text.
+    /// Adds a part to the last message, whose text can be set again.
     fn add_part(&mut self, id: u64, text: &str) {
-        let at = self.parts.len();
-        self.add(text);
-        if at < self.parts.len() {
-            self.index.insert(id, at);
+        let position = self.parts.len();
+        self.add_text(text);
+        if position < self.parts.len() {
+            self.index.insert(id, position);
         }
     }
 
-    /// A part's text goes on.
+    /// Appends to the part with this id.
     pub(super) fn append(&mut self, id: &str, text: &str) {
         let id = xxh3_64(id.as_bytes());
-        if let Some(&at) = self.index.get(&id) {
-            self.append_to(at, text);
-        } else if let Some(part) = self.waiting.iter_mut().find(|part| part.id == id) {
+        if let Some(&position) = self.index.get(&id) {
+            self.append_to_part(position, text);
+        } else if let Some(part) = self.pending.iter_mut().find(|part| part.id == id) {
             push_within(&mut part.text, text, MAX_TEXT);
         }
     }
 
-    /// Adds to a part what there is room for.
-    fn append_to(&mut self, at: usize, text: &str) {
-        let room = MAX_MESSAGE.saturating_sub(self.held);
-        self.held += push_within(&mut self.parts[at], text, room);
-        self.truncated |= text.len() > room;
+    /// Appends to a part up to the maximum size.
+    fn append_to_part(&mut self, position: usize, text: &str) {
+        let max = MAX_MESSAGE.saturating_sub(self.bytes);
+        self.bytes += push_within(&mut self.parts[position], text, max);
+        self.truncated |= text.len() > max;
     }
 
-    /// Whether the last message is not whole, because there is too much of it.
+    /// Whether the last message exceeds the maximum size and is incomplete.
     pub(super) fn is_truncated(&self) -> bool {
         self.truncated
     }
 
-    /// The final message: the parts joined with newlines, without blank ones, trimmed.
+    /// Returns the final message: the parts that are not blank, joined with newlines and trimmed.
     pub(super) fn message(&self) -> Option<String> {
         let texts = self.parts.iter().map(String::as_str).filter(|text| !text.trim().is_empty());
         let message = texts.collect::<Vec<_>>().join("\n");
@@ -144,9 +143,9 @@ impl Texts {
     }
 }
 
-/// Adds to a text what it has room for. Gives how much that is, in bytes.
-fn push_within(part: &mut String, text: &str, room: usize) -> usize {
-    let fits = text.floor_char_boundary(room.min(MAX_TEXT.saturating_sub(part.len())));
+/// Appends at most `max` bytes to a part, up to [`MAX_TEXT`]. Returns the number of appended bytes.
+fn push_within(part: &mut String, text: &str, max: usize) -> usize {
+    let fits = text.floor_char_boundary(max.min(MAX_TEXT.saturating_sub(part.len())));
     part.push_str(&text[..fits]);
     fits
 }

@@ -1,36 +1,36 @@
-//! The steps of a run, kept for an export: memory grows with them.
+//! The steps of a run, which are kept for an export.
 
 use super::usage::Usage;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Who took a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum StepSource {
     User,
     Agent,
 }
 
-/// A message of the user, or what the agent did with one answer of the model.
+/// A message of the user, or one answer of the model with its calls.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct TraceStep {
+    /// Hash of the id.
     key: u64,
-    pub(super) source: Source,
+    pub(super) source: StepSource,
     pub(super) time: Option<f64>,
-    /// Texts, each with the hash of its id.
+    /// Texts with the hashes of their ids.
     texts: Vec<(u64, String)>,
     reasoning: Vec<(u64, String)>,
-    /// The calls that began in it.
+    /// Indices of the calls that began in this step.
     pub(super) calls: Vec<usize>,
     pub(super) usage: Option<Usage>,
 }
 
-impl Step {
+impl TraceStep {
     pub(super) fn message(&self) -> String {
         joined(&self.texts)
     }
 
-    /// Its last text goes on.
-    pub(super) fn extend(&mut self, text: &str) {
+    /// Appends to the last text.
+    pub(super) fn append_text(&mut self, text: &str) {
         match self.texts.last_mut() {
             Some((_, last)) => last.push_str(text),
             None => self.texts.push((0, text.to_owned())),
@@ -51,35 +51,35 @@ fn joined(texts: &[(u64, String)]) -> String {
 /// The steps of a session.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TraceStep>,
 }
 
 impl Trace {
-    /// The step with this id is taken now. False when it was begun before.
-    pub(super) fn begin(&mut self, source: Source, id: &str, time: Option<f64>) -> bool {
+    /// Begins the step with this id. Returns false if it has already begun.
+    pub(super) fn begin_step(&mut self, source: StepSource, id: &str, time: Option<f64>) -> bool {
         let key = xxh3_64(id.as_bytes());
-        // A message of the user may be told again at any time.
-        let reach = if source == Source::User { self.steps.len() } else { 1 };
-        let mut known = self.steps.iter().rev().take(reach);
+        // A message of the user may be repeated at any time.
+        let searched = if source == StepSource::User { self.steps.len() } else { 1 };
+        let mut known = self.steps.iter().rev().take(searched);
         let new = !known.any(|step| step.source == source && step.key == key);
         if new {
             let (texts, reasoning, calls) = (Vec::new(), Vec::new(), Vec::new());
-            self.steps.push(Step { key, source, time, texts, reasoning, calls, usage: None });
+            self.steps.push(TraceStep { key, source, time, texts, reasoning, calls, usage: None });
         }
         new
     }
 
-    /// The step that the agent takes; one begins if there is none.
-    pub(super) fn current(&mut self) -> &mut Step {
-        if self.steps.last().is_none_or(|step| step.source != Source::Agent) {
-            self.begin(Source::Agent, "", None);
+    /// Returns the current step of the agent; begins one if there is none.
+    pub(super) fn current_step(&mut self) -> &mut TraceStep {
+        if self.steps.last().is_none_or(|step| step.source != StepSource::Agent) {
+            self.begin_step(StepSource::Agent, "", None);
         }
         let last = self.steps.len() - 1;
         &mut self.steps[last]
     }
 
-    /// A text of the last step, or what it is now.
-    pub(super) fn text(&mut self, reasoning: bool, id: &str, text: &str) {
+    /// Sets a text of the last step.
+    pub(super) fn set_text(&mut self, reasoning: bool, id: &str, text: &str) {
         let Some(step) = self.steps.last_mut() else { return };
         let texts = if reasoning { &mut step.reasoning } else { &mut step.texts };
         let key = xxh3_64(id.as_bytes());

@@ -1,4 +1,4 @@
-//! The shape of a `RunOutcome`, as the contract `run-outcome` has it.
+//! The outcome of a run, as the contract `run-outcome` describes it.
 
 use schemars::{JsonSchema, Schema, transform};
 use serde::{Deserialize, Serialize, Serializer};
@@ -263,8 +263,8 @@ pub struct Quantity(pub f64);
 
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Up to 2^53 each integer is exact as f64, so nothing is lost on the way.
-        #[expect(clippy::cast_possible_truncation, reason = "the range was looked at")]
+        // An f64 represents every integer up to 2^53 exactly, so the conversion loses nothing.
+        #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
         if self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
             serializer.serialize_i64(self.0 as i64)
         } else {
@@ -273,7 +273,7 @@ impl Serialize for Quantity {
     }
 }
 
-/// Takes null out of the types of an object's members: what is not known is absent.
+/// Removes null from the types of an object's members, as unknown members are absent.
 fn never_null(schema: &mut Schema) {
     let mut never_null = |schema: &mut Schema| {
         let Some(object) = schema.as_object_mut() else { return };

@@ -1,8 +1,8 @@
-//! What requests to the model used and cost.
+//! Tokens and cost of requests to the model.
 
 use super::arithmetic::sum;
 
-/// Tokens as the agent counts them, and dollars.
+/// Numbers of tokens, as the agent counts them, and cost in dollars.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Usage {
     pub(super) input: Option<f64>,
@@ -14,15 +14,15 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// With that of another request.
-    pub(super) fn plus(&self, more: &Self) -> Self {
+    /// Returns the sum of the usage of two requests.
+    pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
-            input: sum(self.input, more.input),
-            output: sum(self.output, more.output),
-            reasoning: sum(self.reasoning, more.reasoning),
-            cache_read: sum(self.cache_read, more.cache_read),
-            cache_write: sum(self.cache_write, more.cache_write),
-            cost: sum(self.cost, more.cost),
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+            reasoning: sum(self.reasoning, other.reasoning),
+            cache_read: sum(self.cache_read, other.cache_read),
+            cache_write: sum(self.cache_write, other.cache_write),
+            cost: sum(self.cost, other.cost),
         }
     }
 }

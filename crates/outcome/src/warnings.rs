@@ -1,16 +1,16 @@
-//! Warnings, as many as anybody reads.
+//! A limited list of warnings.
 
-/// A warning is cut here, in characters.
+/// Maximum length of a warning, in characters.
 const MAX_CHARS: usize = 300;
 
-/// The first warnings of their kind, and how many more there are.
+/// The first warnings, and the number of further ones.
 #[derive(Debug, Clone)]
 pub(super) struct Warnings {
     kept: Vec<String>,
-    most: usize,
-    more: u64,
-    /// What the rest is called.
-    rest: &'static str,
+    max: usize,
+    omitted: u64,
+    /// Text after the number of omitted warnings.
+    omitted_label: &'static str,
 }
 
 impl Default for Warnings {
@@ -20,23 +20,23 @@ impl Default for Warnings {
 }
 
 impl Warnings {
-    /// At most so many, and what is said behind the number of the others.
-    pub(super) const fn new(most: usize, rest: &'static str) -> Self {
-        Self { kept: Vec::new(), most, more: 0, rest }
+    /// Creates a list of at most `max` warnings; `omitted_label` follows the number of omitted ones.
+    pub(super) const fn new(max: usize, omitted_label: &'static str) -> Self {
+        Self { kept: Vec::new(), max, omitted: 0, omitted_label }
     }
 
     pub(super) fn add(&mut self, warning: &str) {
-        if self.kept.len() == self.most {
-            self.more += 1;
+        if self.kept.len() == self.max {
+            self.omitted += 1;
             return;
         }
         let cut = warning.char_indices().nth(MAX_CHARS);
         self.kept.push(cut.map_or_else(|| warning.to_owned(), |(end, _)| format!("{}…", &warning[..end])));
     }
 
-    /// The warnings, with one that tells of the rest.
+    /// Returns the warnings, with a last one about those that are omitted.
     pub(super) fn list(&self) -> Vec<String> {
-        let more = (self.more > 0).then(|| format!("{} {}", self.more, self.rest));
-        self.kept.iter().cloned().chain(more).collect()
+        let omitted = (self.omitted > 0).then(|| format!("{} {}", self.omitted, self.omitted_label));
+        self.kept.iter().cloned().chain(omitted).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Outcomes, through the public face of their crate.
+//! Tests of outcomes through the public API.
 
 #[path = "../../../../tests/support/alone.rs"]
 mod alone;

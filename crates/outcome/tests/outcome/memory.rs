@@ -1,4 +1,4 @@
-//! Outcomes are made in constant memory, as counted by the allocator.
+//! Tests that outcomes need constant memory, as counted by the allocator.
 
 use crate::alone::alone;
 use agentnative_outcome::{Collector, OutcomeOptions};
@@ -6,9 +6,9 @@ use peak_alloc::PeakAlloc;
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
-/// A stream of so many events, each made when it is read.
+/// A reader of `count` events, each generated when it is read.
 struct Events<F> {
-    make: F,
+    generate: F,
     next: u64,
     count: u64,
     buffer: String,
@@ -20,7 +20,7 @@ impl<F: FnMut(u64, &mut String)> Read for Events<F> {
         if self.at == self.buffer.len() && self.next < self.count {
             self.buffer.clear();
             self.at = 0;
-            (self.make)(self.next, &mut self.buffer);
+            (self.generate)(self.next, &mut self.buffer);
             self.next += 1;
         }
         let read = (&self.buffer.as_bytes()[self.at..]).read(buffer)?;
@@ -29,9 +29,12 @@ impl<F: FnMut(u64, &mut String)> Read for Events<F> {
     }
 }
 
-fn outcome_of(count: u64, make: impl FnMut(u64, &mut String)) -> (agentnative_outcome::RunOutcome, usize) {
+fn outcome_of(
+    count: u64,
+    generate: impl FnMut(u64, &mut String),
+) -> (agentnative_outcome::RunOutcome, usize) {
     let collector = Collector::new(OutcomeOptions::default());
-    collector.read(Events { make, next: 0, count, buffer: String::new(), at: 0 }, "").unwrap();
+    collector.read(Events { generate, next: 0, count, buffer: String::new(), at: 0 }, "").unwrap();
     (collector.outcome(), MEMORY.peak_usage())
 }
 
@@ -39,10 +42,10 @@ fn outcome_of(count: u64, make: impl FnMut(u64, &mut String)) -> (agentnative_ou
 static MEMORY: PeakAlloc = PeakAlloc;
 
 #[test]
-fn any_stream_takes_the_memory_of_its_outcome() {
-    alone("memory::any_stream_takes_the_memory_of_its_outcome", || {
+fn memory_does_not_grow_with_the_stream() {
+    alone("memory::memory_does_not_grow_with_the_stream", || {
         let output = "output with \\\"quotes\\\" and\\nnewlines é ".repeat(200);
-        // Messages with texts and reasoning, each forgotten with the next one.
+        // Messages with texts, each dropped at the next one.
         let messages = |count| {
             outcome_of(count, |number, out| {
                 writeln!(out, r#"{{"type":"message.updated","properties":{{"info":{{"id":"m{number}","sessionID":"s","role":"assistant"}}}}}}"#).unwrap();
@@ -53,7 +56,7 @@ fn any_stream_takes_the_memory_of_its_outcome() {
         let (outcome, after) = messages(3_000);
         assert!(outcome.success && outcome.message.is_some());
         assert!(after - before < 1 << 20, "{} bytes more than before", after - before);
-        // Text of messages that are never announced, tool calls of one id, retries, lines that are no JSON.
+        // Text of unknown messages, tool calls with one id, retries, lines that are not JSON.
         let (outcome, after) = outcome_of(3_000, |number, out| {
             writeln!(out, r#"{{"type":"message.part.updated","properties":{{"part":{{"id":"p{number}","sessionID":"s","messageID":"u{number}","type":"text","text":"{output}"}}}}}}"#).unwrap();
             writeln!(out, r#"{{"type":"message.part.updated","properties":{{"part":{{"id":"p","sessionID":"s","messageID":"m","type":"tool","callID":"c","tool":"bash","state":{{"status":"running","input":{{"command":"{output}"}},"metadata":{{"output":"{output}"}}}}}}}}}}"#).unwrap();
@@ -62,7 +65,7 @@ fn any_stream_takes_the_memory_of_its_outcome() {
         });
         assert_eq!(outcome.tool_calls.len(), 1);
         assert!(after - before < 2 << 20, "{} bytes more than before", after - before);
-        // 100 MB in one line: as a text that is needed, as one that is not, as an array.
+        // 100 MB in one line: as a needed text, as another text, as an array.
         for (head, body, tail) in [
             (
                 r#"{"type":"message.part.updated","properties":{"part":{"id":"p","sessionID":"s","messageID":"m","type":"text","text":""#,
@@ -86,7 +89,7 @@ fn any_stream_takes_the_memory_of_its_outcome() {
             let error = outcome.error.unwrap();
             assert!(error.contains("line 1 is skipped: it is longer than 64 MiB"), "{error}");
         }
-        // Agents whose events are built: messages, each with the texts so far; 60 MB of texts in an event, and of numbers.
+        // Events that are built as values: messages that repeat texts, then 60 MB of text and of numbers in one event.
         let (outcome, _) = outcome_of(3_000, |number, out| {
             match number {
             0 => writeln!(out, r#"{{"type":"session","version":3,"id":"s"}}"#).unwrap(),
@@ -107,7 +110,7 @@ fn any_stream_takes_the_memory_of_its_outcome() {
             });
             assert_eq!(outcome.warnings, [warning]);
         }
-        // Events of a message that does not end: none of them has an id.
+        // Events of a message without an id, which does not end.
         let (outcome, _) = outcome_of(3_000, |number, out| {
             match number {
             0 => writeln!(out, r#"{{"type":"system","subtype":"init","session_id":"s","claude_code_version":"2"}}"#).unwrap(),

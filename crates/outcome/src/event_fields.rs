@@ -1,42 +1,42 @@
-//! One event, reduced to the fields that are needed; the rest of it is passed over.
+//! Reads the needed fields of an event and skips the rest.
 
-use super::fields::{FIELDS, Field, Keep, MAX_NAME, MAX_TEXT, ways};
+use super::fields::{FIELDS, Field, MAX_NAME, MAX_TEXT, TextLimit, expand_path};
 use serde_json::Value;
 use strict_json::{Builder, Event, JsonType, Sink};
 
-/// A text buffer that grew over this many bytes is given back when its event is over.
-const SPARE: usize = 64 << 10;
-/// So many elements of an array are kept.
-const MAX_LIST: usize = 1000;
+/// Maximum capacity of a text buffer that is kept for the next event, in bytes.
+const MAX_SPARE: usize = 64 << 10;
+/// Maximum number of elements of an array that are kept.
+const MAX_ELEMENTS: usize = 1000;
 
 #[derive(Debug, Default)]
-struct Slot {
-    /// The type of what the field holds; none where it is missing or null.
+struct FieldSlot {
+    /// Type of the value; `None` if it is missing or null.
     json_type: Option<JsonType>,
     text: String,
     list: Vec<String>,
     number: f64,
-    /// Where the text begins.
+    /// Offset of the text.
     start: u64,
-    /// Length of the whole text in bytes, kept or not.
+    /// Length of the complete text in bytes.
     length: u64,
 }
 
 /// The fields of one event.
 #[derive(Debug)]
 pub(super) struct EventFields {
-    slots: Vec<Slot>,
-    /// The fields that were filled.
+    slots: Vec<FieldSlot>,
+    /// The fields of the current event.
     filled: Vec<Field>,
     pub(super) input: Option<Value>,
-    /// A text was longer than what is kept.
-    pub(super) cut: bool,
+    /// True if a text was truncated.
+    pub(super) truncated: bool,
 }
 
 impl EventFields {
     fn new() -> Self {
-        let slots = FIELDS.iter().map(|_| Slot::default()).collect();
-        Self { slots, filled: Vec::new(), input: None, cut: false }
+        let slots = FIELDS.iter().map(|_| FieldSlot::default()).collect();
+        Self { slots, filled: Vec::new(), input: None, truncated: false }
     }
 
     fn clear(&mut self) {
@@ -45,14 +45,14 @@ impl EventFields {
             slot.json_type = None;
             slot.start = u64::MAX;
             slot.text.clear();
-            slot.text.shrink_to(SPARE);
+            slot.text.shrink_to(MAX_SPARE);
             slot.list.clear();
         }
         self.input = None;
-        self.cut = false;
+        self.truncated = false;
     }
 
-    fn fill(&mut self, field: Field, json_type: JsonType) -> &mut Slot {
+    fn fill(&mut self, field: Field, json_type: JsonType) -> &mut FieldSlot {
         let slot = &mut self.slots[field as usize];
         if slot.json_type.is_none() {
             self.filled.push(field);
@@ -61,138 +61,136 @@ impl EventFields {
         slot
     }
 
-    fn slot(&self, field: Field, json_type: JsonType) -> Option<&Slot> {
+    fn slot(&self, field: Field, json_type: JsonType) -> Option<&FieldSlot> {
         Some(&self.slots[field as usize]).filter(|slot| slot.json_type == Some(json_type))
     }
 
-    /// Whether the field is there and not null.
+    /// Whether the field exists and is not null.
     pub(super) fn has(&self, field: Field) -> bool {
         self.slots[field as usize].json_type.is_some()
     }
 
-    /// A text, or what is kept of it.
+    /// Returns a text, possibly truncated.
     pub(super) fn text(&self, field: Field) -> Option<&str> {
         self.slot(field, JsonType::String).map(|slot| slot.text.as_str())
     }
 
-    /// A text that is not empty, as a name or id should be.
-    pub(super) fn name(&self, field: Field) -> Option<&str> {
+    /// Returns a text that is not empty, such as a name or an id.
+    pub(super) fn nonempty(&self, field: Field) -> Option<&str> {
         self.text(field).filter(|text| !text.is_empty())
     }
 
-    /// The same, to be kept.
-    pub(super) fn owned(&self, field: Field) -> Option<String> {
-        self.name(field).map(str::to_owned)
+    /// Returns a text that is not empty as a `String`.
+    pub(super) fn string(&self, field: Field) -> Option<String> {
+        self.nonempty(field).map(str::to_owned)
     }
 
-    /// The whole length of a text, in bytes.
+    /// Returns the complete length of a text, in bytes.
     pub(super) fn length(&self, field: Field) -> Option<u64> {
         self.slot(field, JsonType::String).map(|slot| slot.length)
     }
 
-    /// A text; none if it is longer than what is kept.
-    pub(super) fn whole_text(&self, field: Field) -> Option<&str> {
+    /// Returns a text, unless it was truncated.
+    pub(super) fn complete_text(&self, field: Field) -> Option<&str> {
         self.text(field).filter(|text| self.length(field) == Some(text.len() as u64))
     }
 
-    /// The texts of a field in an array, or of a field that is one text.
+    /// Returns the texts of an array, or the one text of the field.
     pub(super) fn list(&self, field: Field) -> &[String] {
         &self.slots[field as usize].list
     }
 
-    /// A finite number.
+    /// Returns a finite number.
     pub(super) fn number(&self, field: Field) -> Option<f64> {
         self.slot(field, JsonType::Number).map(|slot| slot.number).filter(|number| number.is_finite())
     }
 
-    /// A whole number that is not negative.
+    /// Returns a non-negative integer.
     pub(super) fn count(&self, field: Field) -> Option<u64> {
         let number = self.number(field).filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
         Some(number as u64)
     }
 
-    /// A truth value.
     pub(super) fn flag(&self, field: Field) -> Option<bool> {
         self.slot(field, JsonType::Boolean).map(|slot| slot.number != 0.0)
     }
 }
 
-/// A member on the way to a field.
+/// A node in the tree of the paths of all fields.
 #[derive(Debug, Default)]
 struct PathNode {
-    /// Its own members that are on the way to one, by key; `*` is each element of an array.
+    /// Children by key; `*` stands for each element of an array.
     members: Vec<Member>,
     field: Option<Field>,
 }
 
 #[derive(Debug)]
 struct Member {
-    /// Tells most keys apart without looking at all of their bytes.
+    /// Distinguishes most keys without comparing all bytes.
     tag: u32,
     key: &'static str,
     node: usize,
 }
 
-/// Length, first and last byte.
+/// Returns length, first and last byte of a key as one number.
 fn tag(key: &[u8]) -> u32 {
     let [first, .., last] = key else { return u32::MAX };
     u32::from_le_bytes([*first, *last, key.len().min(255) as u8, 0])
 }
 
-/// Walks through an event and fills its fields.
+/// Reads the fields of events.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct FieldReader {
     pub(super) event: EventFields,
     nodes: Vec<PathNode>,
     full: bool,
-    /// The nodes of the open containers, each with the number of the element in an array.
+    /// Nodes of the open containers; for arrays, with the index of the current element.
     open: Vec<(usize, Option<usize>)>,
-    /// The node of the value that comes next; none when it is not needed.
+    /// Node of the next value; `None` if the value is not needed.
     next: Option<usize>,
-    /// How many containers are open that are not needed.
+    /// Number of open containers that are not needed.
     skipped: u32,
-    /// Builds the input of a tool.
-    building: Option<Builder>,
+    /// Builder of the input of a tool.
+    input_builder: Option<Builder>,
 }
 
-impl Walk {
+impl FieldReader {
     pub(super) fn new(full: bool) -> Self {
         let mut nodes = vec![PathNode::default()];
-        for (field, places) in FIELDS {
-            for way in places.iter().flat_map(|place| ways(place)) {
-                let mut at = 0;
-                for key in way {
-                    let known = nodes[at].members.iter().find(|member| member.key == key);
-                    at = known.map(|member| member.node).unwrap_or_else(|| {
+        for (field, paths) in FIELDS {
+            for key_path in paths.iter().flat_map(|path| expand_path(path)) {
+                let mut current = 0;
+                for key in key_path {
+                    let known = nodes[current].members.iter().find(|member| member.key == key);
+                    current = known.map(|member| member.node).unwrap_or_else(|| {
                         nodes.push(PathNode::default());
                         let node = nodes.len() - 1;
-                        nodes[at].members.push(Member { tag: tag(key.as_bytes()), key, node });
+                        nodes[current].members.push(Member { tag: tag(key.as_bytes()), key, node });
                         node
                     });
                 }
-                nodes[at].field = Some(*field);
+                nodes[current].field = Some(*field);
             }
         }
         let event = EventFields::new();
-        Self { event, nodes, full, open: Vec::new(), next: None, skipped: 0, building: None }
+        Self { event, nodes, full, open: Vec::new(), next: None, skipped: 0, input_builder: None }
     }
 
-    /// A new event begins.
     pub(super) fn begin(&mut self) {
         self.event.clear();
         self.open.clear();
         self.next = Some(0);
         self.skipped = 0;
-        self.building = None;
+        self.input_builder = None;
     }
 
-    /// Whether the text of the value that comes next is needed.
-    pub(super) fn wants_text(&self) -> bool {
-        self.building.is_some()
-            || self.field().is_some_and(|field| match field.keep() {
-                Keep::Full => self.full,
-                // Other parts than texts have text too, and most say first what they are.
+    /// Whether the text of the next value is needed.
+    pub(super) fn needs_text(&self) -> bool {
+        self.input_builder.is_some()
+            || self.field().is_some_and(|field| match field.text_limit() {
+                TextLimit::OnlyFull => self.full,
+                // Parts of other types have a text as well; most have their type before it.
                 _ if field == Field::Text => {
                     let kind = self.event.text(Field::PartType);
                     kind.is_none_or(|kind| kind == "text" || self.full && kind == "reasoning")
@@ -201,9 +199,9 @@ impl Walk {
             })
     }
 
-    /// The next piece of the event.
+    /// Handles the next part of the event.
     pub(super) fn event(&mut self, event: Event<'_>) {
-        if let Some(builder) = &mut self.building {
+        if let Some(builder) = &mut self.input_builder {
             builder.event(event);
         }
         match event {
@@ -216,15 +214,15 @@ impl Walk {
                 if let Some(field) = self.field() {
                     self.event.fill(field, JsonType::Number).number = text.parse().unwrap_or(f64::NAN);
                 }
-                self.value_over();
+                self.end_value();
             }
             Event::Boolean(_, value) => {
                 if let Some(field) = self.field() {
                     self.event.fill(field, JsonType::Boolean).number = f64::from(u8::from(value));
                 }
-                self.value_over();
+                self.end_value();
             }
-            Event::Null(_) => self.value_over(),
+            Event::Null(_) => self.end_value(),
         }
     }
 
@@ -239,7 +237,7 @@ impl Walk {
             if field == Field::ToolInput && self.full {
                 let mut builder = Builder::new(start, MAX_TEXT as u64);
                 builder.event(event);
-                self.building = Some(builder);
+                self.input_builder = Some(builder);
             }
         }
         let array = container == JsonType::Array;
@@ -252,16 +250,16 @@ impl Walk {
             self.skipped -= 1;
         } else if let Some((node, _)) = self.open.pop()
             && self.nodes[node].field == Some(Field::ToolInput)
-            && let Some(mut builder) = self.building.take()
+            && let Some(mut builder) = self.input_builder.take()
         {
             self.event.input = builder.take();
-            self.event.cut |= self.event.input.is_none();
+            self.event.truncated |= self.event.input.is_none();
         }
-        self.value_over();
+        self.end_value();
     }
 
-    /// Behind a value: in an array the next element comes.
-    fn value_over(&mut self) {
+    /// Moves to the next element, if the value is in an array.
+    fn end_value(&mut self) {
         if self.skipped > 0 {
             return;
         }
@@ -276,30 +274,30 @@ impl Walk {
     }
 
     fn member(&self, node: usize, key: &[u8]) -> Option<usize> {
-        let wanted = tag(key);
+        let key_tag = tag(key);
         let members = self.nodes[node].members.iter();
-        let mut same = members.filter(|member| member.tag == wanted && member.key.as_bytes() == key);
-        same.next().map(|member| member.node)
+        let mut matching = members.filter(|member| member.tag == key_tag && member.key.as_bytes() == key);
+        matching.next().map(|member| member.node)
     }
 
-    /// Whether the key that comes next is needed, since the value that it is in is built.
-    pub(super) fn wants_key(&mut self, key: &[u8]) -> bool {
+    /// Moves to the member with this key; returns whether the key is needed for a value that is built.
+    pub(super) fn needs_key(&mut self, key: &[u8]) -> bool {
         if self.skipped == 0
             && let Some((node, None)) = self.open.last()
         {
             self.next = self.member(*node, key);
         }
-        self.building.is_some()
+        self.input_builder.is_some()
     }
 
     fn field(&self) -> Option<Field> {
         self.next.filter(|_| self.skipped == 0).and_then(|node| self.nodes[node].field)
     }
 
-    /// A piece of the text that begins at `start`; the last one ends it.
+    /// Handles a part of the text at offset `start`; `ends` is true for the last part.
     fn text(&mut self, text: &str, start: u64, ends: bool) {
         if let Some(field) = self.field() {
-            // The element of the innermost array that the field is in.
+            // Index of the element in the innermost array.
             let element = self.open.iter().rev().find_map(|(_, element)| *element).unwrap_or(0);
             let slot = self.event.fill(field, JsonType::String);
             if slot.start != start {
@@ -308,26 +306,26 @@ impl Walk {
                 slot.length = 0;
             }
             slot.length += text.len() as u64;
-            let most = match field.keep() {
-                Keep::Bytes(most) => most,
-                Keep::Full | Keep::Short if self.full => MAX_TEXT,
-                Keep::Short => MAX_NAME,
-                Keep::Full | Keep::Length => 0,
+            let max = match field.text_limit() {
+                TextLimit::Bytes(max) => max,
+                TextLimit::OnlyFull | TextLimit::Name if self.full => MAX_TEXT,
+                TextLimit::Name => MAX_NAME,
+                TextLimit::OnlyFull | TextLimit::Length => 0,
             };
-            let fits = text.floor_char_boundary(most - slot.text.len().min(most));
+            let fits = text.floor_char_boundary(max - slot.text.len().min(max));
             slot.text.push_str(&text[..fits]);
             let listed = matches!(field, Field::PatchPaths | Field::PatchKinds | Field::PermissionPatterns);
-            if ends && listed && element < MAX_LIST {
+            if ends && listed && element < MAX_ELEMENTS {
                 slot.list.resize(element, String::new());
                 slot.list.push(slot.text.clone());
             }
             if ends && field == Field::ToolInput && self.full {
                 self.event.input = Some(Value::String(slot.text.clone()));
             }
-            self.event.cut |= fits < text.len() && most == MAX_TEXT;
+            self.event.truncated |= fits < text.len() && max == MAX_TEXT;
         }
         if ends {
-            self.value_over();
+            self.end_value();
         }
     }
 }

@@ -1,0 +1,16 @@
+//! The mappers of all agents, in the order in which detection tries them.
+
+use super::state::Mapper;
+use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};
+
+/// All mappers.
+pub(super) const MAPPERS: &[Mapper] = &[
+    opencode::MAPPER,
+    opencode_run::MAPPER,
+    claude::MAPPER,
+    codex::MAPPER,
+    gemini::MAPPER,
+    qwen::MAPPER,
+    pi::MAPPER,
+    cline::MAPPER,
+];
