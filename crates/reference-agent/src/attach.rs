@@ -1,4 +1,4 @@
-//! Files and images that go along with a query.
+//! The attachments of a query: text files and images.
 
 use super::failure::{Code, Failure, Result};
 use super::model::Image;
@@ -20,22 +20,20 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Whether it is an image, and not text.
     pub fn is_image(&self) -> bool {
         self.mime.starts_with("image/")
     }
 }
 
-/// `[attachments]`: limits of what is sent along. They are read as any integers, so that one which is not
-/// positive gets an error of its own.
+/// `[attachments]`: limits of the attachments. Signed, so that a value below 1 gets a specific error instead of
+/// a type error.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Most text files.
+    /// Maximum number of text files.
     pub max_files: i64,
-    /// Most images.
     pub max_images: i64,
-    /// Most bytes of one of them.
+    /// Maximum size of one attachment, in bytes.
     pub max_bytes: i64,
 }
 
@@ -45,21 +43,24 @@ impl Default for Limits {
     }
 }
 
-/// All that is attached, read.
+/// The attachments with their contents.
 #[derive(Debug, Default)]
 pub struct Attachments {
     /// In the order of the command line.
     pub list: Vec<Attached>,
-    /// The text files, as the model gets them.
+    /// Contents of the text files, in the form that the model receives.
     pub text: String,
     pub images: Vec<Image>,
 }
 
-/// The kinds of images, by the bytes that they begin with.
-const IMAGES: &[(&[u8], &str)] =
+/// Leading bytes and media type of each image format. WebP is detected separately.
+const IMAGE_SIGNATURES: &[(&[u8], &str)] =
     &[(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];
 
-/// Reads the files; fails with one of the `ATTACHMENT_*` codes.
+/// Reads the attachments.
+///
+/// # Errors
+/// Fails with one of the `ATTACHMENT_*` codes.
 pub fn read(paths: &[PathBuf], limits: Limits) -> Result<Attachments> {
     let mut attachments = Attachments::default();
     for path in paths {
@@ -99,9 +100,9 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
         ErrorKind::NotFound => {
             Failure::new(Code::AttachmentNotFound, format!("attached file not found: {}", path.display()))
         }
-        _ => Failure::io(Code::AttachmentUnreadable, &format!("cannot read {}", path.display()), &error),
+        _ => Failure::from_io(Code::AttachmentUnreadable, &format!("cannot read {}", path.display()), &error),
     };
-    // A folder or a pipe is no file to send, and opening a pipe would wait for its writer.
+    // Pipes are rejected before they are opened, because opening one waits for its writer.
     if !std::fs::metadata(path).map_err(failure)?.is_file() {
         let message = format!("cannot read {}: not a regular file", path.display());
         return Err(Failure::new(Code::AttachmentUnreadable, message));
@@ -120,5 +121,5 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");
     }
-    IMAGES.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, mime)| *mime)
+    IMAGE_SIGNATURES.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, mime)| *mime)
 }

@@ -1,4 +1,5 @@
-//! The loop: query, model, tools, model, until the model has its final word or the turns are used up.
+//! The agent loop: sends the query to the model and runs the tools that it calls, until it gives a final answer
+//! or the turn limit is reached.
 
 use super::attach;
 use super::clock::millis;
@@ -13,15 +14,15 @@ use super::tools::{Approve, RunningCommand, Toolbox, Workspace};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// Longest wait that a provider may ask for.
-const MAX_WAIT: Duration = Duration::from_secs(60);
-/// Longest wait of our own.
+/// Longest wait that a provider may request before a retry; a longer one ends the run.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+/// Longest wait before a retry if the provider requests none.
 const MAX_BACKOFF: Duration = Duration::from_secs(8);
 
-const SYSTEM: &str = "You are an agent with tools that work in one folder. Use them to do what the user \
+const SYSTEM_PROMPT: &str = "You are an agent with tools that work in one folder. Use them to do what the user \
                       asks for, then answer in a few words.";
 
-/// Runs a query to its final answer, and emits all events on the way.
+/// Runs a query to its final answer and emits the events of the run.
 pub fn run(
     options: &Options,
     running: RunningCommand,
@@ -30,7 +31,7 @@ pub fn run(
 ) -> Outcome {
     if options.approval_mode == ApprovalMode::Ask && !std::io::stdin().is_terminal() {
         let message = "--approval-mode ask requires stdin to be a terminal";
-        return Err(Failure::new(Code::InteractiveApprovalTty, message).hint("use auto or never"));
+        return Err(Failure::new(Code::InteractiveApprovalTty, message).with_hint("use auto or never"));
     }
     let query = query::read(&options.query)?;
     emit(Event::Query { text: query.clone(), attached: Vec::new() });
@@ -39,7 +40,7 @@ pub fn run(
     let toolbox = Toolbox::new(workspace, options.profile, options.approval_mode);
     let mut provider = providers::open(options)?;
     let (name, model) = options.provider_and_model();
-    if !attached.images.is_empty() && !provider.sees_images() {
+    if !attached.images.is_empty() && !provider.supports_images() {
         return Err(Failure::new(
             Code::VisionNotSupported,
             format!("{name}/{model} does not support images"),
@@ -54,12 +55,12 @@ pub fn run(
         tools: !specs.is_empty(),
     });
     let mut messages = vec![
-        Message::System(options.system.clone().unwrap_or_else(|| SYSTEM.to_owned())),
+        Message::System(options.system.clone().unwrap_or_else(|| SYSTEM_PROMPT.to_owned())),
         Message::User { text: query + &attached.text, images: attached.images },
     ];
     for number in 1..=u64::from(options.max_tool_turns) {
         emit(Event::Turn { turn: number });
-        let turn = take_turn(options, number, provider.as_mut(), &messages, &mut specs, emit)?;
+        let turn = turn_with_retries(options, number, provider.as_mut(), &messages, &mut specs, emit)?;
         emit(Event::TurnEnded(turn.usage));
         if turn.calls.is_empty() {
             return Ok(turn.text.trim().to_owned());
@@ -67,16 +68,16 @@ pub fn run(
         let calls = turn.calls.clone();
         messages.push(Message::Assistant(turn));
         for call in &calls {
-            let record = toolbox.call(call, &|text| provider.hide(text), approve, emit);
+            let record = toolbox.call(call, &|text| provider.redact(text), approve, emit);
             messages.push(Message::Tool(record));
         }
     }
     let message = format!("no final answer within {} turns", options.max_tool_turns);
-    Err(Failure::new(Code::MaxToolTurnsNoFinal, message).hint("raise --max-tool-turns"))
+    Err(Failure::new(Code::MaxToolTurnsNoFinal, message).with_hint("raise --max-tool-turns"))
 }
 
-/// One turn, asked for again while that may help.
-fn take_turn(
+/// Requests one turn from the model, with retries.
+fn turn_with_retries(
     options: &Options,
     turn: u64,
     provider: &mut dyn Provider,
@@ -86,13 +87,13 @@ fn take_turn(
 ) -> Result<Turn> {
     let mut attempt = 0;
     loop {
-        let mut words = |text: &str| emit(Event::Text { turn, text: text.to_owned() });
-        let failure = match provider.turn(messages, specs, &mut words) {
+        let mut emit_text = |text: &str| emit(Event::Text { turn, text: text.to_owned() });
+        let failure = match provider.turn(messages, specs, &mut emit_text) {
             Ok(turn) => return Ok(turn),
             Err(failure) => failure,
         };
-        let auto = options.tools_mode == ToolsMode::Auto && !specs.is_empty();
-        if auto && failure.code == Code::ToolsNotSupported {
+        let may_drop_tools = options.tools_mode == ToolsMode::Auto && !specs.is_empty();
+        if may_drop_tools && failure.code == Code::ToolsNotSupported {
             specs.clear();
             emit(Event::ToolsRefused);
             continue;
@@ -100,25 +101,26 @@ fn take_turn(
         if !failure.retryable {
             return Err(failure);
         }
-        let after = failure.retry_after;
-        let too_long = after.is_some_and(|after| after > MAX_WAIT);
+        let requested = failure.retry_after;
+        let too_long = requested.is_some_and(|wait| wait > MAX_RETRY_AFTER);
         if attempt == options.max_retries || too_long {
-            return Err(exhausted(failure, attempt, after.filter(|_| too_long)));
+            return Err(final_failure(failure, attempt, requested.filter(|_| too_long)));
         }
         attempt += 1;
-        let wait = after.unwrap_or_else(|| backoff(options.retry_base_ms, attempt));
+        let wait = requested.unwrap_or_else(|| backoff(options.retry_base_ms, attempt));
         emit(Event::Retry { turn, attempt, message: failure.message, wait_ms: millis(wait) });
         std::thread::sleep(wait);
     }
 }
 
-/// The last failure, told as the end of all attempts when there were several.
-fn exhausted(failure: Failure, retries: u32, requested: Option<Duration>) -> Failure {
+/// Returns the failure of a turn after its last attempt. The message names the number of retries, or the wait
+/// that was too long.
+fn final_failure(failure: Failure, retries: u32, too_long: Option<Duration>) -> Failure {
     let code = match failure.code {
-        Code::ProviderError if retries > 0 || requested.is_some() => Code::RetryExhausted,
+        Code::ProviderError if retries > 0 || too_long.is_some() => Code::RetryExhausted,
         code => code,
     };
-    let message = match (requested, retries) {
+    let message = match (too_long, retries) {
         (Some(wait), _) => format!("{} (retry after {} s)", failure.message, wait.as_secs()),
         (None, 0) => failure.message.clone(),
         (None, retries) => format!("{} (after {retries} retries)", failure.message),
@@ -126,11 +128,11 @@ fn exhausted(failure: Failure, retries: u32, requested: Option<Duration>) -> Fai
     Failure { code, message, ..failure }
 }
 
-/// The base, doubled with each attempt, up to a limit; of that, a half to the whole by chance, so
-/// that many agents do not come back at once.
+/// Returns the wait before a retry: the base, doubled with each attempt, at most [`MAX_BACKOFF`]. A random part
+/// of up to one half is subtracted, so that several agents do not retry at the same time.
 fn backoff(base_ms: u64, attempt: u32) -> Duration {
     let base = Duration::from_millis(base_ms.min(60_000));
     let wait = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);
-    let chance = (super::clock::fresh() % 1000) as f64 / 1000.0;
-    wait.mul_f64(0.5 + chance / 2.0)
+    let jitter = (super::clock::random() % 1000) as f64 / 1000.0;
+    wait.mul_f64(0.5 + jitter / 2.0)
 }

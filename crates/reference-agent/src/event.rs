@@ -1,5 +1,5 @@
-//! What happens in a run, as it happens, and how it ends. What can be printed is also a line of the agent's
-//! own jsonl, whose JSON Schema has the comments here as descriptions.
+//! The events of a run, and its outcome. The serialized events are the lines of the agent's native jsonl; their doc
+//! comments are the descriptions in its JSON Schema.
 
 use super::attach::Attached;
 use super::failure::Failure;
@@ -14,7 +14,7 @@ use serde::Serialize;
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(rename = "Step")]
 pub enum Event {
-    /// The query is known, with what is attached to it.
+    /// The query was read. Emitted again with the attachments once these were read.
     #[serde(skip)]
     Query { text: String, attached: Vec<Attached> },
     /// The loop begins.
@@ -53,7 +53,7 @@ pub enum Event {
         /// The next part of the text.
         text: String,
     },
-    /// The model's turn has ended, with these tokens where the provider counts them.
+    /// The model's turn has ended; with its tokens if the provider counts them.
     #[serde(skip)]
     TurnEnded(Option<Usage>),
     /// A tool is about to run.
@@ -73,5 +73,5 @@ pub enum Event {
     End(Box<RunSummary>),
 }
 
-/// How a run ends: with these words of the model, which may be none, or without.
+/// How a run ended: the final answer, which may be empty, or a failure.
 pub type Outcome = Result<String, Failure>;

@@ -3,9 +3,9 @@
 use agentnative_contract::error::Error;
 use agentnative_output::Output;
 
-/// The exit code of what was written; an error that it ended with goes to standard error.
-pub fn exit_code(written: Result<u8, Error>, output: &mut Output) -> u8 {
-    written.unwrap_or_else(|error| {
+/// Returns the exit code in the result, or prints the error to stderr and returns its exit code.
+pub fn exit_code(result: Result<u8, Error>, output: &mut Output) -> u8 {
+    result.unwrap_or_else(|error| {
         output.error(&error);
         error.kind.exit_code()
     })

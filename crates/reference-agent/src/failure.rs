@@ -1,21 +1,21 @@
-//! Why a run of the agent failed. What another protocol calls it is said in that protocol's file.
+//! Why a run of the agent failed. Each protocol maps the codes to its own names in its own file.
 
 use agentnative_contract::error::{Error, ErrorKind};
 use std::time::Duration;
 
-/// Declares the codes: with each its kind and its stable name.
+/// Declares the codes, each with its error kind and its stable name.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident: $kind:ident, $name:literal;)*) => {
-        /// The reasons. The names are those of the agent-js contract, with six more where it has none.
+        /// Reason of a failure. The names are those of the agent-js contract; six are added where it has none.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Code { $($(#[$doc])* $code,)* }
 
         impl Code {
-            /// The kind, which has the exit code of principle 2.
+            /// Returns the error kind, which has the exit code of principle 2.
             pub const fn kind(self) -> ErrorKind {
                 match self { $(Self::$code => ErrorKind::$kind,)* }
             }
-            /// The stable name in the agent's own contract.
+            /// Returns the stable name in the agent's native output.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$code => $name,)* }
             }
@@ -24,69 +24,69 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The `--config` file is no valid configuration.
+    /// The `--config` file is invalid.
     AgentConfigInvalid: Config, "AGENT_CONFIG_INVALID";
     /// The `--config` file cannot be read.
     AgentConfigError: Config, "AGENT_CONFIG_ERROR";
-    /// The key cannot be sent: it holds a control character.
+    /// The key contains a character that a header cannot contain.
     AuthConfigInvalid: Config, "AUTH_CONFIG_INVALID";
-    /// There is no key.
+    /// The key is missing.
     AuthConfigError: Auth, "AUTH_CONFIG_ERROR";
-    /// The provider refused the key (401, 403).
+    /// The provider rejected the key (401, 403).
     AuthRefused: Auth, "AUTH_REFUSED";
-    /// `--base-url` is no URL of an HTTP server.
+    /// `--base-url` is not a valid URL of an HTTP server.
     InvalidBaseUrl: Config, "INVALID_BASE_URL";
-    /// `--base-url` would send the key in the clear.
+    /// `--base-url` would send the key unencrypted to another machine.
     InsecureBaseUrl: Config, "INSECURE_BASE_URL";
     /// An attached file does not exist.
     AttachmentNotFound: Usage, "ATTACHMENT_NOT_FOUND";
-    /// An attached file cannot be read, such as a folder.
+    /// An attached file cannot be read or is not a regular file.
     AttachmentUnreadable: Usage, "ATTACHMENT_UNREADABLE";
-    /// More text files than allowed.
+    /// Too many text files are attached.
     AttachmentTooManyFiles: Usage, "ATTACHMENT_TOO_MANY_FILES";
-    /// More images than allowed.
+    /// Too many images are attached.
     AttachmentTooManyImages: Usage, "ATTACHMENT_TOO_MANY_IMAGES";
     /// An attached file is larger than allowed.
     AttachmentTooLarge: General, "ATTACHMENT_TOO_LARGE";
-    /// A limit of attachments makes no sense.
+    /// A limit of attachments is below 1.
     AttachmentLimitInvalid: Config, "ATTACHMENT_LIMIT_INVALID";
     /// An attached file is neither text nor an image.
     AttachmentTypeUnsupported: General, "ATTACHMENT_TYPE_UNSUPPORTED";
-    /// There is no such provider.
+    /// The provider does not exist.
     ProviderNotConfigured: Config, "PROVIDER_NOT_CONFIGURED";
-    /// An image for a model that takes none.
+    /// An image is attached, but the model does not support images.
     VisionNotSupported: General, "VISION_NOT_SUPPORTED";
-    /// `--approval-mode ask` in a JSON mode.
+    /// `--approval-mode ask` with a JSON format.
     InteractiveApprovalJson: Usage, "INTERACTIVE_APPROVAL_JSON";
     /// `--approval-mode ask` without a terminal.
     InteractiveApprovalTty: Usage, "INTERACTIVE_APPROVAL_TTY";
-    /// `--tools-mode on` for a model that takes no tools.
+    /// The model does not support tools.
     ToolsNotSupported: General, "TOOLS_NOT_SUPPORTED";
-    /// The turn limit came before a final answer.
+    /// The turn limit was reached before a final answer.
     MaxToolTurnsNoFinal: General, "MAX_TOOL_TURNS_NO_FINAL";
-    /// Wrong arguments.
+    /// Invalid arguments.
     InvalidOption: Usage, "INVALID_OPTION";
-    /// No query, neither in the arguments nor on standard input.
+    /// No query in the arguments or on stdin.
     NoQuery: Usage, "NO_QUERY";
-    /// Something of the agent's own failed.
+    /// The agent itself failed, such as a write error.
     RuntimeError: General, "RUNTIME_ERROR";
-    /// The provider answered with an error or with what cannot be understood.
+    /// The provider answered with an error or an invalid response.
     ProviderError: General, "PROVIDER_ERROR";
     /// The provider did not answer in time.
     FetchTimeout: General, "FETCH_TIMEOUT";
-    /// The provider failed again and again.
+    /// The provider still failed after all retries.
     RetryExhausted: General, "RETRY_EXHAUSTED";
-    /// The model ended its turn without a word.
+    /// The model returned an empty answer.
     EmptyAnswer: General, "EMPTY_ANSWER";
-    /// The run took longer than `--timeout`, and not because of the provider.
+    /// The run exceeded `--timeout` while it was not waiting for the provider.
     TimedOut: General, "TIMED_OUT";
-    /// A signal came.
+    /// A signal ended the run.
     Interrupted: General, "INTERRUPTED";
 }
 
 impl Code {
-    /// Whether the provider is to blame, once it was asked.
-    pub const fn is_provider(self) -> bool {
+    /// Returns whether the provider caused the failure of a request.
+    pub const fn is_provider_failure(self) -> bool {
         matches!(
             self,
             Self::AuthRefused
@@ -99,28 +99,28 @@ impl Code {
     }
 }
 
-/// A failed run: the reason, and a line for people. The line may hold a provider's words.
+/// A failed run: its reason, and a message for the user, which may quote the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub code: Code,
     /// One line; never empty.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
-    /// The signal that came, for [`Code::Interrupted`].
+    /// The signal that ended the run, for [`Code::Interrupted`].
     pub signal: Option<i32>,
-    /// The HTTP status of the provider's answer, when there was one.
+    /// HTTP status of the provider's response, if there was one.
     pub status: Option<u16>,
-    /// The system does not allow to read a file: the kind is permission, whatever the reason.
-    pub denied: bool,
-    /// The model's turn may succeed the next time.
+    /// Whether permission to read a file was denied. The error kind is then `Auth`, whatever the code.
+    pub permission_denied: bool,
+    /// Whether a retry of the model's turn may succeed.
     pub retryable: bool,
-    /// How long the provider asks to wait before.
+    /// Wait that the provider requests before a retry.
     pub retry_after: Option<Duration>,
 }
 
 impl Failure {
-    /// A failure for this reason.
+    /// Creates a failure. An empty message is replaced by the name of the code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let message = if message.trim().is_empty() { code.name().to_owned() } else { message };
@@ -130,39 +130,39 @@ impl Failure {
             hint: None,
             signal: None,
             status: None,
-            denied: false,
+            permission_denied: false,
             retryable: false,
             retry_after: None,
         }
     }
-    /// A failure for this reason, which an error of the system has; `what` says what could not be done.
-    pub fn io(code: Code, what: &str, error: &std::io::Error) -> Self {
-        let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
-        Self { denied, ..Self::new(code, format!("{what}: {error}")) }
+    /// Creates a failure from an I/O error. `what` says which operation failed.
+    pub fn from_io(code: Code, what: &str, error: &std::io::Error) -> Self {
+        let permission_denied = error.kind() == std::io::ErrorKind::PermissionDenied;
+        Self { permission_denied, ..Self::new(code, format!("{what}: {error}")) }
     }
-    /// The same failure with what to do about it.
+    /// Adds a hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
-    /// The end by a signal.
-    pub fn signal(signal: i32) -> Self {
+    /// Creates the failure of a run that a signal ended.
+    pub fn from_signal(signal: i32) -> Self {
         let name = if signal == signal_hook::consts::SIGINT { "interrupted" } else { "terminated" };
         let message = format!("{name} by signal {signal}");
         Self { signal: Some(signal), ..Self::new(Code::Interrupted, message) }
     }
-    /// The same as the error type of the whole program.
+    /// Converts the failure to the error type of the shared crates.
     pub fn to_error(&self) -> Error {
-        let kind = if self.denied { ErrorKind::Auth } else { self.code.kind() };
+        let kind = if self.permission_denied { ErrorKind::Auth } else { self.code.kind() };
         let error = Error::new(kind, self.message.clone());
         Error { hint: self.hint.clone(), signal: self.signal, ..error }
     }
-    /// The exit code of principle 2, and 128 + the signal for one.
+    /// Returns the exit code of principle 2, or 128 + the signal if a signal ended the run.
     pub fn exit_code(&self) -> u8 {
         self.to_error().exit_code()
     }
 }
 
-/// The result of what can end a run.
+/// Result of an operation whose failure ends the run.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;

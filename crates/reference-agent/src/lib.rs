@@ -1,4 +1,4 @@
-//! The reference agent: a working agent that shows what conforming output looks like.
+//! The reference agent: a working agent with conforming output.
 //!
 //! ```text
 //! Options ─▶ session ── thread ──▶ engine ─▶ provider, tools
@@ -8,11 +8,11 @@
 //!               └─▶ Protocol ─▶ output
 //! ```
 //!
-//! It shares the crates of output and of contracts with the checker, and knows nothing of running or
-//! judging.
+//! It shares the crates for output and contracts with the checker, but nothing that runs or judges targets.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
+mod api_key;
 mod attach;
 mod clock;
 mod config_file;
@@ -20,7 +20,6 @@ mod engine;
 mod event;
 mod exit_code;
 mod failure;
-mod key;
 mod model;
 mod modes;
 mod options;
@@ -42,29 +41,29 @@ use failure::{Code, Failure};
 use options::Options;
 use std::ffi::OsString;
 
-/// The command line, for what is made from it.
+/// Returns the complete command line, for generators of manual pages and completions.
 pub fn command() -> clap::Command {
     Options::command_line()
 }
 
-/// Runs the agent with these arguments (the first is its name) and gives its exit code. With a key in its environment,
-/// the process executes itself once more without it first.
+/// Runs the agent with these arguments (the first is its name) and returns its exit code. If the environment contains
+/// an API key, the process first executes itself again without the key in its environment.
 pub fn main(args: &[OsString]) -> u8 {
     agentnative_output::close_stdout_on_exec();
-    // Root, who can read every process, does not find the key in the environment; others find nothing at all.
-    key::take();
+    // Root can read the environment of every process; other users cannot read a process that is not dumpable.
+    api_key::remove_from_environment();
     agentnative_helper::set_non_dumpable();
     let flags = match Options::parse_flags(args) {
         Ok(flags) => flags,
         Err(error) => return usage_error(&error, args),
     };
     if let Some(shell) = flags.completions {
-        let mut output = Output::new(flags.output());
+        let mut output = Output::new(flags.output_config());
         let printed = output.text(&completions(shell)).map(|()| 0);
         return exit_code(printed, &mut output);
     }
     let (protocol, format) = (flags.protocol, flags.format());
-    let mut output = Output::new(flags.output());
+    let mut output = Output::new(flags.output_config());
     if let Some(args) = &flags.serve {
         return serve::run(args, &mut output);
     }
@@ -74,28 +73,28 @@ pub fn main(args: &[OsString]) -> u8 {
             exit_code(printed, &mut output)
         }
         Ok(options) => session::run(options, &mut output),
-        Err(failure) => session::refuse(protocol, failure, &mut output),
+        Err(failure) => session::report_startup_failure(protocol, failure, &mut output),
     }
 }
 
-/// The completion script for a shell.
+/// Returns the completion script for a shell.
 fn completions(shell: clap_complete::Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command(), "reference-agent", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// Help and version are answers; all else that clap does not take is a usage error, in the protocol that
-/// was asked for.
+/// Prints the text for `--help` and `--version`, and reports any other error of the arguments in the requested
+/// protocol; returns the exit code.
 fn usage_error(error: &clap::Error, args: &[OsString]) -> u8 {
     let (protocol, format) = protocols::requested(args);
     let config = OutputConfig::detect(format, ColorChoice::Auto, false);
-    let mut output = Output::new(protocol.output(config));
+    let mut output = Output::new(protocol.output_config(config));
     match clap_error(error) {
         Ok(text) => output.text(&text).map_or_else(|error| error.kind.exit_code(), |()| 0),
         Err(error) => {
             let failure = Failure::new(Code::InvalidOption, error.message);
-            session::refuse(protocol, Failure { hint: error.hint, ..failure }, &mut output)
+            session::report_startup_failure(protocol, Failure { hint: error.hint, ..failure }, &mut output)
         }
     }
 }

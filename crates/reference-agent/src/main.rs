@@ -1,4 +1,4 @@
-//! `reference-agent`: run the agent, map its end to an exit code.
+//! The program `reference-agent`.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 

@@ -19,83 +19,80 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Tokens that were sent and received.
     pub const fn new(input: u64, output: u64) -> Self {
         Self { input, output, total: input.saturating_add(output) }
     }
 
-    /// The sum of two.
     pub const fn plus(self, other: Self) -> Self {
         Self::new(self.input.saturating_add(other.input), self.output.saturating_add(other.output))
     }
 }
 
-/// A tool call that the model asks for.
+/// A tool call that the model requests.
 #[derive(Debug, Clone, Default)]
 pub struct ToolCall {
-    /// The provider's name for it.
+    /// ID that the provider assigned.
     pub id: String,
     pub name: String,
-    /// The arguments as the model wrote them: meant to be a JSON object.
+    /// Arguments as the model wrote them; should be a JSON object.
     pub arguments: String,
 }
 
-/// An image that goes along with the query.
+/// An image that is attached to the query.
 #[derive(Debug, Clone)]
 pub struct Image {
-    /// Such as `image/png`.
+    /// Media type, such as `image/png`.
     pub mime: &'static str,
-    /// Base64 of its bytes.
+    /// Content in Base64.
     pub base64: String,
 }
 
 /// One message of the conversation.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// What the agent tells the model about itself.
+    /// The system prompt.
     System(String),
-    /// The query, with what is attached to it.
+    /// The query with its attachments.
     User {
-        /// The words, with the attached text files.
+        /// The query, followed by the attached text files.
         text: String,
         images: Vec<Image>,
     },
     /// A turn of the model.
     Assistant(Turn),
-    /// What a tool gave.
+    /// The result of a tool call.
     Tool(ToolRecord),
 }
 
-/// A tool as the model is told of it.
+/// The description of a tool for the model.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     pub name: &'static str,
     pub description: &'static str,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub parameters: Value,
 }
 
-/// What a model gave in one turn.
+/// The response of a model to one request.
 #[derive(Debug, Clone, Default)]
 pub struct Turn {
     pub text: String,
-    /// The tool calls that it asks for, in order.
+    /// Requested tool calls, in order.
     pub calls: Vec<ToolCall>,
-    /// Tokens, when the provider counts them.
+    /// Tokens, if the provider counts them.
     pub usage: Option<Usage>,
 }
 
-/// Where the conversation goes on.
+/// A model provider.
 pub trait Provider: Send {
-    /// Whether the model takes images.
-    fn sees_images(&self) -> bool {
+    fn supports_images(&self) -> bool {
         true
     }
-    /// A text without what nobody may see: the provider's key.
-    fn hide(&self, text: &str) -> String {
+    /// Removes secrets, such as the provider's API key, from a text.
+    fn redact(&self, text: &str) -> String {
         text.to_owned()
     }
-    /// Takes one turn, and passes words to `emit` as they come. After that, no failure is retryable; one
-    /// with the code `ToolsNotSupported` may be none without tools.
+    /// Requests one turn, and passes its text to `emit` in parts as they arrive. Once text was emitted, failures
+    /// are not retryable. A request that failed with `ToolsNotSupported` may succeed without tools.
     fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn>;
 }

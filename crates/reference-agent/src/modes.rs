@@ -1,4 +1,4 @@
-//! The modes of the tools: offered or not, approved by whom, which profile.
+//! Settings of the tools: whether they are offered to the model, how they are approved, and which there are.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum ToolsMode {
     Off,
 }
 
-/// Who approves of tools that change something.
+/// How calls of tools that change something are approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalMode {
@@ -29,7 +29,7 @@ pub enum ApprovalMode {
     Never,
 }
 
-/// Which tools there are.
+/// The set of tools that are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -42,7 +42,7 @@ pub enum Profile {
     Dev,
 }
 
-/// The name of a value as it stands on the command line.
+/// Returns the name of a value on the command line.
 pub fn value_name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

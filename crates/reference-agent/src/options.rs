@@ -1,4 +1,4 @@
-//! The settings of a run: what the command line says, over the `--config` file, over the defaults.
+//! The settings of a run, from the command line, else the `--config` file, else the defaults.
 
 mod resolve;
 
@@ -46,7 +46,7 @@ pub struct Options {
     #[serde(skip)]
     jsonl: bool,
     /// Print in the format of this contract instead of the agent's own.
-    #[arg(long = "contract", help_heading = OUTPUT, value_parser = protocols::parser(), value_name = "NAME")]
+    #[arg(long = "contract", help_heading = OUTPUT, value_parser = protocols::contract_parser(), value_name = "NAME")]
     #[serde(skip)]
     pub protocol: &'static Protocol,
     /// Print the JSON Schema of the output; run nothing.
@@ -78,7 +78,7 @@ pub struct Options {
     #[serde(skip)]
     color: ColorChoice,
     /// Model as PROVIDER/MODEL, or a model of --provider [default: scripted/offline].
-    #[arg(long, help_heading = MODEL, value_name = "MODEL", value_parser = non_empty)]
+    #[arg(long, help_heading = MODEL, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<String>,
     /// Provider: scripted (offline) or openai.
     #[arg(long, help_heading = MODEL, value_name = "NAME")]
@@ -106,7 +106,7 @@ pub struct Options {
     #[arg(skip)]
     pub retry_base_ms: u64,
     /// Time limit for the next byte from the server [default: 60].
-    #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = parse_timeout)]
     pub idle_timeout: f64,
     /// Limit of turns of the model, 1 to 200 [default: 10].
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = whole_number::<u32>(1..=200))]
@@ -149,13 +149,13 @@ pub struct Options {
     #[serde(skip)]
     pub attach: Vec<PathBuf>,
     /// Time limit of the run [default: 300].
-    #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, help_heading = LIMITS, value_name = "SECONDS", value_parser = parse_timeout)]
     pub timeout: f64,
     /// Settings (TOML); flags override them.
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     config: Option<PathBuf>,
-    /// Serve instead of answering a query.
+    /// Arguments of the subcommand `serve`, if it is called.
     #[arg(skip)]
     #[serde(skip)]
     pub serve: Option<ServeArgs>,
@@ -167,13 +167,13 @@ pub struct Options {
     pub attachments: Limits,
 }
 
-/// The command line with the subcommand `serve`, which the derived one cannot update.
+/// Adds the subcommand `serve`, which [`Options`] cannot derive because derived options cannot update it.
 fn with_serve(command: clap::Command) -> clap::Command {
     let command = command.args_conflicts_with_subcommands(true).disable_help_subcommand(true);
     command.subcommand(ServeArgs::command())
 }
 
-/// Headings of groups of options in the help.
+/// Headings of the option groups in the help.
 const OUTPUT: &str = "Output";
 const MODEL: &str = "Model";
 const TOOLS: &str = "Tools";
@@ -202,7 +202,7 @@ Exit codes of contracts that have their own:{}",
     )
 }
 
-/// The formats: those of every command, and a table.
+/// The output formats: those of every command, and csv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people.
@@ -216,8 +216,8 @@ enum Format {
 }
 
 impl Format {
-    /// The format that all is written in which is not the table, such as errors.
-    const fn of_messages(self) -> OutputFormat {
+    /// Returns the format of everything but the csv table, such as errors.
+    const fn message_format(self) -> OutputFormat {
         match self {
             Self::Json => OutputFormat::Json,
             Self::Jsonl => OutputFormat::Jsonl,
@@ -226,7 +226,7 @@ impl Format {
     }
 }
 
-fn non_empty(text: &str) -> Result<String, String> {
+fn parse_model(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("it is empty".into()),
         text if text.starts_with('/') || text.ends_with('/') => {
@@ -236,19 +236,24 @@ fn non_empty(text: &str) -> Result<String, String> {
     }
 }
 
-/// A positive number of seconds, at most a day.
-fn seconds(text: &str) -> Result<f64, String> {
+/// Parses a timeout in seconds.
+fn parse_timeout(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    if is_timeout(number) { Ok(number) } else { Err("expected more than 0 and at most 86400 seconds".into()) }
+    if is_valid_timeout(number) {
+        Ok(number)
+    } else {
+        Err("expected more than 0 and at most 86400 seconds".into())
+    }
 }
 
-/// Whether a number of seconds is positive, and at most a day.
-pub fn is_timeout(seconds: f64) -> bool {
+/// Returns whether a timeout in seconds is positive and at most one day.
+pub fn is_valid_timeout(seconds: f64) -> bool {
     seconds > 0.0 && seconds <= 86_400.0
 }
 
 impl Options {
-    /// What holds where neither the command line nor the configuration file says otherwise.
+    /// Returns the settings for which neither the command line nor the configuration file has values. Unlike
+    /// [`Self::default`], the limits are not 0.
     pub fn defaults() -> Self {
         Self {
             stream: true,
@@ -261,24 +266,24 @@ impl Options {
         }
     }
 
-    /// Those of a run that cannot begin: nothing is known but the protocol, not even the model.
-    pub fn unknown(protocol: &'static Protocol) -> Self {
+    /// Returns the settings of a run that failed before its settings were known, except the protocol.
+    pub fn unresolved(protocol: &'static Protocol) -> Self {
         Self { protocol, model: Some(String::new()), ..Self::default() }
     }
 
-    /// The settings of the command line over the defaults. Answers to `--help` and `--version` are errors.
+    /// Parses the command line over the defaults. `--help` and `--version` are returned as errors.
     pub fn parse_flags(args: &[OsString]) -> Result<Self, clap::Error> {
         let mut options = Self::defaults();
         options.update(args)?;
         Ok(options)
     }
 
-    /// The whole command line.
+    /// Returns the complete command line.
     pub fn command_line() -> clap::Command {
         with_serve(Self::command())
     }
 
-    /// Sets what the command line says.
+    /// Overrides the settings that the command line sets.
     fn update(&mut self, args: &[OsString]) -> Result<(), clap::Error> {
         let matches = with_serve(Self::command_for_update()).try_get_matches_from(args)?;
         self.update_from_arg_matches(&matches)?;
@@ -295,23 +300,22 @@ impl Options {
         }
     }
 
-    /// The protocol's own format, else the one that is asked for.
+    /// Returns the format of the protocol, or else the requested format.
     pub fn format(&self) -> OutputFormat {
-        self.protocol.format.or(self.requested_format().map(Format::of_messages)).unwrap_or_default()
+        self.protocol.format.or(self.requested_format().map(Format::message_format)).unwrap_or_default()
     }
 
-    /// Whether a table is asked for.
-    fn is_table(&self) -> bool {
+    fn is_csv(&self) -> bool {
         self.output == Some(Format::Csv)
     }
 
-    /// How output looks.
-    pub fn output(&self) -> OutputConfig {
-        self.protocol.output(OutputConfig::detect(self.format(), self.color, self.quiet))
+    /// Returns the format, the use of colour and the diagnostics of the output.
+    pub fn output_config(&self) -> OutputConfig {
+        self.protocol.output_config(OutputConfig::detect(self.format(), self.color, self.quiet))
     }
 
-    /// The provider, which may not exist, and the model: `--provider`, else what stands before the first
-    /// slash of the model; a base URL alone means openai.
+    /// Returns the names of the provider and the model. The provider is `--provider`, or else the part of
+    /// `--model` before the first slash, or else `openai` if there is a base URL. It may not exist.
     pub fn provider_and_model(&self) -> (&str, &str) {
         let (provider, model) = match (self.provider.as_deref(), self.model.as_deref()) {
             (None, Some(model)) => match model.split_once('/').filter(|(_, rest)| !rest.is_empty()) {
@@ -324,16 +328,15 @@ impl Options {
         (provider, model.unwrap_or(if provider == "openai" { "gpt-4o-mini" } else { "offline" }))
     }
 
-    /// The folder that the tools work in.
+    /// Returns the folder that the tools are confined to.
     pub fn workspace(&self) -> &Path {
         self.workspace.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// What an encoder needs to know.
     pub fn encoder_settings(&self) -> EncoderSettings {
         EncoderSettings {
             raw: self.raw,
-            table: self.is_table(),
+            csv: self.is_csv(),
             max_retries: self.max_retries,
             tools_mode: self.tools_mode,
             approval_mode: self.approval_mode,
@@ -342,10 +345,10 @@ impl Options {
         }
     }
 
-    /// The server of the openai provider.
+    /// Returns the base URL of the openai provider.
     pub fn base_url(&self) -> String {
         let variable = || std::env::var("OPENAI_BASE_URL").ok().filter(|value| !value.is_empty());
-        let given = self.base_url.clone().or_else(variable);
-        given.unwrap_or_else(|| "https://api.openai.com/v1".into())
+        let configured = self.base_url.clone().or_else(variable);
+        configured.unwrap_or_else(|| "https://api.openai.com/v1".into())
     }
 }

@@ -1,14 +1,16 @@
-//! Where the query comes from.
+//! Reads the query from the command line or stdin.
 
 use super::failure::{Code, Failure, Result};
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Read};
 
-/// Most bytes of a query on standard input.
-const MAX: u64 = 1 << 20;
+/// Maximum size of a query on stdin, in bytes.
+const MAX_STDIN: u64 = 1 << 20;
 
-/// The words of the command line, joined by spaces; without any, standard input, read to its end
-/// unless it is a terminal. [`Code::InvalidOption`] for one that is not text.
+/// Returns the words of the command line joined by spaces, or else the content of stdin, unless it is a terminal.
+///
+/// # Errors
+/// [`Code::NoQuery`] if there is no query, [`Code::InvalidOption`] if stdin is not UTF-8 or too long.
 pub fn read(words: &[OsString]) -> Result<String> {
     if !words.is_empty() {
         return match words.join(OsStr::new(" ")).to_string_lossy().trim() {
@@ -23,11 +25,11 @@ pub fn read(words: &[OsString]) -> Result<String> {
     let mut bytes = Vec::new();
     stdin
         .lock()
-        .take(MAX + 1)
+        .take(MAX_STDIN + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::new(Code::RuntimeError, format!("cannot read stdin: {error}")))?;
-    if bytes.len() as u64 > MAX {
-        let message = format!("the query on stdin is longer than {MAX} bytes");
+    if bytes.len() as u64 > MAX_STDIN {
+        let message = format!("the query on stdin is longer than {MAX_STDIN} bytes");
         return Err(Failure::new(Code::InvalidOption, message));
     }
     let text = String::from_utf8(bytes)
@@ -39,5 +41,5 @@ pub fn read(words: &[OsString]) -> Result<String> {
 }
 
 fn no_query(message: &str) -> Failure {
-    Failure::new(Code::NoQuery, message).hint("pass it as arguments or on stdin")
+    Failure::new(Code::NoQuery, message).with_hint("pass it as arguments or on stdin")
 }

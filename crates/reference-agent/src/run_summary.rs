@@ -1,5 +1,5 @@
-//! What is known of a run so far: the sum of its events, from which each protocol writes its end. The agent's
-//! own writes it as it is, so its JSON Schema has the comments here as descriptions.
+//! The summary of a run: its events so far, accumulated. Each protocol writes its final output from it. The native
+//! protocol serializes it, so the doc comments are the descriptions in its JSON Schema.
 
 use super::attach::Attached;
 use super::model::Usage;
@@ -36,25 +36,24 @@ pub struct RunSummary {
     pub scratchpad: Option<String>,
     /// How long it took, in milliseconds.
     pub timing_ms: u64,
-    /// The loop has begun.
+    /// Whether the agent loop has started.
     #[serde(skip)]
     pub started: bool,
-    /// The model was told of tools.
+    /// Whether tools are offered to the model.
     #[serde(skip)]
     pub tools: bool,
-    /// The model refused them, and it went on without.
+    /// Whether the model rejected tools and the run continued without them.
     #[serde(skip)]
-    pub fallback: bool,
-    /// Turns that had usage.
+    pub tools_fallback: bool,
+    /// Number of turns for which the provider counted tokens.
     #[serde(skip)]
     pub turns_with_usage: u64,
-    /// The tool calls that have ended.
+    /// Tool calls that have ended.
     #[serde(skip)]
     pub calls: Vec<ToolRecord>,
-    /// The tool call that has not.
+    /// Tool call that has not ended.
     #[serde(skip)]
-    pub open: Option<ToolStart>,
-    /// What the run is waiting for.
+    pub open_call: Option<ToolStart>,
     #[serde(skip)]
     pub phase: Phase,
 }
@@ -95,10 +94,9 @@ pub struct Health {
 /// What a run is waiting for.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Phase {
-    /// The query, the attachments, the provider's settings.
+    /// The query, the attachments or the settings of the provider.
     #[default]
     Preparing,
-    /// The model.
     Model,
     /// A tool, or nothing.
     Tools,

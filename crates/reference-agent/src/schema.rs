@@ -1,8 +1,8 @@
-//! `--json-schema`: the JSON Schema of what would be printed.
+//! `--json-schema`: prints the JSON Schema of the output.
 
 use super::event::Event;
 use super::protocols::Protocol;
-use super::protocols::own::Data;
+use super::protocols::native::Data;
 use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::{Envelope, Output, OutputFormat, pretty};
@@ -10,7 +10,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// Prints it, and gives the exit code. In jsonl it is that of a line; text has none, so it gets json's.
+/// Prints the JSON Schema of a line in jsonl, or else of the json document; returns the exit code.
 pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> Result<u8> {
     let text = pretty(&schema(protocol, format)?)?;
     output.verbatim(text.as_bytes()).map(|()| 0)
@@ -18,20 +18,20 @@ pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> 
 
 fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {
     let schema = match (protocol.contract, format) {
-        (Some(name), _) => return bundled(name),
-        (None, OutputFormat::Jsonl) => written().into_root_schema_for::<Event>(),
-        (None, _) => written().into_root_schema_for::<Envelope<Data>>(),
+        (Some(name), _) => return bundled_schema(name),
+        (None, OutputFormat::Jsonl) => serialize_generator().into_root_schema_for::<Event>(),
+        (None, _) => serialize_generator().into_root_schema_for::<Envelope<Data>>(),
     };
     Ok(schema.to_value())
 }
 
-/// Makes schemas of what is written, not of what would be read.
-fn written() -> SchemaGenerator {
+/// Returns a generator for schemas of the serialized form, which can differ from the deserialized form.
+fn serialize_generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
-/// The schema of a bundled contract: each that is spoken here has one file.
-fn bundled(name: &str) -> Result<Value> {
+/// Returns the schema of a bundled contract. Each contract that the agent implements has one schema file.
+fn bundled_schema(name: &str) -> Result<Value> {
     let mut files = Contract::bundled(name)?.schema_files().into_iter();
     let none = || Error::config(format!("the contract {name} has no schema"));
     files.next().map(|(_, schema)| schema).ok_or_else(none)

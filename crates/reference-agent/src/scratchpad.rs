@@ -1,7 +1,7 @@
-//! The scratchpad: a JSON line for each thing that a run does, kept after it.
+//! The scratchpad: a log of a run in JSON Lines, which is kept after the run.
 //!
-//! Where a protocol has a folder for it in the workspace, it lies there and the protocol names it.
-//! Else it lies in the user's state folder, so that nobody's project is littered.
+//! If the protocol defines a folder for it in the workspace, it is written there. Otherwise it is written to the
+//! state folder of the user, so that the workspace contains no unexpected files.
 
 use super::clock;
 use super::event::{Event, Outcome};
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Scratchpad {
     file: File,
-    /// As the contracts name it.
-    pub name: String,
+    /// Path in the output; relative to the workspace if the protocol defines the folder.
+    pub path: String,
 }
 
 impl Scratchpad {
-    /// Makes the file, and its folder.
+    /// Creates the file and its folder.
     pub fn create(options: &Options) -> io::Result<Self> {
-        let (folder, path) = if let Some(path) = options.protocol.scratchpad {
-            // Beneath the workspace, whatever links there are.
+        let (folder, folder_path) = if let Some(path) = options.protocol.scratchpad {
+            // Symbolic links out of the workspace are not followed.
             let workspace = Dir::open_ambient_dir(options.workspace(), ambient_authority())?;
             workspace.create_dir_all(path)?;
             (workspace.open_dir(path)?, PathBuf::from(path))
@@ -33,16 +33,16 @@ impl Scratchpad {
             std::fs::create_dir_all(&path)?;
             (Dir::open_ambient_dir(&path, ambient_authority())?, path)
         };
-        let name = format!("{}{}.jsonl", clock::stamp(clock::now_ms()), clock::id("_"));
+        let name = format!("{}{}.jsonl", clock::file_timestamp(clock::now_ms()), clock::random_id("_"));
         let file = folder.open_with(&name, OpenOptions::new().append(true).create_new(true))?;
-        Ok(Self { file, name: path.join(name).display().to_string() })
+        Ok(Self { file, path: folder_path.join(name).display().to_string() })
     }
 
-    /// Writes down what happened. Losing a line of it is no reason to fail.
-    pub fn event(&mut self, event: &Event) {
+    /// Appends an event. Write errors are ignored.
+    pub fn log_event(&mut self, event: &Event) {
         let line = match event {
             Event::Start { query, provider, model, .. } => {
-                self.line(json!({"type": "init", "content": query}));
+                self.write_line(json!({"type": "init", "content": query}));
                 json!({"type": "start", "provider": provider, "model": model})
             }
             Event::Retry { attempt, message, .. } => {
@@ -54,12 +54,12 @@ impl Scratchpad {
             }),
             _ => return,
         };
-        self.line(line);
+        self.write_line(line);
     }
 
-    /// Writes down the end.
-    pub fn end(&mut self, outcome: &Outcome) {
-        self.line(match outcome {
+    /// Appends the outcome. Write errors are ignored.
+    pub fn log_outcome(&mut self, outcome: &Outcome) {
+        self.write_line(match outcome {
             Ok(answer) => json!({"type": "answer", "content": answer}),
             Err(failure) => {
                 json!({"type": "error", "code": failure.code.name(), "content": failure.message})
@@ -67,8 +67,8 @@ impl Scratchpad {
         });
     }
 
-    fn line(&mut self, mut line: Value) {
-        line["timestamp"] = clock::iso(clock::now_ms()).into();
+    fn write_line(&mut self, mut line: Value) {
+        line["timestamp"] = clock::iso_8601(clock::now_ms()).into();
         let _ = self.file.write_all(format!("{line}\n").as_bytes());
     }
 }

@@ -1,5 +1,5 @@
-//! One run from the outside: a thread works, this one listens to it, to signals and to the clock, and
-//! has the protocol write what happens. So whatever the work waits for, the run ends in time.
+//! Runs the engine in a thread, while the main thread receives its events, signals and the timeout, and has the
+//! protocol write the output. So the run ends in time, whatever the engine is waiting for.
 
 use super::clock::now_ms;
 use super::engine;
@@ -20,19 +20,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// What this thread receives.
+/// A message to the main thread.
 enum Notification {
     Event(Event),
-    Ended(Outcome),
+    Finished(Outcome),
     Signal(i32),
-    /// May this tool run? The answer goes to the sender.
-    Ask(String, Sender<bool>),
+    /// A request to approve a tool call, and the sender of the reply.
+    ApprovalRequest(String, Sender<bool>),
 }
 
-/// 128 + SIGPIPE: the reader of standard output has gone.
-const READER_GONE: u8 = 141;
+/// Exit code 128 + SIGPIPE, for a stdout that its reader has closed.
+const EXIT_BROKEN_PIPE: u8 = 141;
 
-/// Runs the query, has it written, and gives the exit code.
+/// Runs the query, writes the output and returns the exit code.
 pub fn run(options: Options, output: &mut Output) -> u8 {
     let deadline = Instant::now() + Duration::from_secs_f64(options.timeout);
     let (sender, receiver) = channel();
@@ -43,19 +43,19 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
     }
     let mut run = Run::new(options.clone());
     let outcome = match spawn_engine(options, running.clone(), sender) {
-        Ok(()) => run.listen(&receiver, deadline, output),
+        Ok(()) => run.wait_for_outcome(&receiver, deadline, output),
         Err(error) => Some(Err(Failure::new(Code::RuntimeError, format!("cannot start a thread: {error}")))),
     };
-    running.end();
+    running.stop();
     match outcome {
-        Some(outcome) => run.end(&outcome, output),
-        None => READER_GONE,
+        Some(outcome) => run.finish(&outcome, output),
+        None => EXIT_BROKEN_PIPE,
     }
 }
 
-/// Writes the failure of a run that cannot begin, and gives the exit code.
-pub fn refuse(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
-    Run::new(Options::unknown(protocol)).end(&Err(failure), output)
+/// Writes a failure that happened before the run could start, and returns the exit code.
+pub fn report_startup_failure(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
+    Run::new(Options::unresolved(protocol)).finish(&Err(failure), output)
 }
 
 fn spawn_engine(
@@ -64,25 +64,26 @@ fn spawn_engine(
     sender: Sender<Notification>,
 ) -> std::io::Result<()> {
     let work = move || {
-        // A message that nobody receives any more is for a run that is over.
+        // Messages are not received any more once the run has ended, so send errors are ignored.
         let mut emit = |event| {
             let _ = sender.send(Notification::Event(event));
         };
-        let asking = sender.clone();
+        let approval_sender = sender.clone();
         let mut approve: Approve = Box::new(move |tool, arguments| {
             let (reply, answer) = channel();
             let question = format!("{tool} {}", serde_json::Value::Object(arguments.clone()));
-            asking.send(Notification::Ask(question, reply)).is_ok() && answer.recv().unwrap_or(false)
+            approval_sender.send(Notification::ApprovalRequest(question, reply)).is_ok()
+                && answer.recv().unwrap_or(false)
         });
         let run = || engine::run(&options, running, &mut approve, &mut emit);
-        let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(defect()));
-        let _ = sender.send(Notification::Ended(outcome));
+        let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(internal_error()));
+        let _ = sender.send(Notification::Finished(outcome));
     };
     Builder::new().spawn(work).map(drop)
 }
 
-/// A defect of the agent itself still ends as the contract says.
-fn defect() -> Failure {
+/// Returns the failure for a bug of the agent, which is reported as the contract requires.
+fn internal_error() -> Failure {
     Failure::new(Code::RuntimeError, "internal error: this is a bug in the agent")
 }
 
@@ -91,7 +92,7 @@ fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
     let listen = move || {
         let mut repeated = false;
         for signal in signals.forever() {
-            // Whoever sends it twice is not made to wait for the end to be written.
+            // The second signal ends the process at once, without the final output.
             if repeated {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
@@ -107,7 +108,7 @@ struct Run {
     summary: RunSummary,
     scratchpad: Option<Scratchpad>,
     options: Options,
-    began: Instant,
+    started_at: Instant,
 }
 
 impl Run {
@@ -117,12 +118,12 @@ impl Run {
             summary: RunSummary::new(&options),
             scratchpad: None,
             options,
-            began: Instant::now(),
+            started_at: Instant::now(),
         }
     }
 
-    /// Passes events on until the end; none when the reader of the output has gone.
-    fn listen(
+    /// Handles messages until the run ends; returns `None` if the reader of stdout has closed it.
+    fn wait_for_outcome(
         &mut self,
         receiver: &Receiver<Notification>,
         deadline: Instant,
@@ -130,44 +131,44 @@ impl Run {
     ) -> Option<Outcome> {
         loop {
             let failure = match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Notification::Event(event)) => match self.event(&event, output) {
+                Ok(Notification::Event(event)) => match self.handle_event(&event, output) {
                     Ok(()) if output.is_closed() => return None,
                     Ok(()) => continue,
                     Err(failure) => failure,
                 },
-                Ok(Notification::Ended(outcome)) => {
-                    return Some(outcome.and_then(|answer| self.accept(answer)));
+                Ok(Notification::Finished(outcome)) => {
+                    return Some(outcome.and_then(|answer| self.check_answer(answer)));
                 }
-                Ok(Notification::Ask(question, reply)) => {
-                    ask(&question, reply, output);
+                Ok(Notification::ApprovalRequest(question, reply)) => {
+                    ask_user(&question, reply, output);
                     continue;
                 }
-                Ok(Notification::Signal(signal)) => Failure::signal(signal),
-                Err(RecvTimeoutError::Timeout) => self.timed_out(),
-                Err(RecvTimeoutError::Disconnected) => defect(),
+                Ok(Notification::Signal(signal)) => Failure::from_signal(signal),
+                Err(RecvTimeoutError::Timeout) => self.timeout_failure(),
+                Err(RecvTimeoutError::Disconnected) => internal_error(),
             };
             return Some(Err(failure));
         }
     }
 
-    fn event(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
-        self.summary.add(event);
+    fn handle_event(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
+        self.summary.add_event(event);
         if let Event::Start { .. } = event {
             self.open_scratchpad()?;
         }
         if let Some(scratchpad) = &mut self.scratchpad {
-            scratchpad.event(event);
+            scratchpad.log_event(event);
         }
-        // What could not be written ends the run.
-        let written = self.encoder.event(event, &self.summary, output);
+        // A write error ends the run.
+        let written = self.encoder.write_event(event, &self.summary, output);
         written.map_err(|error| Failure::new(Code::RuntimeError, error.message))
     }
 
-    /// The scratchpad is best effort, except where the contract promises it.
+    /// Opens the scratchpad. An error is ignored unless the protocol requires a scratchpad.
     fn open_scratchpad(&mut self) -> Result<(), Failure> {
         match Scratchpad::create(&self.options) {
             Ok(scratchpad) => {
-                self.summary.scratchpad = Some(scratchpad.name.clone());
+                self.summary.scratchpad = Some(scratchpad.path.clone());
                 self.scratchpad = Some(scratchpad);
                 Ok(())
             }
@@ -178,56 +179,56 @@ impl Run {
         }
     }
 
-    /// An answer without a word is a failure where the contract has no place for it.
-    fn accept(&self, answer: String) -> Outcome {
-        if answer.is_empty() && !self.options.protocol.takes_empty_answer {
+    /// Returns the answer, or a failure if it is empty and the protocol does not allow that.
+    fn check_answer(&self, answer: String) -> Outcome {
+        if answer.is_empty() && !self.options.protocol.allows_empty_answer {
             return Err(Failure::new(Code::EmptyAnswer, "the model returned no answer"));
         }
         Ok(answer)
     }
 
-    fn timed_out(&self) -> Failure {
+    fn timeout_failure(&self) -> Failure {
         let seconds = Duration::from_secs_f64(self.options.timeout).as_secs_f64();
         let (code, what) = match self.summary.phase {
             Phase::Model => (Code::FetchTimeout, "the model has not answered"),
             Phase::Preparing => (Code::TimedOut, "the query was not read"),
             Phase::Tools => (Code::TimedOut, "the tools have not ended"),
         };
-        Failure::new(code, format!("{what} within {seconds} s")).hint("raise --timeout")
+        Failure::new(code, format!("{what} within {seconds} s")).with_hint("raise --timeout")
     }
 
-    fn end(mut self, outcome: &Outcome, output: &mut Output) -> u8 {
+    fn finish(mut self, outcome: &Outcome, output: &mut Output) -> u8 {
         let failure = outcome.as_ref().err();
         let reported = self.options.protocol.reported_signals;
-        let silent = failure.filter(|it| it.signal.is_some_and(|signal| !reported.contains(&signal)));
-        // A tool that was cut off ends before the run does.
-        if let (Some(_), None, Some(call)) = (failure, silent, self.summary.open.clone()) {
+        let unreported = failure.filter(|it| it.signal.is_some_and(|signal| !reported.contains(&signal)));
+        // An interrupted tool call gets a result before the run ends.
+        if let (Some(_), None, Some(call)) = (failure, unreported, self.summary.open_call.clone()) {
             let duration = now_ms().saturating_sub(call.started);
             let record = call.finish(Err(ToolError::execution("the run was interrupted")), duration);
-            let _ = self.event(&Event::ToolResult(record), output);
+            let _ = self.handle_event(&Event::ToolResult(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {
-            scratchpad.end(outcome);
+            scratchpad.log_outcome(outcome);
         }
-        if let Some(failure) = silent {
+        if let Some(failure) = unreported {
             return failure.exit_code();
         }
-        self.summary.finish(outcome, self.began.elapsed());
-        let code = self.encoder.end(outcome, &self.summary, output);
+        self.summary.finish(outcome, self.started_at.elapsed());
+        let code = self.encoder.write_outcome(outcome, &self.summary, output);
         exit_code(code, output)
     }
 }
 
-/// Asks the person at the terminal. A thread reads the answer, so that signals and the clock are heard.
-fn ask(question: &str, reply: Sender<bool>, output: &mut Output) {
+/// Asks the user at the terminal. A thread reads the answer, so that signals and the timeout are still handled.
+fn ask_user(question: &str, reply: Sender<bool>, output: &mut Output) {
     output.question(&format!("run {question}? [y/N] "));
-    let read = move || {
+    let read_answer = move || {
         let mut line = String::new();
-        let read = std::io::stdin().read_line(&mut line);
-        let yes = read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes");
-        // Nobody waits any more when the run has ended meanwhile.
-        let _ = reply.send(yes);
+        let result = std::io::stdin().read_line(&mut line);
+        let approved = result.is_ok() && matches!(line.trim(), "y" | "Y" | "yes");
+        // The reply is not needed any more if the run has ended meanwhile.
+        let _ = reply.send(approved);
     };
-    // An answer that nobody reads is no.
-    let _ = Builder::new().spawn(read);
+    // Without the thread, `reply` is dropped, which denies the call.
+    let _ = Builder::new().spawn(read_answer);
 }

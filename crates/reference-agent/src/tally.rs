@@ -1,4 +1,4 @@
-//! Adds the events of a run to its summary.
+//! Accumulates the events of a run in its summary.
 
 use super::clock::millis;
 use super::event::{Event, Outcome};
@@ -7,7 +7,7 @@ use super::run_summary::{Phase, RunSummary, Status, Turns};
 use std::time::Duration;
 
 impl RunSummary {
-    /// That of a run of which nothing has happened yet.
+    /// Returns the summary of a run without events.
     pub fn new(options: &Options) -> Self {
         let (provider, model) = options.provider_and_model();
         Self {
@@ -18,15 +18,14 @@ impl RunSummary {
         }
     }
 
-    /// Adds what happened.
-    pub fn add(&mut self, event: &Event) {
+    pub fn add_event(&mut self, event: &Event) {
         match event {
             Event::Query { text, attached } => {
                 self.query.clone_from(text);
                 self.attachments.clone_from(attached);
             }
             Event::Start { tools, .. } => (self.started, self.tools) = (true, *tools),
-            Event::ToolsRefused => (self.tools, self.fallback) = (false, true),
+            Event::ToolsRefused => (self.tools, self.tools_fallback) = (false, true),
             Event::Turn { turn } => {
                 self.turns.used = *turn;
                 self.phase = Phase::Model;
@@ -39,9 +38,9 @@ impl RunSummary {
                     self.turns_with_usage += 1;
                 }
             }
-            Event::ToolCall(start) => self.open = Some(start.clone()),
+            Event::ToolCall(start) => self.open_call = Some(start.clone()),
             Event::ToolResult(record) => {
-                self.open = None;
+                self.open_call = None;
                 self.calls.push(record.clone());
                 let health = &mut self.health;
                 health.tool_calls += 1;
@@ -52,7 +51,7 @@ impl RunSummary {
         }
     }
 
-    /// Adds how it ended.
+    /// Sets the outcome and the duration.
     pub fn finish(&mut self, outcome: &Outcome, elapsed: Duration) {
         self.timing_ms = millis(elapsed);
         match outcome {

@@ -1,32 +1,32 @@
-//! Calls of tools: their start, their end, and what they give. The JSON Schema of the agent's own jsonl has the
-//! comments here as descriptions.
+//! Tool calls: their start, result and errors. The doc comments of the serialized types are the descriptions in the
+//! JSON Schema of the native jsonl.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The error codes of tools, as the agent-js contract has them.
+/// The error codes of tools in the agent-js contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum ToolCode {
-    /// The arguments are not what the tool takes.
+    /// The arguments are invalid.
     #[serde(rename = "TOOL_INVALID_ARGS")]
     InvalidArgs,
     /// The file or folder does not exist.
     #[serde(rename = "TOOL_NOT_FOUND")]
     NotFound,
-    /// The pattern is no regular expression.
+    /// The pattern is not a valid regular expression.
     #[serde(rename = "TOOL_INVALID_PATTERN")]
     InvalidPattern,
     /// The file is not text.
     #[serde(rename = "TOOL_UNSUPPORTED_FILE_TYPE")]
     UnsupportedFileType,
-    /// The text to be replaced is absent, or stands there more than once.
+    /// The text to replace is missing or occurs more than once.
     #[serde(rename = "TOOL_CONFLICT")]
     Conflict,
-    /// There is no such tool.
+    /// The tool does not exist.
     #[serde(rename = "TOOL_UNKNOWN")]
     Unknown,
-    /// All else, such as a path that leaves the workspace.
+    /// Any other error, such as a path outside the workspace.
     #[serde(rename = "TOOL_EXECUTION_ERROR")]
     ExecutionError,
 }
@@ -43,32 +43,31 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error with this code.
     pub fn new(code: ToolCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
-    /// One that has no code of its own.
+    /// Creates an error without a specific code.
     pub fn execution(message: impl Into<String>) -> Self {
         Self::new(ToolCode::ExecutionError, message)
     }
-    /// Arguments that the tool cannot take.
+    /// Creates an error for invalid arguments.
     pub fn args(message: impl Into<String>) -> Self {
         Self::new(ToolCode::InvalidArgs, message)
     }
 }
 
-/// A file that a tool wrote.
+/// A change of a file by a tool.
 #[derive(Debug, Clone)]
 pub struct FileChange {
-    /// Relative to the workspace.
+    /// Path in the arguments of the call.
     pub path: String,
-    /// Its text before; empty for a new file.
+    /// Content before the change; empty for a new file.
     pub before: String,
-    /// Its text now.
+    /// Content after the change.
     pub after: String,
 }
 
-/// What a tool gives: its result, and the file that it wrote.
+/// The result of a tool and the file that it changed, or an error.
 pub type ToolOutput = Result<(Map<String, Value>, Option<FileChange>), ToolError>;
 
 /// A tool is about to run.
@@ -81,16 +80,16 @@ pub struct ToolStart {
     pub tool: String,
     /// Its arguments.
     pub input: Map<String, Value>,
-    /// The arguments as the model wrote them.
+    /// Arguments as the model wrote them.
     #[serde(skip)]
     pub raw: String,
-    /// In milliseconds since 1970.
+    /// Start time, in milliseconds since the Unix epoch.
     #[serde(skip)]
     pub started: u64,
 }
 
 impl ToolStart {
-    /// The record of the call, ended after this many milliseconds.
+    /// Completes the record of the call with its output and its duration in milliseconds.
     pub fn finish(self, output: ToolOutput, duration_ms: u64) -> ToolRecord {
         let Self { id, tool, input, started, .. } = self;
         let (result, change, error) = match output {
@@ -109,7 +108,6 @@ pub struct ToolRecord {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// Its arguments.
     #[serde(skip)]
     pub input: Map<String, Value>,
     /// Whether it succeeded.
@@ -118,41 +116,41 @@ pub struct ToolRecord {
     pub result: Option<Map<String, Value>>,
     /// Why it failed; null if it did not.
     pub error: Option<ToolError>,
-    /// When it started, in milliseconds since 1970.
+    /// Start time, in milliseconds since the Unix epoch.
     #[serde(skip)]
     pub started: u64,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// The file that it wrote.
+    /// The file that the tool changed.
     #[serde(skip)]
     pub change: Option<FileChange>,
 }
 
 impl ToolRecord {
-    /// Passes all that the tool gave through `hide`.
-    pub fn hide(&mut self, hide: &dyn Fn(&str) -> String) {
+    /// Applies `redact` to every string in the result, the error and the file change.
+    pub fn redact(&mut self, redact: &dyn Fn(&str) -> String) {
         let result = self.result.iter_mut().flat_map(Map::values_mut);
-        result.for_each(|value| hide_in(value, hide));
+        result.for_each(|value| redact_value(value, redact));
         if let Some(error) = &mut self.error {
-            error.message = hide(&error.message);
+            error.message = redact(&error.message);
         }
         if let Some(FileChange { before, after, .. }) = &mut self.change {
-            (*before, *after) = (hide(before), hide(after));
+            (*before, *after) = (redact(before), redact(after));
         }
     }
 
-    /// The exit code of the command that it ran.
+    /// Returns the exit code, if the tool ran a command.
     pub fn exit_code(&self) -> Option<&Value> {
         self.result.as_ref()?.get("exit_code")
     }
 
-    /// What it worked on, for people.
+    /// Returns the subject of the call for display, such as the path.
     pub fn title(&self) -> &str {
         let mut keys = ["path", "pattern", "command", "expression"].into_iter();
         keys.find_map(|key| self.input.get(key)?.as_str()).unwrap_or(&self.tool)
     }
 
-    /// The result as text, as models and the Dexter contracts get it.
+    /// Returns the result or the error as text, for models and the Dexter contracts.
     pub fn text(&self) -> String {
         match &self.error {
             None => serde_json::to_string(&self.result).unwrap_or_default(),
@@ -161,11 +159,11 @@ impl ToolRecord {
     }
 }
 
-fn hide_in(value: &mut Value, hide: &dyn Fn(&str) -> String) {
+fn redact_value(value: &mut Value, redact: &dyn Fn(&str) -> String) {
     match value {
-        Value::String(text) => *text = hide(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| hide_in(item, hide)),
-        Value::Object(members) => members.values_mut().for_each(|member| hide_in(member, hide)),
+        Value::String(text) => *text = redact(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(item, redact)),
+        Value::Object(members) => members.values_mut().for_each(|member| redact_value(member, redact)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

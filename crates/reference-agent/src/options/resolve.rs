@@ -1,4 +1,4 @@
-//! Combines the options with those of the configuration file, and validates them.
+//! Combines the options of the command line with the configuration file and validates them.
 
 use super::{Format, Options};
 use crate::config_file;
@@ -7,17 +7,19 @@ use crate::modes::{ApprovalMode, value_name};
 use std::ffi::OsString;
 
 impl Options {
-    /// The settings with those of the configuration file between the command line, which these are
-    /// from, and the defaults; fails for settings that make no sense together, too.
+    /// Returns the settings of the command line (`args`), over those of the configuration file, over the defaults.
+    ///
+    /// # Errors
+    /// Fails if the file is invalid or if settings cannot be combined.
     pub fn resolve(mut self, args: &[OsString]) -> Result<Self> {
-        if let (Some(own), Some(requested)) = (self.protocol.format, self.requested_format())
-            && value_name(requested) != own.name()
+        if let (Some(supported), Some(requested)) = (self.protocol.format, self.requested_format())
+            && value_name(requested) != supported.name()
         {
             let contract = self.protocol.contract.unwrap_or_default();
-            let (own, requested) = (own.name(), value_name(requested));
-            let message = format!("--contract {contract} supports {own} only, found {requested}");
-            let hint = format!("remove the format, or use --output {own}");
-            return Err(Failure::new(Code::InvalidOption, message).hint(hint));
+            let (supported, requested) = (supported.name(), value_name(requested));
+            let message = format!("--contract {contract} supports {supported} only, found {requested}");
+            let hint = format!("remove the format, or use --output {supported}");
+            return Err(Failure::new(Code::InvalidOption, message).with_hint(hint));
         }
         let format = self.format();
         if let Some(requested) = self.requested_format().filter(|format| *format != Format::Text)
@@ -32,7 +34,7 @@ impl Options {
             self = file;
             let updated = self.update(args);
             updated.map_err(|error| Failure::new(Code::InvalidOption, error.to_string()))?;
-            // A flag that is not there counts as false.
+            // `update` has set the absent flag to false.
             self.allow_insecure_http = allow_insecure_http;
         }
         self.stream &= !self.no_stream;
@@ -41,7 +43,7 @@ impl Options {
         }
         if self.approval_mode == ApprovalMode::Ask && format.is_json() {
             let message = format!("--approval-mode ask cannot be combined with the format {}", format.name());
-            return Err(Failure::new(Code::InteractiveApprovalJson, message).hint("use auto or never"));
+            return Err(Failure::new(Code::InteractiveApprovalJson, message).with_hint("use auto or never"));
         }
         Ok(self)
     }

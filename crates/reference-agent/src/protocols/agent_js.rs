@@ -1,10 +1,9 @@
-//! agent-js: one document on standard output, for success and for failure. Nothing after
-//! a signal.
+//! agent-js: one document on stdout, for success and failure; nothing after a signal.
 
-use super::own;
+use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::attach::Attached;
-use crate::clock::iso;
+use crate::clock::iso_8601;
 use crate::event::Outcome;
 use crate::failure::{Code, Failure};
 use crate::modes::{ApprovalMode, Profile, ToolsMode};
@@ -30,13 +29,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     format: Some(OutputFormat::Json),
     reported_signals: &[],
     encoder: |settings| Box::new(AgentJs(settings.clone())),
-    ..own::PROTOCOL
+    ..native::PROTOCOL
 };
 
 struct AgentJs(EncoderSettings);
 
-/// The document of a success, and the long form of a failure. Names and types are those of the
-/// contract's version 1.5.8.
+/// The document of a success, a failure of the provider, or a run that reached the turn limit. Names and types are
+/// those of version 1.5.8 of the contract.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
@@ -106,16 +105,16 @@ struct ToolEntryError<'a> {
     code: ToolCode,
 }
 
-/// The short form of a failure.
+/// The document of any other failure.
 #[derive(Serialize)]
-struct ShortError<'a> {
+struct ErrorDocument<'a> {
     ok: bool,
     error: &'a str,
     code: &'static str,
 }
 
 impl AgentJs {
-    /// The seventeen keys that are always there once the loop has begun.
+    /// Returns the document with its seventeen keys, and with `error` and `code` for a failure.
     fn document<'a>(
         &self,
         summary: &'a RunSummary,
@@ -137,7 +136,7 @@ impl AgentJs {
             approval_mode: settings.approval_mode,
             tools_mode: settings.tools_mode,
             tools_enabled: summary.tools,
-            tools_fallback_used: summary.fallback,
+            tools_fallback_used: summary.tools_fallback,
             health: HealthEntry {
                 retries_used: summary.health.retries,
                 tool_calls_total: summary.health.tool_calls,
@@ -162,28 +161,30 @@ impl AgentJs {
             tool_calls: summary.calls.iter().map(tool_call).collect(),
             timing_ms: summary.timing_ms,
             error: failure.map(|failure| failure.message.as_str()),
-            code: failure.map(|failure| code(failure.code)),
+            code: failure.map(|failure| contract_code(failure.code)),
         }
     }
 }
 
 impl Encoder for AgentJs {
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         let failure = match outcome {
             Ok(_) => return output.record(&self.document(summary, "completed", None)).map(|()| 0),
             Err(failure) => failure,
         };
         let reason = match failure.code {
             Code::MaxToolTurnsNoFinal => Some("max_tool_turns_no_final"),
-            code if code.is_provider() => Some("provider_error"),
-            // The contract has no word for these ends, so they are told in the short form.
+            code if code.is_provider_failure() => Some("provider_error"),
+            // The contract has no reason for other failures, so they have the short document.
             _ => None,
         };
         match reason.filter(|_| summary.started) {
             Some(reason) => output.record(&self.document(summary, reason, Some(failure))),
-            None => {
-                output.record(&ShortError { ok: false, error: &failure.message, code: code(failure.code) })
-            }
+            None => output.record(&ErrorDocument {
+                ok: false,
+                error: &failure.message,
+                code: contract_code(failure.code),
+            }),
         }?;
         Ok(exit_code(failure.code))
     }
@@ -197,12 +198,12 @@ fn tool_call(call: &ToolRecord) -> ToolEntry<'_> {
         ok: call.ok,
         result: call.result.as_ref(),
         error: error.map(|error| ToolEntryError { message: &error.message, code: error.code }),
-        meta: json!({"duration_ms": call.duration_ms, "ts": iso(call.started)}),
+        meta: json!({"duration_ms": call.duration_ms, "ts": iso_8601(call.started)}),
     }
 }
 
-/// What the contract calls a failure.
-fn code(code: Code) -> &'static str {
+/// Returns the name of a failure in the contract.
+fn contract_code(code: Code) -> &'static str {
     match code {
         Code::NoQuery => Code::InvalidOption.name(),
         Code::AuthRefused

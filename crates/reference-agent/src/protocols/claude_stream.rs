@@ -1,12 +1,12 @@
 //! claude-stream: the events of `claude -p --output-format stream-json --verbose`.
 //!
-//! It tells the truth where the origin does not: after an error of the provider the result has the subtype
-//! `error_during_execution`, not `success`; so it has after SIGINT, where the origin ends without a result
-//! and with exit code 0.
+//! It differs from the original, which reports two failures as a success. After an error of the provider, the result
+//! has the subtype `error_during_execution` instead of `success`. After SIGINT, it has the same result; the original
+//! prints no result and exits with 0.
 
-use super::own;
+use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
-use crate::clock::{id, now_ms, uuid};
+use crate::clock::{now_ms, random_id, random_uuid};
 use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::model::Usage;
@@ -25,37 +25,37 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                  1  any failure",
     format: Some(OutputFormat::Jsonl),
     stderr_is_text: true,
-    takes_empty_answer: true,
+    allows_empty_answer: true,
     reported_signals: &[SIGINT],
     encoder: |settings| {
-        let (settings, session) = (settings.clone(), uuid());
-        Box::new(ClaudeStream { settings, session, ..ClaudeStream::default() })
+        let (settings, session_id) = (settings.clone(), random_uuid());
+        Box::new(ClaudeStream { settings, session_id, ..ClaudeStream::default() })
     },
-    ..own::PROTOCOL
+    ..native::PROTOCOL
 };
 
 #[derive(Default)]
 struct ClaudeStream {
     settings: EncoderSettings,
-    session: String,
+    session_id: String,
     text: String,
-    /// The message that the events of a turn belong to, and what it cost.
-    message: String,
+    /// ID of the message of the current turn.
+    message_id: String,
     usage: Option<Usage>,
     turn_started: u64,
-    /// How long the model was waited for, in milliseconds.
+    /// Time spent waiting for the model, in milliseconds.
     model_ms: u64,
     denials: Vec<Value>,
 }
 
 impl ClaudeStream {
     fn emit(&self, output: &mut Output, mut event: Value) -> Result<()> {
-        event["session_id"] = self.session.as_str().into();
-        event["uuid"] = uuid().into();
+        event["session_id"] = self.session_id.as_str().into();
+        event["uuid"] = random_uuid().into();
         output.record(&event)
     }
 
-    fn begin(&self, summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn start(&self, summary: &RunSummary, output: &mut Output) -> Result<()> {
         let workspace = &self.settings.workspace;
         let cwd = workspace.canonicalize().unwrap_or_else(|_| workspace.clone());
         let tools = if summary.tools { tools::names(self.settings.profile) } else { Vec::new() };
@@ -70,10 +70,10 @@ impl ClaudeStream {
         self.emit(output, init)
     }
 
-    /// A block of the model's message: the origin prints the message once for each.
-    fn assistant(&self, summary: &RunSummary, block: &Value, output: &mut Output) -> Result<()> {
+    /// Emits a block of the model's message. Like the original, each block is an event with a message.
+    fn emit_block(&self, summary: &RunSummary, block: &Value, output: &mut Output) -> Result<()> {
         let message = json!({
-            "id": self.message, "type": "message", "role": "assistant", "model": summary.model,
+            "id": self.message_id, "type": "message", "role": "assistant", "model": summary.model,
             "content": [block], "stop_reason": null, "stop_sequence": null,
             "usage": usage(self.usage.unwrap_or_default()),
         });
@@ -85,7 +85,7 @@ impl ClaudeStream {
         if text.trim().is_empty() {
             return Ok(());
         }
-        self.assistant(summary, &json!({"type": "text", "text": text}), output)
+        self.emit_block(summary, &json!({"type": "text", "text": text}), output)
     }
 
     fn tool_result(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
@@ -103,7 +103,7 @@ impl ClaudeStream {
     }
 
     fn retry(&mut self, attempt: u32, message: &str, wait_ms: u64, output: &mut Output) -> Result<()> {
-        // The turn begins anew.
+        // The turn starts again.
         self.text.clear();
         self.emit(output, json!({
             "type": "system", "subtype": "api_retry", "attempt": attempt, "error_status": null, "error": message,
@@ -113,11 +113,11 @@ impl ClaudeStream {
 }
 
 impl Encoder for ClaudeStream {
-    fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Start { .. } => return self.begin(summary, output),
+            Event::Start { .. } => return self.start(summary, output),
             Event::Turn { .. } => {
-                (self.message, self.usage, self.turn_started) = (id("msg_"), None, now_ms());
+                (self.message_id, self.usage, self.turn_started) = (random_id("msg_"), None, now_ms());
             }
             Event::Text { text, .. } => self.text.push_str(text),
             Event::Retry { attempt, message, wait_ms, .. } => {
@@ -131,10 +131,10 @@ impl Encoder for ClaudeStream {
             Event::ToolCall(call) => {
                 let block =
                     json!({"type": "tool_use", "id": call.id, "name": call.tool, "input": call.input});
-                return self.assistant(summary, &block, output);
+                return self.emit_block(summary, &block, output);
             }
             Event::Permission { id, tool, granted: false } => {
-                let input = summary.open.as_ref().map(|call| &call.input);
+                let input = summary.open_call.as_ref().map(|call| &call.input);
                 self.denials.push(json!({"tool_name": tool, "tool_use_id": id, "tool_input": input}));
             }
             Event::ToolResult(record) => return self.tool_result(record, output),
@@ -143,7 +143,7 @@ impl Encoder for ClaudeStream {
         Ok(())
     }
 
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         if let Err(failure) = outcome
             && !summary.started
         {

@@ -1,11 +1,11 @@
-//! codex-exec: the lines of `codex exec --json`. The agent's tools are those of an MCP server, except for
-//! commands and changes of files, which have items of their own.
+//! codex-exec: the lines of `codex exec --json`. The agent's tools are reported as those of an MCP server, except
+//! commands and file changes, which have specific items.
 //!
-//! After SIGINT the turn fails, where the origin breaks off with the same exit code.
+//! After SIGINT the turn fails, where the original stops without an event; the exit code is the same.
 
-use super::own;
+use super::native;
 use super::protocol::{Encoder, Protocol};
-use crate::clock::uuid;
+use crate::clock::random_uuid;
 use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
@@ -22,29 +22,28 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                  2  wrong arguments",
     format: Some(OutputFormat::Jsonl),
     stderr_is_text: true,
-    takes_empty_answer: true,
+    allows_empty_answer: true,
     reported_signals: &[SIGINT],
     encoder: |_| Box::new(CodexExec::default()),
-    ..own::PROTOCOL
+    ..native::PROTOCOL
 };
 
 #[derive(Default)]
 struct CodexExec {
     text: String,
-    /// How many items there are.
-    items: u64,
+    item_count: u64,
 }
 
 impl CodexExec {
-    /// The item that is new.
-    fn start(&mut self) -> String {
-        self.items += 1;
-        self.id()
+    /// Returns the ID of a new item.
+    fn next_id(&mut self) -> String {
+        self.item_count += 1;
+        self.current_id()
     }
 
-    /// The item that is open: there is one tool at a time.
-    fn id(&self) -> String {
-        format!("item_{}", self.items.saturating_sub(1))
+    /// Returns the ID of the open item. Only one tool runs at a time.
+    fn current_id(&self) -> String {
+        format!("item_{}", self.item_count.saturating_sub(1))
     }
 
     fn flush_text(&mut self, output: &mut Output) -> Result<()> {
@@ -52,16 +51,16 @@ impl CodexExec {
         if text.trim().is_empty() {
             return Ok(());
         }
-        let item = json!({"id": self.start(), "type": "agent_message", "text": text});
+        let item = json!({"id": self.next_id(), "type": "agent_message", "text": text});
         output.record(&json!({"type": "item.completed", "item": item}))
     }
 }
 
 impl Encoder for CodexExec {
-    fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
             Event::Start { .. } => {
-                output.record(&json!({"type": "thread.started", "thread_id": uuid()}))?;
+                output.record(&json!({"type": "thread.started", "thread_id": random_uuid()}))?;
                 output.record(&json!({"type": "turn.started"}))
             }
             Event::Text { text, .. } => {
@@ -69,24 +68,24 @@ impl Encoder for CodexExec {
                 Ok(())
             }
             Event::Retry { attempt, message, .. } => {
-                // The turn begins anew.
+                // The turn starts again.
                 self.text.clear();
                 output.record(&json!({"type": "error", "message": format!("retry {attempt}: {message}")}))
             }
             Event::TurnEnded(_) => self.flush_text(output),
             Event::ToolCall(call) => {
-                let item = item(self.start(), &call.tool, &call.input, None);
+                let item = item(self.next_id(), &call.tool, &call.input, None);
                 output.record(&json!({"type": "item.started", "item": item}))
             }
             Event::ToolResult(record) => {
-                let item = item(self.id(), &record.tool, &record.input, Some(record));
+                let item = item(self.current_id(), &record.tool, &record.input, Some(record));
                 output.record(&json!({"type": "item.completed", "item": item}))
             }
             _ => Ok(()),
         }
     }
 
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         let failure = match outcome {
             Ok(_) => {
                 let usage = summary.usage.unwrap_or_default();
@@ -110,7 +109,7 @@ impl Encoder for CodexExec {
     }
 }
 
-/// A tool call as an item; without its record it has just started.
+/// Returns the item of a tool call. Without a record, the call is in progress.
 fn item(id: String, tool: &str, input: &Map<String, Value>, record: Option<&ToolRecord>) -> Value {
     let exit_code = record.and_then(ToolRecord::exit_code);
     let status = match record {
@@ -147,7 +146,7 @@ fn item(id: String, tool: &str, input: &Map<String, Value>, record: Option<&Tool
     item
 }
 
-/// What a command printed, or why it could not run.
+/// Returns the output of a command, or the error if it could not run.
 fn command_output(record: &ToolRecord) -> String {
     let Some(result) = &record.result else { return record.text() };
     ["stdout", "stderr"].iter().filter_map(|key| result.get(*key)?.as_str()).collect()

@@ -1,4 +1,4 @@
-//! dexter-flat: one document on standard output, for success and for failure.
+//! dexter-flat: one document on stdout, for success and failure.
 
 use super::protocol::{Encoder, Protocol};
 use crate::event::Outcome;
@@ -15,17 +15,17 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     format: Some(OutputFormat::Json),
     stderr_is_text: false,
     scratchpad: Some(SCRATCHPAD),
-    takes_empty_answer: false,
+    allows_empty_answer: false,
     reported_signals: &[],
     encoder: |_| Box::new(DexterFlat),
 };
 
-/// Where both Dexter contracts want the scratchpad.
+/// Folder of the scratchpads in both Dexter contracts.
 pub(super) const SCRATCHPAD: &str = ".dexter/scratchpad";
 
 struct DexterFlat;
 
-/// The document of a success. Names, types and order are the origin's.
+/// The document of a success. Names, types and order are those of the original.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success<'a> {
@@ -47,7 +47,7 @@ struct ToolEntry<'a> {
     result: String,
 }
 
-/// The document of a failure; the query is empty when it is not known.
+/// The document of a failure. The query is empty if it is unknown.
 #[derive(Serialize)]
 struct ErrorDocument<'a> {
     success: bool,
@@ -56,13 +56,13 @@ struct ErrorDocument<'a> {
 }
 
 impl Encoder for DexterFlat {
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         let query = &summary.query;
         let answer = match outcome {
             Ok(answer) => answer,
             Err(failure) => {
                 output.record(&ErrorDocument { success: false, query, error: &failure.message })?;
-                // 2 for invalid arguments and for no query.
+                // Invalid arguments and a missing query exit with 2.
                 return Ok(if failure.code.kind() == ErrorKind::Usage { 2 } else { 1 });
             }
         };
@@ -83,7 +83,7 @@ impl Encoder for DexterFlat {
     }
 }
 
-/// Tokens as both Dexter contracts have them.
+/// Returns the token counts in the form of both Dexter contracts.
 pub(super) fn token_usage(summary: &RunSummary) -> Option<Value> {
     let Usage { input, output, total } = summary.usage?;
     Some(json!({"inputTokens": input, "outputTokens": output, "totalTokens": total}))

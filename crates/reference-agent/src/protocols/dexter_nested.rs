@@ -1,5 +1,4 @@
-//! dexter-nested: one document on one line of standard output, for success and for
-//! failure. Standard error may hold a line for each tool.
+//! dexter-nested: one document on one line of stdout, for success and failure. Stderr has one line per tool call.
 
 use super::dexter_flat::{SCRATCHPAD, token_usage};
 use super::protocol::{Encoder, Protocol};
@@ -17,14 +16,14 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     format: Some(OutputFormat::Json),
     stderr_is_text: true,
     scratchpad: Some(SCRATCHPAD),
-    takes_empty_answer: true,
+    allows_empty_answer: true,
     reported_signals: &[],
     encoder: |_| Box::new(DexterNested),
 };
 
 struct DexterNested;
 
-/// The document. Names, types and order are the origin's.
+/// The document of a run. Names, types and order are those of the original.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
@@ -56,17 +55,17 @@ struct Metadata<'a> {
 }
 
 impl Encoder for DexterNested {
-    fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         if let Event::ToolCall(call) = event {
             output.diagnostic(&format!("[tool] {}", call.tool));
         }
         Ok(())
     }
 
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         let calls = summary.calls.iter();
         let error = outcome.as_ref().err().map(|failure| {
-            let code = code(failure.code);
+            let code = contract_code(failure.code);
             json!({"code": code, "message": failure.message})
         });
         output.record(&Document {
@@ -89,11 +88,11 @@ impl Encoder for DexterNested {
     }
 }
 
-/// What the contract calls a failure.
-fn code(code: Code) -> &'static str {
+/// Returns the name of a failure in the contract.
+fn contract_code(code: Code) -> &'static str {
     match code {
         Code::NoQuery => "NO_QUERY",
-        code if code.is_provider() => "PROVIDER_ERROR",
+        code if code.is_provider_failure() => "PROVIDER_ERROR",
         Code::AuthConfigError
         | Code::InteractiveApprovalJson
         | Code::InteractiveApprovalTty

@@ -1,15 +1,15 @@
-//! The protocols in which a run is written to standard output: a file and a row of [`PROTOCOLS`] each.
+//! The output protocols of a run. A protocol is a file and a row of [`PROTOCOLS`].
 
 mod agent_js;
 mod claude_stream;
 mod codex_exec;
+mod csv;
 mod dexter_flat;
 mod dexter_nested;
+pub(super) mod native;
 mod opencode_events;
 mod opencode_run;
-pub(super) mod own;
 mod protocol;
-mod table;
 
 pub use protocol::{Encoder, EncoderSettings, Protocol};
 
@@ -19,7 +19,7 @@ use std::ffi::OsString;
 
 /// All protocols, in the order of the help.
 const PROTOCOLS: [&Protocol; 8] = [
-    &own::PROTOCOL,
+    &native::PROTOCOL,
     &dexter_flat::PROTOCOL,
     &dexter_nested::PROTOCOL,
     &agent_js::PROTOCOL,
@@ -31,33 +31,32 @@ const PROTOCOLS: [&Protocol; 8] = [
 
 impl Default for &Protocol {
     fn default() -> Self {
-        &own::PROTOCOL
+        &native::PROTOCOL
     }
 }
 
-/// The protocol of this name.
 fn find(name: &str) -> Option<&'static Protocol> {
     PROTOCOLS.into_iter().find(|protocol| protocol.contract == Some(name))
 }
 
-/// Reads the value of `--contract`.
-pub fn parser() -> impl TypedValueParser<Value = &'static Protocol> {
+/// Returns the parser of the value of `--contract`.
+pub fn contract_parser() -> impl TypedValueParser<Value = &'static Protocol> {
     let value = |protocol: &Protocol| Some(PossibleValue::new(protocol.contract?));
     let values = PossibleValuesParser::new(PROTOCOLS.into_iter().filter_map(value));
-    // Other names do not come so far.
+    // The name is always found, because the other parser accepts no others.
     values.map(|name| find(&name).unwrap_or_default())
 }
 
-/// The exit codes of the protocols that have their own, for the help.
+/// Returns the exit codes of the protocols that differ from principle 2, for the help.
 pub fn exit_codes() -> String {
-    let own = PROTOCOLS.into_iter().filter(|protocol| !protocol.exit_codes.is_empty());
-    let lines = own
+    let documented = PROTOCOLS.into_iter().filter(|protocol| !protocol.exit_codes.is_empty());
+    let lines = documented
         .map(|protocol| format!("\n  {:15}{}", protocol.contract.unwrap_or_default(), protocol.exit_codes));
     lines.collect()
 }
 
-/// The protocol and the format that arguments ask for which could not be parsed as a whole: an error is
-/// written in them. A protocol that is not known counts as none.
+/// Returns the protocol and the format that invalid arguments request, to report the error in them. An unknown
+/// protocol is ignored.
 pub fn requested(args: &[OsString]) -> (&'static Protocol, OutputFormat) {
     let protocol = asked_values(args, "--contract").next().and_then(find).unwrap_or_default();
     (protocol, protocol.format.unwrap_or_else(|| asked_format(args)))

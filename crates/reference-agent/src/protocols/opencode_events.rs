@@ -1,11 +1,11 @@
-//! opencode-events: an event a line, as things happen, in the origin's dialect.
+//! opencode-events: one event per line, as events happen, in the format of the original.
 //!
-//! The whole run is one assistant message, as the origin's mapping wants it: its times are those of
-//! the run and its tokens the sum over all turns.
+//! The run is one assistant message, as the mapping of the original requires: its times are those of the run, and its
+//! tokens are the sum of all turns.
 
-use super::own;
+use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
-use crate::clock::{id, now_ms};
+use crate::clock::{now_ms, random_id};
 use crate::event::{Event, Outcome};
 use crate::modes::Profile;
 use crate::run_summary::RunSummary;
@@ -19,12 +19,11 @@ use std::path::PathBuf;
 pub(super) const PROTOCOL: Protocol = Protocol {
     contract: Some("opencode-events"),
     format: Some(OutputFormat::Jsonl),
-    takes_empty_answer: true,
+    allows_empty_answer: true,
     encoder: |settings| Box::new(OpencodeEvents::new(settings)),
-    ..own::PROTOCOL
+    ..native::PROTOCOL
 };
 
-/// One event.
 #[derive(Serialize)]
 struct EventLine<'a> {
     #[serde(rename = "type")]
@@ -33,40 +32,40 @@ struct EventLine<'a> {
 }
 
 struct OpencodeEvents {
-    session: String,
-    user: String,
-    assistant: String,
+    session_id: String,
+    user_message_id: String,
+    assistant_message_id: String,
     agent: Profile,
     workspace: PathBuf,
     created: u64,
-    begun: bool,
+    started: bool,
     text: Option<TextPart>,
-    /// The part of the tool call that is open.
-    tool_part: String,
+    /// ID of the part of the open tool call.
+    tool_part_id: String,
 }
 
-/// A part that grows. It is written anew when it has grown by half, so that a long answer in small
-/// pieces does not cost its square.
+/// A text part that grows. It is written again when it has grown by half, so that the output for a long answer in small
+/// parts is not quadratic.
 struct TextPart {
     id: String,
     text: String,
     started: u64,
-    written: usize,
+    written_bytes: usize,
 }
 
 impl OpencodeEvents {
     fn new(settings: &EncoderSettings) -> Self {
         let workspace = &settings.workspace;
         Self {
-            session: id("ses_"),
-            user: id("msg_"),
-            assistant: id("msg_"),
+            session_id: random_id("ses_"),
+            user_message_id: random_id("msg_"),
+            assistant_message_id: random_id("msg_"),
             agent: settings.profile,
             workspace: workspace.canonicalize().unwrap_or_else(|_| workspace.clone()),
             created: now_ms(),
-            begun: false,
+            started: false,
             text: None,
-            tool_part: String::new(),
+            tool_part_id: String::new(),
         }
     }
 
@@ -74,21 +73,21 @@ impl OpencodeEvents {
         output.record(&EventLine { name, properties })
     }
 
-    fn part(&self, output: &mut Output, message: &str, id: &str, mut part: Value) -> Result<()> {
+    fn write_part(&self, output: &mut Output, message: &str, id: &str, mut part: Value) -> Result<()> {
         part["id"] = id.into();
-        part["sessionID"] = self.session.as_str().into();
+        part["sessionID"] = self.session_id.as_str().into();
         part["messageID"] = message.into();
         self.emit(output, "message.part.updated", &json!({"part": part}))
     }
 
-    fn status(&self, output: &mut Output, status: &Value) -> Result<()> {
-        self.emit(output, "session.status", &json!({"sessionID": self.session, "status": status}))
+    fn write_status(&self, output: &mut Output, status: &Value) -> Result<()> {
+        self.emit(output, "session.status", &json!({"sessionID": self.session_id, "status": status}))
     }
 
     fn session(&self, summary: &RunSummary, updated: u64) -> Value {
         let title: String = summary.query.chars().take(60).collect();
         json!({"info": {
-            "id": self.session,
+            "id": self.session_id,
             "projectID": "global",
             "directory": self.workspace.display().to_string(),
             "title": title,
@@ -101,11 +100,11 @@ impl OpencodeEvents {
         let usage = summary.usage.unwrap_or_default();
         let path = self.workspace.display().to_string();
         let mut info = json!({
-            "id": self.assistant,
-            "sessionID": self.session,
+            "id": self.assistant_message_id,
+            "sessionID": self.session_id,
             "role": "assistant",
             "time": {"created": self.created},
-            "parentID": self.user,
+            "parentID": self.user_message_id,
             "modelID": summary.model,
             "providerID": summary.provider,
             "mode": self.agent,
@@ -132,12 +131,12 @@ impl OpencodeEvents {
         json!({"info": info})
     }
 
-    fn begin(&mut self, summary: &RunSummary, output: &mut Output) -> Result<()> {
-        self.begun = true;
+    fn start(&mut self, summary: &RunSummary, output: &mut Output) -> Result<()> {
+        self.started = true;
         self.emit(output, "session.created", &self.session(summary, self.created))?;
         let user = json!({"info": {
-            "id": self.user,
-            "sessionID": self.session,
+            "id": self.user_message_id,
+            "sessionID": self.session_id,
             "role": "user",
             "time": {"created": self.created},
             "agent": self.agent,
@@ -145,7 +144,7 @@ impl OpencodeEvents {
         }});
         self.emit(output, "message.updated", &user)?;
         let text = json!({"type": "text", "text": summary.query, "time": {"start": self.created, "end": self.created}});
-        self.part(output, &self.user, &id("prt_"), text)?;
+        self.write_part(output, &self.user_message_id, &random_id("prt_"), text)?;
         for attached in &summary.attachments {
             let path = std::path::absolute(&attached.path).unwrap_or_else(|_| attached.path.clone().into());
             let file = json!({
@@ -154,44 +153,51 @@ impl OpencodeEvents {
                 "filename": path.file_name().map(|name| name.display().to_string()).unwrap_or_default(),
                 "url": format!("file://{}", path.display()),
             });
-            self.part(output, &self.user, &id("prt_"), file)?;
+            self.write_part(output, &self.user_message_id, &random_id("prt_"), file)?;
         }
-        self.status(output, &json!({"type": "busy"}))?;
+        self.write_status(output, &json!({"type": "busy"}))?;
         self.emit(output, "message.updated", &self.message(summary, None))
     }
 
-    fn append_text(&mut self, words: &str, output: &mut Output) -> Result<()> {
-        let new = || TextPart { id: id("prt_"), text: String::new(), started: now_ms(), written: 0 };
+    fn append_text(&mut self, text: &str, output: &mut Output) -> Result<()> {
+        let new =
+            || TextPart { id: random_id("prt_"), text: String::new(), started: now_ms(), written_bytes: 0 };
         let mut part = self.text.take().unwrap_or_else(new);
-        part.text.push_str(words);
-        let result = if part.written == 0 || part.text.len() >= part.written + part.written / 2 {
-            part.written = part.text.len();
-            let text = json!({"type": "text", "text": part.text, "time": {"start": part.started}});
-            self.part(output, &self.assistant, &part.id, text)
-        } else {
-            Ok(())
-        };
+        part.text.push_str(text);
+        let result =
+            if part.written_bytes == 0 || part.text.len() >= part.written_bytes + part.written_bytes / 2 {
+                part.written_bytes = part.text.len();
+                let value = json!({"type": "text", "text": part.text, "time": {"start": part.started}});
+                self.write_part(output, &self.assistant_message_id, &part.id, value)
+            } else {
+                Ok(())
+            };
         self.text = Some(part);
         result
     }
 
-    /// The text of a turn is complete.
+    /// Writes the complete text of a turn.
     fn finish_text(&mut self, output: &mut Output) -> Result<()> {
         let Some(part) = self.text.take() else { return Ok(()) };
         let time = json!({"start": part.started, "end": now_ms().max(part.started)});
-        self.part(output, &self.assistant, &part.id, json!({"type": "text", "text": part.text, "time": time}))
+        self.write_part(
+            output,
+            &self.assistant_message_id,
+            &part.id,
+            json!({"type": "text", "text": part.text, "time": time}),
+        )
     }
 
-    fn tool(&self, output: &mut Output, call: &str, tool: &str, state: &Value) -> Result<()> {
+    fn write_tool(&self, output: &mut Output, call: &str, tool: &str, state: &Value) -> Result<()> {
         let part = json!({"type": "tool", "callID": call, "tool": tool, "state": state});
-        self.part(output, &self.assistant, &self.tool_part, part)
+        self.write_part(output, &self.assistant_message_id, &self.tool_part_id, part)
     }
 
     fn tool_result(&self, record: &ToolRecord, output: &mut Output) -> Result<()> {
         let time = json!({"start": record.started, "end": record.started + record.duration_ms});
         let exit_code = record.exit_code();
         let metadata = match (&record.change, exit_code) {
-            // Consumers tell a new file from a changed one by it.
+            // Consumers distinguish a new file from a changed one by it.
             (Some(change), _) => json!({"exists": !change.before.is_empty()}),
             (None, Some(exit_code)) => json!({"exit": exit_code}),
             (None, None) => json!({}),
@@ -206,7 +212,7 @@ impl OpencodeEvents {
                 "metadata": {"code": error.code}, "time": time,
             }),
         };
-        self.tool(output, &record.id, &record.tool, &state)?;
+        self.write_tool(output, &record.id, &record.tool, &state)?;
         if let Some(FileChange { path, before, after }) = &record.change {
             let (additions, deletions) = changed_lines(before, after);
             let diff = json!({
@@ -226,64 +232,65 @@ impl OpencodeEvents {
         Ok(())
     }
 
-    fn permission(&self, call: &str, tool: &str, granted: bool, output: &mut Output) -> Result<()> {
-        let permission = id("per_");
+    fn permission_events(&self, call: &str, tool: &str, granted: bool, output: &mut Output) -> Result<()> {
+        let permission_id = random_id("per_");
         let request = json!({
-            "id": permission, "type": tool, "pattern": "*", "sessionID": self.session,
-            "messageID": self.assistant, "callID": call, "title": format!("Run {tool}"),
+            "id": permission_id, "type": tool, "pattern": "*", "sessionID": self.session_id,
+            "messageID": self.assistant_message_id, "callID": call, "title": format!("Run {tool}"),
             "metadata": {}, "time": {"created": now_ms()},
         });
         self.emit(output, "permission.updated", &request)?;
         let response = if granted { "once" } else { "reject" };
-        let reply = json!({"sessionID": self.session, "permissionID": permission, "response": response});
+        let reply =
+            json!({"sessionID": self.session_id, "permissionID": permission_id, "response": response});
         self.emit(output, "permission.replied", &reply)
     }
 }
 
 impl Encoder for OpencodeEvents {
-    fn event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Start { .. } => self.begin(summary, output),
+            Event::Start { .. } => self.start(summary, output),
             Event::Retry { attempt, message, wait_ms, .. } => {
                 let status = json!({
                     "type": "retry", "attempt": attempt, "message": message,
                     "next": now_ms().saturating_add(*wait_ms),
                 });
-                self.status(output, &status)?;
-                self.status(output, &json!({"type": "busy"}))
+                self.write_status(output, &status)?;
+                self.write_status(output, &json!({"type": "busy"}))
             }
-            Event::Text { text: words, .. } => self.append_text(words, output),
+            Event::Text { text, .. } => self.append_text(text, output),
             Event::TurnEnded(_) => {
                 self.finish_text(output)?;
                 self.emit(output, "message.updated", &self.message(summary, None))
             }
             Event::ToolCall(call) => {
-                self.tool_part = id("prt_");
+                self.tool_part_id = random_id("prt_");
                 let pending = json!({"status": "pending", "input": call.input, "raw": call.raw});
-                self.tool(output, &call.id, &call.tool, &pending)?;
+                self.write_tool(output, &call.id, &call.tool, &pending)?;
                 let running = json!({
                     "status": "running", "input": call.input, "title": call.tool, "metadata": {},
                     "time": {"start": call.started},
                 });
-                self.tool(output, &call.id, &call.tool, &running)
+                self.write_tool(output, &call.id, &call.tool, &running)
             }
-            Event::Permission { id, tool, granted } => self.permission(id, tool, *granted, output),
+            Event::Permission { id, tool, granted } => self.permission_events(id, tool, *granted, output),
             Event::ToolResult(record) => self.tool_result(record, output),
             Event::Query { .. } | Event::ToolsRefused | Event::Turn { .. } | Event::End(_) => Ok(()),
         }
     }
 
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
-        if self.begun {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        if self.started {
             self.finish_text(output)?;
             if let Err(failure) = outcome {
                 let error = json!({"name": failure.code.name(), "message": failure.message});
-                self.emit(output, "session.error", &json!({"sessionID": self.session, "error": error}))?;
+                self.emit(output, "session.error", &json!({"sessionID": self.session_id, "error": error}))?;
             }
             self.emit(output, "message.updated", &self.message(summary, Some(outcome)))?;
             self.emit(output, "session.updated", &self.session(summary, now_ms().max(self.created)))?;
-            self.status(output, &json!({"type": "idle"}))?;
-            self.emit(output, "session.idle", &json!({"sessionID": self.session}))?;
+            self.write_status(output, &json!({"type": "idle"}))?;
+            self.emit(output, "session.idle", &json!({"sessionID": self.session_id}))?;
         }
         let Err(failure) = outcome else { return Ok(0) };
         output.error(&failure.to_error());
@@ -291,7 +298,7 @@ impl Encoder for OpencodeEvents {
     }
 }
 
-/// Lines added and deleted, where the beginning and the end that are the same do not count.
+/// Returns the number of added and of deleted lines, without the common lines at the beginning and the end.
 fn changed_lines(before: &str, after: &str) -> (usize, usize) {
     let (mut old, mut new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

@@ -1,9 +1,9 @@
-//! opencode-run: the lines of `opencode run --format json`: each turn is a step, and each part is told once
-//! it is whole.
+//! opencode-run: the lines of `opencode run --format json`. Each turn is a step, and each part is written once it is
+//! complete.
 
-use super::own;
+use super::native;
 use super::protocol::{Encoder, Protocol};
-use crate::clock::{id, now_ms};
+use crate::clock::{now_ms, random_id};
 use crate::event::{Event, Outcome};
 use crate::failure::Failure;
 use crate::model::Usage;
@@ -19,42 +19,42 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                  1  any failure",
     format: Some(OutputFormat::Jsonl),
     stderr_is_text: true,
-    takes_empty_answer: true,
+    allows_empty_answer: true,
     reported_signals: &[],
-    encoder: |_| Box::new(OpencodeRun { session: id("ses_"), ..OpencodeRun::default() }),
-    ..own::PROTOCOL
+    encoder: |_| Box::new(OpencodeRun { session_id: random_id("ses_"), ..OpencodeRun::default() }),
+    ..native::PROTOCOL
 };
 
 #[derive(Default)]
 struct OpencodeRun {
-    session: String,
+    session_id: String,
     step: Option<Step>,
     text: String,
     text_started: u64,
 }
 
-/// A turn of the model, with the tools that it asks for.
+/// A turn of the model with its tool calls.
 struct Step {
-    message: String,
+    message_id: String,
     usage: Usage,
     reason: &'static str,
 }
 
 impl OpencodeRun {
-    fn line(&self, output: &mut Output, name: &str, key: &str, value: &Value) -> Result<()> {
-        output.record(&json!({"type": name, "timestamp": now_ms(), "sessionID": self.session, key: value}))
+    fn write_line(&self, output: &mut Output, name: &str, key: &str, value: &Value) -> Result<()> {
+        output.record(&json!({"type": name, "timestamp": now_ms(), "sessionID": self.session_id, key: value}))
     }
 
-    /// A part of the step, which begins with its first one.
-    fn part(&mut self, output: &mut Output, name: &str, mut part: Value) -> Result<()> {
+    /// Writes a part of the step. The first part starts the step.
+    fn write_part(&mut self, output: &mut Output, name: &str, mut part: Value) -> Result<()> {
         if self.step.is_none() {
-            self.step = Some(Step { message: id("msg_"), usage: Usage::default(), reason: "stop" });
-            self.part(output, "step_start", json!({"type": "step-start"}))?;
+            self.step = Some(Step { message_id: random_id("msg_"), usage: Usage::default(), reason: "stop" });
+            self.write_part(output, "step_start", json!({"type": "step-start"}))?;
         }
-        part["id"] = id("prt_").into();
-        part["sessionID"] = self.session.as_str().into();
-        part["messageID"] = self.step.as_ref().map(|step| step.message.as_str()).into();
-        self.line(output, name, "part", &part)
+        part["id"] = random_id("prt_").into();
+        part["sessionID"] = self.session_id.as_str().into();
+        part["messageID"] = self.step.as_ref().map(|step| step.message_id.as_str()).into();
+        self.write_line(output, name, "part", &part)
     }
 
     fn flush_text(&mut self, output: &mut Output) -> Result<()> {
@@ -63,15 +63,15 @@ impl OpencodeRun {
             return Ok(());
         }
         let time = json!({"start": self.text_started, "end": now_ms().max(self.text_started)});
-        self.part(output, "text", json!({"type": "text", "text": text, "time": time}))
+        self.write_part(output, "text", json!({"type": "text", "text": text, "time": time}))
     }
 
-    /// The model's turn has ended; the step lasts until its tools have.
+    /// Ends the turn of the model. The step continues until its tools have ended.
     fn turn_ended(&mut self, usage: Usage, output: &mut Output) -> Result<()> {
         self.flush_text(output)?;
         if self.step.is_none() {
-            self.step = Some(Step { message: id("msg_"), usage, reason: "stop" });
-            return self.part(output, "step_start", json!({"type": "step-start"}));
+            self.step = Some(Step { message_id: random_id("msg_"), usage, reason: "stop" });
+            return self.write_part(output, "step_start", json!({"type": "step-start"}));
         }
         self.step.iter_mut().for_each(|step| step.usage = usage);
         Ok(())
@@ -84,14 +84,14 @@ impl OpencodeRun {
             "cache": {"read": 0, "write": 0},
         });
         let part = json!({"type": "step-finish", "reason": reason, "tokens": tokens, "cost": 0});
-        self.part(output, "step_finish", part)?;
+        self.write_part(output, "step_finish", part)?;
         self.step = None;
         Ok(())
     }
 }
 
 impl Encoder for OpencodeRun {
-    fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
             Event::Turn { .. } => return self.finish_step(output),
             Event::Text { text, .. } => {
@@ -100,17 +100,17 @@ impl Encoder for OpencodeRun {
                 }
                 self.text.push_str(text);
             }
-            // The turn begins anew.
+            // The turn starts again.
             Event::Retry { .. } => self.text.clear(),
             Event::TurnEnded(usage) => return self.turn_ended(usage.unwrap_or_default(), output),
             Event::ToolCall(_) => self.step.iter_mut().for_each(|step| step.reason = "tool-calls"),
-            Event::ToolResult(record) => return self.part(output, "tool_use", tool_part(record)),
+            Event::ToolResult(record) => return self.write_part(output, "tool_use", tool_part(record)),
             _ => {}
         }
         Ok(())
     }
 
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
         let failure = match outcome {
             Ok(_) => return self.finish_step(output).map(|()| 0),
             Err(failure) => failure,
@@ -120,11 +120,11 @@ impl Encoder for OpencodeRun {
             return Ok(1);
         }
         self.flush_text(output)?;
-        // The tools of the step have ended, too.
+        // A step ends when its tools have ended.
         if self.step.as_ref().is_some_and(|step| step.reason == "tool-calls") {
             self.finish_step(output)?;
         }
-        self.line(output, "error", "error", &error(failure)).map(|()| 1)
+        self.write_line(output, "error", "error", &error_object(failure)).map(|()| 1)
     }
 }
 
@@ -143,10 +143,10 @@ fn tool_part(record: &ToolRecord) -> Value {
     json!({"type": "tool", "tool": tool, "callID": id, "state": state})
 }
 
-fn error(failure: &Failure) -> Value {
+fn error_object(failure: &Failure) -> Value {
     let name = match failure.code {
         code if code.kind() == ErrorKind::Auth => "ProviderAuthError",
-        code if code.is_provider() => "APIError",
+        code if code.is_provider_failure() => "APIError",
         _ => "UnknownError",
     };
     let mut data = json!({"message": failure.message, "isRetryable": failure.retryable});

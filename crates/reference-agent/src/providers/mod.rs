@@ -1,4 +1,4 @@
-//! Where models live.
+//! The model providers.
 
 mod offline;
 mod openai;
@@ -8,10 +8,9 @@ use super::failure::{Code, Failure, Result};
 use super::model::Provider;
 use super::options::Options;
 
-/// The names of the providers.
-const NAMES: [&str; 2] = ["scripted", "openai"];
+const PROVIDER_NAMES: [&str; 2] = ["scripted", "openai"];
 
-/// The provider that is asked for, with its settings, its script and its key checked.
+/// Opens the requested provider. Fails if its settings, its script or its key are invalid.
 pub fn open(options: &Options) -> Result<Box<dyn Provider>> {
     let (name, model) = options.provider_and_model();
     match name {
@@ -21,10 +20,10 @@ pub fn open(options: &Options) -> Result<Box<dyn Provider>> {
         },
         "openai" => Ok(Box::new(openai::OpenAi::new(options)?)),
         _ => {
-            let message = format!("unknown provider {name:?}; expected one of {}", NAMES.join(", "));
+            let message = format!("unknown provider {name:?}; expected one of {}", PROVIDER_NAMES.join(", "));
             let hint =
                 format!("if the model name contains a slash: --provider openai --model {name}/{model}");
-            Err(Failure::new(Code::ProviderNotConfigured, message).hint(hint))
+            Err(Failure::new(Code::ProviderNotConfigured, message).with_hint(hint))
         }
     }
 }

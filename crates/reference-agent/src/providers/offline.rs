@@ -1,5 +1,5 @@
-//! The scripted provider without a script: understands a handful of requests, offline, so that the
-//! first query of a new user does something real.
+//! The scripted provider without a script: answers a few requests offline, so that the first query of a new user
+//! has a useful result.
 
 use crate::failure::Result;
 use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn};
@@ -11,7 +11,7 @@ const HELP: &str = "I am an offline model that knows a few requests: \"list the 
                     \"search PATTERN in PATH\", \"calculate 2 * (3 + 4)\", \"write TEXT to FILE\". For a real \
                     model, use --model openai/MODEL.";
 
-/// A request: a pattern over the query, the tool that it asks for, and the tool's arguments.
+/// A request: the pattern of the query, the tool to call, and a function that builds its arguments.
 type Request = (&'static str, &'static str, fn(&regex::Captures<'_>) -> Value);
 
 const REQUESTS: &[Request] = &[
@@ -52,7 +52,6 @@ const REQUESTS: &[Request] = &[
     ),
 ];
 
-/// Answers simple requests.
 pub(super) struct OfflineProvider;
 
 impl Provider for OfflineProvider {
@@ -77,13 +76,13 @@ impl Provider for OfflineProvider {
 
 fn parse_request(query: &str) -> Option<ToolCall> {
     REQUESTS.iter().find_map(|(pattern, tool, arguments)| {
-        let found = Regex::new(pattern).ok()?;
-        let arguments = arguments(&found.captures(query)?).to_string();
+        let regex = Regex::new(pattern).ok()?;
+        let arguments = arguments(&regex.captures(query)?).to_string();
         Some(ToolCall { id: "call_1".into(), name: (*tool).to_owned(), arguments })
     })
 }
 
-/// A tool's result in words.
+/// Returns the result of a tool as text for the user.
 fn describe(call: &ToolRecord) -> String {
     let Some(result) = &call.result else { return format!("That did not work. {}", call.text()) };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

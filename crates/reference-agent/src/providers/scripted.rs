@@ -1,4 +1,4 @@
-//! The scripted provider: plays a file of turns.
+//! The scripted provider: plays the turns of a script file.
 
 use crate::failure::{Code, Failure, Result};
 use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn, Usage};
@@ -7,39 +7,36 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// A script. Each item of `turns` answers one request; the model asks for tools as the turn says.
+/// A script. Each item of `turns` is the response to one request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
     turns: Vec<ScriptedTurn>,
-    /// The last turn is played again and again.
+    /// Whether the last turn is repeated.
     #[serde(default)]
     repeat: bool,
-    /// The model takes images.
-    #[serde(default = "enabled")]
+    /// Whether the model supports images.
+    #[serde(default = "default_true")]
     vision: bool,
-    /// The model takes tools.
-    #[serde(default = "enabled")]
+    /// Whether the model supports tools.
+    #[serde(default = "default_true")]
     tools: bool,
 }
 
-/// One answer, or one failure.
+/// A response or a failure.
 #[derive(Deserialize, Clone, Default)]
 #[serde(deny_unknown_fields, default)]
 struct ScriptedTurn {
-    /// How long the model thinks.
+    /// Delay before the response, in milliseconds.
     delay_ms: u64,
-    /// Its words, in these pieces.
     text: Pieces,
-    /// The tools that it asks for.
     calls: Vec<ScriptedCall>,
-    /// The tokens that it counts.
     usage: Option<ScriptedUsage>,
-    /// It fails instead.
+    /// The failure, instead of a response.
     fail: Option<Fail>,
 }
 
-/// Words in pieces: a list, so that a stream can be played; or one string.
+/// Text: a list of the parts of a stream, or one string.
 #[derive(Deserialize, Clone, Default)]
 #[serde(from = "Value")]
 struct Pieces(Vec<String>);
@@ -54,7 +51,7 @@ impl From<Value> for Pieces {
     }
 }
 
-/// A tool call: `args`, or `raw` for arguments that are no JSON.
+/// A tool call. `raw` holds arguments that are not JSON and replaces `args`.
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 struct ScriptedCall {
@@ -71,14 +68,14 @@ struct ScriptedUsage {
     output: u64,
 }
 
-/// A failure, in the kinds that a real provider has.
+/// A failure of a kind that real providers have.
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 struct Fail {
     kind: FailKind,
     #[serde(default)]
     message: String,
-    /// Seconds that the provider asks to wait.
+    /// Wait that the provider requests before a retry, in seconds.
     retry_after: Option<u64>,
 }
 
@@ -93,11 +90,10 @@ enum FailKind {
     Timeout,
 }
 
-fn enabled() -> bool {
+fn default_true() -> bool {
     true
 }
 
-/// Plays a script.
 pub(super) struct ScriptedProvider {
     model: String,
     script: Script,
@@ -108,7 +104,11 @@ pub(super) struct ScriptedProvider {
 impl ScriptedProvider {
     pub(super) fn open(path: &Path, model: &str) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::io(Code::AgentConfigError, &format!("cannot read the script {}", path.display()), &error)
+            Failure::from_io(
+                Code::AgentConfigError,
+                &format!("cannot read the script {}", path.display()),
+                &error,
+            )
         })?;
         let script: Script = serde_json::from_str(&text).map_err(|error| {
             Failure::new(Code::AgentConfigInvalid, format!("the script {}: {error}", path.display()))
@@ -118,14 +118,14 @@ impl ScriptedProvider {
 
     fn next_turn(&mut self) -> Option<ScriptedTurn> {
         let last = self.script.turns.len().saturating_sub(1);
-        let at = if self.script.repeat { self.next.min(last) } else { self.next };
+        let index = if self.script.repeat { self.next.min(last) } else { self.next };
         self.next += 1;
-        self.script.turns.get(at).cloned()
+        self.script.turns.get(index).cloned()
     }
 }
 
 impl Provider for ScriptedProvider {
-    fn sees_images(&self) -> bool {
+    fn supports_images(&self) -> bool {
         self.script.vision
     }
 
@@ -169,7 +169,7 @@ impl Provider for ScriptedProvider {
 }
 
 fn failure(fail: Fail) -> Failure {
-    let (code, status, retryable, default) = match fail.kind {
+    let (code, status, retryable, default_message) = match fail.kind {
         FailKind::Auth => (Code::AuthRefused, Some(401), false, "the provider rejected the key"),
         FailKind::Request => (Code::ProviderError, Some(400), false, "the provider rejected the request"),
         FailKind::RateLimit => (Code::ProviderError, Some(429), true, "too many requests"),
@@ -177,7 +177,7 @@ fn failure(fail: Fail) -> Failure {
         FailKind::Connection => (Code::ProviderError, None, true, "connection failed"),
         FailKind::Timeout => (Code::FetchTimeout, None, true, "the provider timed out"),
     };
-    let message = if fail.message.is_empty() { default.to_owned() } else { fail.message };
+    let message = if fail.message.is_empty() { default_message.to_owned() } else { fail.message };
     let retry_after = fail.retry_after.map(Duration::from_secs);
     Failure { status, retryable, retry_after, ..Failure::new(code, message) }
 }

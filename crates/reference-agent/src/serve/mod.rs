@@ -1,13 +1,13 @@
-//! `reference-agent serve`: a model server that answers by script, for trying agents offline.
+//! `reference-agent serve`: a mock model server, to try agents offline.
 //!
 //! ```text
 //! connection ─▶ http ─▶ api ─▶ prompt ─▶ turn ─▶ api ─▶ connection
 //! ```
 
 mod api;
+mod behavior;
 mod http;
 mod prompt;
-mod scene;
 mod turn;
 
 use agentnative_contract::error::{Error, Result};
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::Builder;
 
-/// So many connections are answered at a time; others are refused with 503.
-const CONNECTIONS: usize = 64;
+/// Maximum number of open connections; others are rejected with 503.
+const MAX_CONNECTIONS: usize = 64;
 
 /// Run a mock model server that agents can be tried with, without a key and offline.
 #[derive(clap::Parser, Debug, Clone, Default)]
@@ -40,25 +40,25 @@ marker in the prompt chooses the answer:
 Examples:
   reference-agent serve
   reference-agent serve --port 8080 --output json",
-        scene::help()
+        behavior::help()
     )
 }
 
-/// What is told when the server listens.
+/// Printed when the server accepts connections.
 #[derive(Serialize)]
 struct Listening {
     url: String,
     port: u16,
 }
 
-/// What the main thread hears of.
+/// A message to the main thread.
 enum Notification {
     Signal(i32),
-    /// A request and how it was answered.
+    /// Log line of a request.
     Served(String),
 }
 
-/// Serves until a signal comes; gives the exit code, 128 and the signal.
+/// Serves until a signal arrives; returns the exit code, 128 + the signal.
 pub fn run(args: &ServeArgs, output: &mut Output) -> u8 {
     serve(args, output).unwrap_or_else(|error| {
         output.error(&error);
@@ -74,11 +74,11 @@ fn serve(args: &ServeArgs, output: &mut Output) -> Result<u8> {
     let (sender, receiver) = channel();
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| failed("cannot listen for signals", error))?;
-    let of_signals = sender.clone();
+    let signal_sender = sender.clone();
     let no_thread = |error| failed("cannot start a thread", error);
     let listen = move || {
         for signal in signals.forever() {
-            let _ = of_signals.send(Notification::Signal(signal));
+            let _ = signal_sender.send(Notification::Signal(signal));
         }
     };
     Builder::new().spawn(listen).map_err(no_thread)?;
@@ -96,41 +96,41 @@ fn serve(args: &ServeArgs, output: &mut Output) -> Result<u8> {
     Ok(0)
 }
 
-/// Answers each connection in a thread of its own.
+/// Handles each connection in its own thread.
 fn accept(listener: &TcpListener, sender: &Sender<Notification>) {
-    let open = Arc::new(());
+    let connections = Arc::new(());
     for stream in listener.incoming() {
-        // A client that goes away early concerns nobody else.
+        // A connection that failed early does not affect others.
         let Ok(stream) = stream else { continue };
-        if Arc::strong_count(&open) > CONNECTIONS {
-            let _ = http::refuse(&stream, 503, "too many connections");
+        if Arc::strong_count(&connections) > MAX_CONNECTIONS {
+            let _ = http::write_error(&stream, 503, "too many connections");
             continue;
         }
         let stream = Arc::new(stream);
-        let (token, sender, of_thread) = (Arc::clone(&open), sender.clone(), Arc::clone(&stream));
+        let (token, sender, thread_stream) = (Arc::clone(&connections), sender.clone(), Arc::clone(&stream));
         let work = move || {
-            answer(&of_thread, &sender);
+            handle_connection(&thread_stream, &sender);
             drop(token);
         };
         if Builder::new().spawn(work).is_err() {
-            let _ = http::refuse(&stream, 503, "no more threads");
+            let _ = http::write_error(&stream, 503, "no more threads");
         }
     }
 }
 
-/// Answers the one request of a connection.
-fn answer(stream: &TcpStream, sender: &Sender<Notification>) {
-    let (line, written) = match http::read(stream) {
+/// Answers the only request of a connection.
+fn handle_connection(stream: &TcpStream, sender: &Sender<Notification>) {
+    let (line, result) = match http::read_request(stream) {
         Ok(request) => {
             let reply = api::reply(&request);
             let line = format!("{} {} {}", request.method, request.path, reply.summary());
             (line, reply.write(stream))
         }
-        Err(refused) => {
-            let line = format!("{} {}", refused.status, refused.message);
-            (line, http::refuse(stream, refused.status, &refused.message))
+        Err(error) => {
+            let line = format!("{} {}", error.status, error.message);
+            (line, http::write_error(stream, error.status, &error.message))
         }
     };
-    let gone = if written.is_err() { " (the client went away)" } else { "" };
-    let _ = sender.send(Notification::Served(format!("{line}{gone}")));
+    let suffix = if result.is_err() { " (the client went away)" } else { "" };
+    let _ = sender.send(Notification::Served(format!("{line}{suffix}")));
 }

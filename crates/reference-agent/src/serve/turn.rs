@@ -1,21 +1,21 @@
-//! The turn of the model that a prompt asks for.
+//! The turns of the mock model.
 
-use super::prompt::{Prompt, Tool};
-use super::scene::Scene;
+use super::behavior::Behavior;
+use super::prompt::{OfferedTool, Prompt};
 use serde_json::{Map, Value, json};
 
-/// What the model says in the end, in two parts.
-pub(super) const ANSWER: [&str; 2] = ["Mock answer: ", "forty-two."];
-/// What a command prints that the model calls.
-const WORD: &str = "hello-from-tool";
-/// The names of tools that write a file have one of these words.
-const WRITING: [&str; 2] = ["write", "edit"];
-/// The file that they write, in the working directory.
-const FILE: &str = "hello.txt";
+/// Final answer of the model, in two parts.
+pub(super) const ANSWER_PARTS: [&str; 2] = ["Mock answer: ", "forty-two."];
+/// Output of the commands that the model runs.
+const COMMAND_OUTPUT: &str = "hello-from-tool";
+/// Words in the names of tools that write a file.
+const WRITE_WORDS: [&str; 2] = ["write", "edit"];
+/// Path of the file that these tools write.
+const WRITTEN_FILE: &str = "hello.txt";
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
+pub(super) struct MockCall {
     pub id: String,
     pub name: String,
     pub arguments: Value,
@@ -23,56 +23,58 @@ pub(super) struct Call {
 
 /// A turn of the model.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Turn {
+pub(super) struct MockTurn {
+    /// Parts of the text.
     pub text: Vec<String>,
-    pub calls: Vec<Call>,
+    pub calls: Vec<MockCall>,
 }
 
-/// The turn that a prompt asks for.
-pub(super) fn turn(prompt: &Prompt) -> Turn {
-    let Prompt { scene, results, tools, schema } = prompt;
-    let count = match scene {
-        Scene::Loop => 1,
-        Scene::Tool | Scene::Write | Scene::UnknownTool if *results == 0 => 1,
-        Scene::Two if *results == 0 => 2,
+/// Returns the next turn of the model.
+pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
+    let Prompt { behavior, result_count, tools, answer_schema } = prompt;
+    let call_count = match behavior {
+        Behavior::ToolLoop => 1,
+        Behavior::Tool | Behavior::Write | Behavior::UnknownTool if *result_count == 0 => 1,
+        Behavior::TwoTools if *result_count == 0 => 2,
         _ => 0,
     };
-    let (wanted, path) = match scene {
-        Scene::UnknownTool => (None, "."),
-        Scene::Write => (preferred(tools, &WRITING), FILE),
-        _ => (preferred(tools, &[]), "."),
+    let (tool, path) = match behavior {
+        Behavior::UnknownTool => (None, "."),
+        Behavior::Write => (preferred_tool(tools, &WRITE_WORDS), WRITTEN_FILE),
+        _ => (preferred_tool(tools, &[]), "."),
     };
-    // Without tools there is nothing to call.
-    if count == 0 || tools.is_empty() {
-        let text = match (scene, schema) {
-            (Scene::Empty, _) => Vec::new(),
+    if call_count == 0 || tools.is_empty() {
+        let text = match (behavior, answer_schema) {
+            (Behavior::Empty, _) => Vec::new(),
             (_, Some(schema)) => vec![arguments(schema, ".").to_string()],
-            (_, None) => ANSWER.map(str::to_owned).to_vec(),
+            (_, None) => ANSWER_PARTS.map(str::to_owned).to_vec(),
         };
-        return Turn { text, calls: Vec::new() };
+        return MockTurn { text, calls: Vec::new() };
     }
-    let call = |nth| Call {
-        id: format!("call_{}", results + nth),
-        name: wanted.map_or_else(|| "no_such_tool".to_owned(), |tool| tool.name.clone()),
-        arguments: wanted.map_or_else(|| json!({}), |tool| arguments(&tool.parameters, path)),
+    let call = |nth| MockCall {
+        id: format!("call_{}", result_count + nth),
+        name: tool.map_or_else(|| "no_such_tool".to_owned(), |tool| tool.name.clone()),
+        arguments: tool.map_or_else(|| json!({}), |tool| arguments(&tool.parameters, path)),
     };
-    Turn { text: Vec::new(), calls: (0..count).map(call).collect() }
+    MockTurn { text: Vec::new(), calls: (0..call_count).map(call).collect() }
 }
 
-/// The tool that is called: one with the first of these words in its name, else one that runs a command, else one
-/// that reads, else the first.
-fn preferred<'t>(tools: &'t [Tool], words: &[&str]) -> Option<&'t Tool> {
-    const WORDS: [&str; 8] = ["bash", "shell", "exec", "run_command", "command", "read", "list", "glob"];
-    let has = |word: &&str| tools.iter().find(|tool| tool.name.to_ascii_lowercase().contains(*word));
-    words.iter().chain(&WORDS).find_map(has).or(tools.first())
+/// Returns the tool to call: one with one of these words in its name, else one that runs a command, else one that
+/// reads, else the first.
+fn preferred_tool<'t>(tools: &'t [OfferedTool], words: &[&str]) -> Option<&'t OfferedTool> {
+    const DEFAULT_WORDS: [&str; 8] =
+        ["bash", "shell", "exec", "run_command", "command", "read", "list", "glob"];
+    let with_word = |word: &&str| tools.iter().find(|tool| tool.name.to_ascii_lowercase().contains(*word));
+    words.iter().chain(&DEFAULT_WORDS).find_map(with_word).or(tools.first())
 }
 
-/// An object that fits a schema: its required keys, with values that do no harm; where it names a file, this one.
+/// Returns an object that fits a schema: its required keys with harmless values. Keys that name a file
+/// have the value `path`.
 fn arguments(schema: &Value, path: &str) -> Value {
     let keys = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let all: Map<String, Value> =
+    let members: Map<String, Value> =
         keys.map(|key| (key.to_owned(), argument(key, &schema["properties"][key], path))).collect();
-    Value::Object(all)
+    Value::Object(members)
 }
 
 fn argument(key: &str, schema: &Value, path: &str) -> Value {
@@ -81,16 +83,16 @@ fn argument(key: &str, schema: &Value, path: &str) -> Value {
     }
     let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str()).unwrap_or("string");
     let key = key.to_ascii_lowercase();
-    let is = |words: &[&str]| words.iter().any(|word| key.contains(word));
-    // Gemini writes the names of types in capital letters.
+    let key_contains = |words: &[&str]| words.iter().any(|word| key.contains(word));
+    // Gemini writes the names of types in upper case.
     match kind.to_ascii_lowercase().as_str() {
-        "array" if is(&["command", "cmd"]) => json!(["echo", WORD]),
+        "array" if key_contains(&["command", "cmd"]) => json!(["echo", COMMAND_OUTPUT]),
         "array" => json!([]),
         "object" => arguments(schema, path),
         "integer" | "number" => json!(1000),
         "boolean" => json!(false),
-        _ if is(&["command", "cmd", "script"]) => json!(format!("echo {WORD}")),
-        _ if is(&["path", "file", "dir"]) => json!(path),
+        _ if key_contains(&["command", "cmd", "script"]) => json!(format!("echo {COMMAND_OUTPUT}")),
+        _ if key_contains(&["path", "file", "dir"]) => json!(path),
         _ => json!("say hello"),
     }
 }

@@ -1,22 +1,22 @@
-//! Arithmetic.
+//! The tool `calculate`: evaluates arithmetic expressions.
 
-use super::objects::{object, string};
+use super::objects::{object, required_string};
 use super::workspace::Workspace;
 use crate::tool_record::{ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Deepest nesting of parentheses and signs.
+/// Maximum nesting of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn run(_workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
-    let expression = string(arguments, "expression");
+    let expression = required_string(arguments, "expression");
     let value = evaluate(expression)?;
     if !value.is_finite() {
         return Err(ToolError::execution(format!("{expression} has no finite value")));
     }
-    // An integer that binary64 holds exactly is written as one.
+    // An integer that an `f64` represents exactly is written without a fraction.
     let exact = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
     let value = if exact { json!(value as i64) } else { json!(value) };
     Ok((object(json!({"expression": expression, "value": value})), None))
@@ -42,8 +42,8 @@ impl Parser<'_> {
         self.rest.peek().copied()
     }
 
-    fn accept(&mut self, wanted: &[char]) -> Option<char> {
-        let found = self.peek().filter(|c| wanted.contains(c))?;
+    fn accept(&mut self, expected: &[char]) -> Option<char> {
+        let found = self.peek().filter(|c| expected.contains(c))?;
         self.rest.next();
         Some(found)
     }
@@ -118,7 +118,7 @@ mod tests {
     use super::evaluate;
 
     #[test]
-    fn arithmetic() {
+    fn expressions_are_evaluated_or_rejected() {
         let cases = [
             ("2+3*4", 14.0),
             ("(2 + 3) * 4", 20.0),
@@ -133,8 +133,8 @@ mod tests {
             assert_eq!(evaluate(expression).unwrap(), value, "{expression}");
         }
         let deep = "(".repeat(100_000);
-        for bad in ["", "2+", "2 3", "1..2", "(1", "x", "1)", "/2", deep.as_str()] {
-            assert!(evaluate(bad).is_err(), "{}", &bad[..bad.len().min(20)]);
+        for invalid in ["", "2+", "2 3", "1..2", "(1", "x", "1)", "/2", deep.as_str()] {
+            assert!(evaluate(invalid).is_err(), "{}", &invalid[..invalid.len().min(20)]);
         }
     }
 }

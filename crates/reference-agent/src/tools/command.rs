@@ -1,10 +1,10 @@
-//! `run_command`: the one place of the agent that starts a process.
+//! The tool `run_command`: the only place of the agent that starts a process.
 //!
-//! The command gets a process group of its own, an environment without keys, a deadline, and pipes
-//! that keep a bounded part. When it ends, however it ends, everything that it left is killed: this
-//! process is the reaper of orphans, so even what left the group is found among its descendants.
+//! The command runs in a new process group, with an environment without keys, a deadline, and pipes of which a bounded
+//! part is captured. When it ends, all its descendants are killed. The agent is the subreaper of orphaned processes, so
+//! even descendants that left the process group are found.
 
-use super::objects::{object, string};
+use super::objects::{object, required_string};
 use super::workspace::Workspace;
 use crate::tool_record::{ToolError, ToolOutput};
 use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
@@ -16,23 +16,24 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Longest time of a command.
-pub(super) const MAX_SECONDS: u32 = 600;
-const DEFAULT_SECONDS: f64 = 30.0;
-/// Most bytes that are kept of each stream.
-const MAX_BYTES: usize = 64 * 1024;
+/// Longest timeout of a command.
+pub(super) const MAX_TIMEOUT_SECONDS: u32 = 600;
+const DEFAULT_TIMEOUT_SECONDS: f64 = 30.0;
+/// Number of bytes that are captured of each stream.
+const MAX_CAPTURED_BYTES: usize = 64 * 1024;
 
 pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
-    let line = string(arguments, "command");
-    let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_SECONDS);
-    let deadline = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_SECONDS)));
+    let line = required_string(arguments, "command");
+    let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_TIMEOUT_SECONDS);
+    let deadline =
+        Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_TIMEOUT_SECONDS)));
     let (mut child, leader) =
         start(workspace, line).map_err(|error| ToolError::execution(error.to_string()))?;
     let stdout = child.stdout.take().map(capture).transpose();
     let stderr = child.stderr.take().map(capture).transpose();
-    let ended = stdout.is_ok() && stderr.is_ok() && ends_before(leader, deadline);
+    let in_time = stdout.is_ok() && stderr.is_ok() && ends_before(leader, deadline);
     {
-        // The leader is not reaped yet, so its id still is its own.
+        // The leader has not been reaped, so its process ID has not been reused.
         let mut state = workspace.running.lock();
         kill_descendants(leader);
         state.leader = None;
@@ -44,7 +45,7 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
         Ok(thread.and_then(|thread| thread.join().ok()).unwrap_or_default())
     };
     let (stdout, stderr) = (join(stdout)?, join(stderr)?);
-    if !ended {
+    if !in_time {
         return Err(ToolError::execution(format!("the command timed out after {seconds} s: {line}")));
     }
     let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
@@ -55,12 +56,12 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
     Ok((object(result), None))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one tool that is a command; `run` is the checker's")]
+#[expect(clippy::disallowed_methods, reason = "the only tool that starts a process")]
 fn start(workspace: &Workspace, line: &str) -> std::io::Result<(Child, Pid)> {
-    // Best effort: without it, only what left the process group would be missed.
+    // Best effort: without a subreaper, only descendants that left the process group survive.
     let _ = become_reaper();
     let mut state = workspace.running.lock();
-    if state.over {
+    if state.closed {
         return Err(std::io::Error::other("the run is over"));
     }
     let inherited = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "TZ"];
@@ -79,21 +80,21 @@ fn start(workspace: &Workspace, line: &str) -> std::io::Result<(Child, Pid)> {
     Ok((child, leader))
 }
 
-/// What is kept of a stream.
+/// The captured beginning of a stream.
 #[derive(Default)]
 struct Captured {
     text: String,
     truncated: bool,
 }
 
-/// Reads a stream to its end, so that the command never waits for its reader, and keeps the beginning.
+/// Reads a stream to its end in a thread, so that the command never blocks on a full pipe, and captures its beginning.
 fn capture(mut stream: impl Read + Send + 'static) -> std::io::Result<JoinHandle<Captured>> {
     Builder::new().spawn(move || {
         let (mut bytes, mut buffer, mut truncated) = (Vec::new(), [0; 8192], false);
         while let Ok(n @ 1..) = stream.read(&mut buffer) {
-            let room = (MAX_BYTES - bytes.len()).min(n);
-            bytes.extend_from_slice(&buffer[..room]);
-            truncated |= room < n;
+            let count = (MAX_CAPTURED_BYTES - bytes.len()).min(n);
+            bytes.extend_from_slice(&buffer[..count]);
+            truncated |= count < n;
         }
         Captured { text: String::from_utf8_lossy(&bytes).into_owned(), truncated }
     })

@@ -1,7 +1,7 @@
-//! Writing and editing.
+//! The tools `write_file` and `edit_file`.
 
 use super::files::{MAX_BYTES, read_text};
-use super::objects::{object, string};
+use super::objects::{object, required_string};
 use super::workspace::{Workspace, io_error};
 use crate::tool_record::{FileChange, ToolCode, ToolError, ToolOutput};
 use cap_std::fs::OpenOptions;
@@ -10,27 +10,31 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 pub(super) fn write(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
-    let (path, content) = (string(arguments, "path"), string(arguments, "content"));
+    let (path, content) = (required_string(arguments, "path"), required_string(arguments, "content"));
     let relative = workspace.relative(path)?;
-    // A link within the workspace is replaced; one that leads out is no file of it, and stays.
+    // A link within the workspace is replaced; a link that leads out of it is an error and stays.
     let existed = match workspace.dir.metadata(&relative) {
         Ok(_) => true,
         Err(error) if error.kind() == ErrorKind::NotFound => false,
         Err(error) => return Err(io_error(path, &error)),
     };
-    // What is no text, or not there, is replaced all the same, as if it had been empty.
+    // A missing or binary file is replaced, too; its previous content counts as empty.
     let before = read_text(workspace, path, MAX_BYTES).map_or_else(|_| String::new(), |(text, _)| text);
     if let Some(folder) = relative.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         workspace.dir.create_dir_all(folder).map_err(|error| io_error(path, &error))?;
     }
-    replace(workspace, path, &relative, content)?;
+    replace_file(workspace, path, &relative, content)?;
     let result = json!({"path": path, "bytes": content.len(), "created": !existed});
     let change = FileChange { path: path.to_owned(), before, after: content.to_owned() };
     Ok((object(result), Some(change)))
 }
 
 pub(super) fn edit(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
-    let (path, old, new) = (string(arguments, "path"), string(arguments, "old"), string(arguments, "new"));
+    let (path, old, new) = (
+        required_string(arguments, "path"),
+        required_string(arguments, "old"),
+        required_string(arguments, "new"),
+    );
     let relative = workspace.relative(path)?;
     let (before, truncated) = read_text(workspace, path, MAX_BYTES)?;
     if truncated {
@@ -45,14 +49,14 @@ pub(super) fn edit(workspace: &Workspace, arguments: &Map<String, Value>) -> Too
         return Err(ToolError::new(ToolCode::Conflict, message));
     }
     let after = before.replacen(old, new, 1);
-    replace(workspace, path, &relative, &after)?;
+    replace_file(workspace, path, &relative, &after)?;
     let result = json!({"path": path, "bytes": after.len()});
     Ok((object(result), Some(FileChange { path: path.to_owned(), before, after })))
 }
 
-/// Writes beside the file and renames, so that nobody ever sees half of it, and a link is replaced,
-/// not followed.
-fn replace(workspace: &Workspace, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
+/// Writes a temporary file and renames it, so that the file is never partially written, and a link is replaced
+/// instead of followed.
+fn replace_file(workspace: &Workspace, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let Some(name) = relative.file_name() else {
         return Err(ToolError::execution(format!("{path} is not a file name")));
@@ -61,19 +65,19 @@ fn replace(workspace: &Workspace, path: &str, relative: &Path, content: &str) ->
         return Err(ToolError::execution(format!("{path} is not a regular file")));
     }
     let temporary =
-        relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::fresh() & 0xffff_ffff));
-    let mode = workspace.dir.metadata(relative).ok().map(|meta| meta.permissions());
+        relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::random() & 0xffff_ffff));
+    let permissions = workspace.dir.metadata(relative).ok().map(|meta| meta.permissions());
     let written = (|| {
         let mut file =
             workspace.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content.as_bytes())?;
-        if let Some(mode) = mode {
-            file.set_permissions(mode)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
         }
         workspace.dir.rename(&temporary, &workspace.dir, relative)
     })();
     if written.is_err() {
-        // It may not even have been made.
+        // The temporary file may not exist.
         let _ = workspace.dir.remove_file(&temporary);
     }
     written.map_err(failure)

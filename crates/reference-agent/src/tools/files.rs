@@ -1,6 +1,6 @@
-//! Listing and reading.
+//! The tools `list_files` and `read_file`.
 
-use super::objects::{object, string};
+use super::objects::{object, required_string};
 use super::workspace::{Workspace, io_error};
 use crate::tool_record::{ToolCode, ToolError, ToolOutput};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt as _};
@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use std::io::Read as _;
 use std::path::Path;
 
-/// Most names of a listing.
-const MAX_NAMES: usize = 1_000;
-/// Most bytes of a file that the model gets.
+/// Maximum number of entries in a listing.
+const MAX_ENTRIES: usize = 1_000;
+/// Number of bytes of a file that are returned to the model.
 pub(super) const MAX_BYTES: u64 = 256 * 1024;
 
 pub(super) fn list(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
@@ -34,20 +34,20 @@ pub(super) fn list(workspace: &Workspace, arguments: &Map<String, Value>) -> Too
         names.push((name, kind));
     }
     names.sort();
-    let truncated = names.len() > MAX_NAMES;
-    names.truncate(MAX_NAMES);
+    let truncated = names.len() > MAX_ENTRIES;
+    names.truncate(MAX_ENTRIES);
     let entries: Vec<Value> =
         names.into_iter().map(|(name, kind)| json!({"name": name, "type": kind})).collect();
     Ok((object(json!({"path": path, "entries": entries, "truncated": truncated})), None))
 }
 
 pub(super) fn read(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
-    let path = string(arguments, "path");
+    let path = required_string(arguments, "path");
     let (content, truncated) = read_text(workspace, path, MAX_BYTES)?;
     Ok((object(json!({"path": path, "content": content, "truncated": truncated})), None))
 }
 
-/// Opens a regular file. Pipes and devices are refused, without waiting for anybody.
+/// Opens a regular file. Pipes and devices are rejected without blocking.
 fn open(workspace: &Workspace, path: &str) -> Result<File, ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
@@ -64,7 +64,7 @@ fn open(workspace: &Workspace, path: &str) -> Result<File, ToolError> {
     Ok(file)
 }
 
-/// At most `max` bytes of a text file, and whether that is not all.
+/// Reads at most `max` bytes of a text file; the flag tells whether the file is longer.
 pub(super) fn read_text(workspace: &Workspace, path: &str, max: u64) -> Result<(String, bool), ToolError> {
     let mut bytes = Vec::new();
     let file = open(workspace, path)?;
@@ -79,7 +79,8 @@ pub(super) fn read_text(workspace: &Workspace, path: &str, max: u64) -> Result<(
     Ok((text, truncated))
 }
 
-/// UTF-8 without NUL; of a cut text, a torn last character is left away.
+/// Returns the bytes as text if they are UTF-8 without NUL. An incomplete character at the end of a truncated text is
+/// removed.
 fn as_text(mut bytes: Vec<u8>, truncated: bool) -> Option<String> {
     if truncated
         && let Err(error) = std::str::from_utf8(&bytes)

@@ -1,7 +1,7 @@
-//! The tools: their specification for the model, and running one.
+//! The tools of the agent: their descriptions for the model and their execution.
 //!
-//! All but `run_command` work inside the workspace only: it is opened once, and each path is
-//! resolved by the kernel beneath it, so neither `..`, nor a symbolic link, nor a race leads out.
+//! All tools but `run_command` are confined to the workspace: its folder is opened once, and the kernel resolves each
+//! path beneath it, so neither `..`, nor a symbolic link, nor a race leads out of it.
 
 mod calculate;
 mod command;

@@ -1,10 +1,10 @@
-//! Arguments and results of tools: JSON objects.
+//! JSON objects: the arguments and results of tools.
 
 use crate::tool_record::ToolError;
 use serde_json::{Map, Value};
 
-/// The arguments as an object; none at all is an empty one.
-pub(super) fn arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
+/// Parses the arguments of a tool call. An empty string is an empty object.
+pub(super) fn parse_arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
     if raw.trim().is_empty() {
         return Ok(Map::new());
     }
@@ -15,12 +15,12 @@ pub(super) fn arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
     }
 }
 
-/// A string argument, which the schema demands.
-pub(super) fn string<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
+/// Returns a string argument that the schema requires.
+pub(super) fn required_string<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
     arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The result of a tool, from a literal object.
+/// Converts a JSON object to the result of a tool.
 pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,

@@ -1,24 +1,26 @@
-//! The running command, as other threads can end it.
+//! The running command, which other threads can stop.
 
 use agentnative_helper::process_tree::kill_descendants;
 use rustix::process::Pid;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The command that runs now, so that another thread can end it.
+/// A shared handle of the running command.
 #[derive(Debug, Clone, Default)]
 pub struct RunningCommand(Arc<Mutex<CommandState>>);
 
 #[derive(Debug, Default)]
 pub(super) struct CommandState {
+    /// Leader of the process group of the command.
     pub(super) leader: Option<Pid>,
-    pub(super) over: bool,
+    /// Whether the run has ended, so that no command may start.
+    pub(super) closed: bool,
 }
 
 impl RunningCommand {
-    /// Ends the command that runs, with all its descendants, and lets none start any more.
-    pub fn end(&self) {
+    /// Kills the running command with all its descendants and prevents further commands.
+    pub fn stop(&self) {
         let mut state = self.lock();
-        state.over = true;
+        state.closed = true;
         if let Some(leader) = state.leader.take() {
             kill_descendants(leader);
         }

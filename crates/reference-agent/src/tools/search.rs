@@ -1,7 +1,7 @@
-//! Searching text files with a regular expression, in linear time.
+//! The tool `search`: finds lines that match a regular expression, in linear time.
 
 use super::files::read_text;
-use super::objects::{object, string};
+use super::objects::{object, required_string};
 use super::workspace::{Workspace, io_error};
 use crate::tool_record::{ToolCode, ToolError, ToolOutput};
 use regex::RegexBuilder;
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 const MAX_MATCHES: usize = 200;
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 32;
-/// Larger files are passed over.
-const MAX_BYTES: u64 = 1 << 20;
-/// Most characters of a line that is shown.
-const MAX_LINE: usize = 400;
+/// Larger files are skipped.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Number of characters of a line that are returned.
+const MAX_LINE_CHARS: usize = 400;
 
 pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
-    let pattern = string(arguments, "pattern");
+    let pattern = required_string(arguments, "pattern");
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| {
         let message = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -28,15 +28,15 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
     let mut files = Vec::new();
     let mut truncated = false;
     if meta.is_dir() {
-        truncated |= !walk(workspace, &start, 0, &mut files);
+        truncated |= !collect_files(workspace, &start, 0, &mut files);
     } else {
         files.push(start);
     }
     files.sort();
     let (mut matches, mut searched) = (Vec::new(), 0);
     for file in &files {
-        // What is gone by now, or is no text, has no matching lines.
-        let content = file.to_str().and_then(|path| read_text(workspace, path, MAX_BYTES).ok());
+        // A file that was removed meanwhile or is not text is skipped.
+        let content = file.to_str().and_then(|path| read_text(workspace, path, MAX_FILE_BYTES).ok());
         let Some((content, false)) = content else { continue };
         searched += 1;
         for (number, line) in content.lines().enumerate().filter(|(_, line)| regex.is_match(line)) {
@@ -44,7 +44,7 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
                 truncated = true;
                 break;
             }
-            let excerpt: String = line.chars().take(MAX_LINE).collect();
+            let excerpt: String = line.chars().take(MAX_LINE_CHARS).collect();
             let name = file.strip_prefix(".").unwrap_or(file).display().to_string();
             matches.push(json!({"path": name, "line": number + 1, "text": excerpt}));
         }
@@ -55,9 +55,9 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
     Ok((object(result), None))
 }
 
-/// Collects the files under a folder; false when there are too many. Links are not followed, and
-/// names that begin with a dot are passed over.
-fn walk(workspace: &Workspace, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
+/// Collects the files under a folder; returns false if there are too many or they are nested too deeply. Links are not
+/// followed, and names that begin with a dot are skipped.
+fn collect_files(workspace: &Workspace, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
     let Ok(entries) = workspace.dir.read_dir(folder) else { return true };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
@@ -65,7 +65,9 @@ fn walk(workspace: &Workspace, folder: &Path, depth: usize, files: &mut Vec<Path
         }
         let path = folder.join(entry.file_name());
         let complete = match entry.file_type() {
-            Ok(kind) if kind.is_dir() => depth < MAX_DEPTH && walk(workspace, &path, depth + 1, files),
+            Ok(kind) if kind.is_dir() => {
+                depth < MAX_DEPTH && collect_files(workspace, &path, depth + 1, files)
+            }
             Ok(kind) if kind.is_file() => {
                 files.push(path);
                 files.len() < MAX_FILES

@@ -1,4 +1,4 @@
-//! The table of tools.
+//! The table of all tools.
 
 use super::workspace::Workspace;
 use super::{calculate, command, edit, files, search};
@@ -6,21 +6,20 @@ use crate::modes::Profile;
 use crate::tool_record::ToolOutput;
 use serde_json::{Map, Value, json};
 
-/// One tool.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
-    /// The JSON Schemas of the arguments.
+    /// JSON Schemas of the arguments by name.
     properties: Value,
-    /// The arguments that must be there.
+    /// Names of the required arguments.
     required: &'static [&'static str],
-    /// The smallest profile that has it. Beyond the safe one, it changes something and needs approval.
+    /// Smallest profile that includes the tool. Tools beyond the safe profile change something and need approval.
     pub(super) profile: Profile,
     pub(super) run: fn(&Workspace, &Map<String, Value>) -> ToolOutput,
 }
 
 impl Tool {
-    /// The JSON Schema of all arguments.
+    /// Returns the JSON Schema of the arguments.
     pub(super) fn parameters(&self) -> Value {
         json!({
             "type": "object", "properties": self.properties, "required": self.required,
@@ -35,7 +34,7 @@ pub(super) fn tools() -> Vec<Tool> {
             name: "list_files",
             description: "List a folder of the workspace.",
             properties: json!({
-                "path": string("Folder, relative to the workspace; the workspace itself by default."),
+                "path": string_schema("Folder, relative to the workspace; the workspace itself by default."),
                 "hidden": {"type": "boolean", "description": "Also list names that begin with a dot."},
             }),
             required: &[],
@@ -45,7 +44,7 @@ pub(super) fn tools() -> Vec<Tool> {
         Tool {
             name: "read_file",
             description: "Read a text file of the workspace.",
-            properties: json!({"path": string("File, relative to the workspace.")}),
+            properties: json!({"path": string_schema("File, relative to the workspace.")}),
             required: &["path"],
             profile: Profile::Safe,
             run: files::read,
@@ -54,8 +53,8 @@ pub(super) fn tools() -> Vec<Tool> {
             name: "search",
             description: "Find the lines of text files that match a regular expression.",
             properties: json!({
-                "pattern": string("Regular expression (RE2 syntax)."),
-                "path": string("File or folder to search; the workspace by default."),
+                "pattern": string_schema("Regular expression (RE2 syntax)."),
+                "path": string_schema("File or folder to search; the workspace by default."),
             }),
             required: &["pattern"],
             profile: Profile::Safe,
@@ -64,7 +63,7 @@ pub(super) fn tools() -> Vec<Tool> {
         Tool {
             name: "calculate",
             description: "Calculate with + - * / % ^ and parentheses.",
-            properties: json!({"expression": string("Such as (2 + 3) * 4.")}),
+            properties: json!({"expression": string_schema("Such as (2 + 3) * 4.")}),
             required: &["expression"],
             profile: Profile::Safe,
             run: calculate::run,
@@ -73,7 +72,7 @@ pub(super) fn tools() -> Vec<Tool> {
             name: "write_file",
             description: "Write a text file of the workspace; creates missing folders and replaces an existing file.",
             properties: json!({
-                "path": string("File, relative to the workspace."),
+                "path": string_schema("File, relative to the workspace."),
                 "content": {"type": "string", "description": "The complete text."},
             }),
             required: &["path", "content"],
@@ -84,8 +83,8 @@ pub(super) fn tools() -> Vec<Tool> {
             name: "edit_file",
             description: "Replace a text that occurs exactly once in a file of the workspace.",
             properties: json!({
-                "path": string("File, relative to the workspace."),
-                "old": string("The text to be replaced."),
+                "path": string_schema("File, relative to the workspace."),
+                "old": string_schema("The text to be replaced."),
                 "new": {"type": "string", "description": "The new text."},
             }),
             required: &["path", "old", "new"],
@@ -96,9 +95,9 @@ pub(super) fn tools() -> Vec<Tool> {
             name: "run_command",
             description: "Run a shell command in the workspace. The command can access files outside it.",
             properties: json!({
-                "command": string("Command line for `sh -c`."),
+                "command": string_schema("Command line for `sh -c`."),
                 "timeout": {
-                    "type": "number", "exclusiveMinimum": 0, "maximum": command::MAX_SECONDS,
+                    "type": "number", "exclusiveMinimum": 0, "maximum": command::MAX_TIMEOUT_SECONDS,
                     "description": "Time limit in seconds; 30 by default.",
                 },
             }),
@@ -109,12 +108,12 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-/// The names of the tools of a profile.
+/// Returns the names of the tools of a profile.
 pub fn names(profile: Profile) -> Vec<&'static str> {
     let tools = tools().into_iter().filter(|tool| tool.profile <= profile);
     tools.map(|tool| tool.name).collect()
 }
 
-fn string(description: &str) -> Value {
+fn string_schema(description: &str) -> Value {
     json!({"type": "string", "minLength": 1, "description": description})
 }

@@ -1,6 +1,6 @@
-//! Running the tools that a model asks for.
+//! Runs the tool calls of a model.
 
-use super::objects::arguments;
+use super::objects::parse_arguments;
 use super::specs::{self, Tool};
 use super::workspace::Workspace;
 use crate::clock::{millis, now_ms};
@@ -12,7 +12,7 @@ use agentnative_contract::Schema;
 use serde_json::{Map, Value};
 use std::time::Instant;
 
-/// Asks whether a tool that changes something may run: the tool and its arguments.
+/// Callback that decides whether a tool that changes something may run with these arguments.
 pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
 
 /// The tools of a run.
@@ -24,12 +24,11 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// The tools of a profile, in a workspace.
     pub fn new(workspace: Workspace, profile: Profile, approval: ApprovalMode) -> Self {
         Self { tools: specs::tools(), workspace, profile, approval }
     }
 
-    /// The tools of the profile, for the model.
+    /// Returns the descriptions of the tools of the profile.
     pub fn specs(&self) -> Vec<ToolSpec> {
         let tools = self.tools.iter().filter(|tool| tool.profile <= self.profile);
         let spec = |tool: &Tool| {
@@ -39,16 +38,15 @@ impl Toolbox {
         tools.map(spec).collect()
     }
 
-    /// Runs what the model asks for, and emits its start and its end. What a tool finds passes `hide`
-    /// before anybody sees it.
+    /// Runs a tool call and emits its start and its result. `redact` is applied to the result.
     pub fn call(
         &self,
         call: &ToolCall,
-        hide: &dyn Fn(&str) -> String,
+        redact: &dyn Fn(&str) -> String,
         approve: &mut Approve,
         emit: &mut dyn FnMut(Event),
     ) -> ToolRecord {
-        let parsed = arguments(&call.arguments);
+        let parsed = parse_arguments(&call.arguments);
         let clock = Instant::now();
         let start = ToolStart {
             id: call.id.clone(),
@@ -60,7 +58,7 @@ impl Toolbox {
         emit(Event::ToolCall(start.clone()));
         let output = self.run(call, parsed, approve, emit);
         let mut record = start.finish(output, millis(clock.elapsed()));
-        record.hide(hide);
+        record.redact(redact);
         emit(Event::ToolResult(record.clone()));
         record
     }
@@ -79,8 +77,8 @@ impl Toolbox {
         let arguments = Value::Object(arguments?);
         let schema = Schema::compile(&tool.parameters()).map_err(|e| ToolError::execution(e.message))?;
         if let Some(violation) = schema.violations(&arguments).into_iter().next() {
-            let place = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
-            return Err(ToolError::args(format!("{place}: {}", violation.message)));
+            let location = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
+            return Err(ToolError::args(format!("{location}: {}", violation.message)));
         }
         let Value::Object(arguments) = arguments else {
             return Err(ToolError::args("the arguments are not a JSON object"));
@@ -93,12 +91,12 @@ impl Toolbox {
             let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
             emit(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
             if !granted {
-                let who = if self.approval == ApprovalMode::Ask {
+                let reason = if self.approval == ApprovalMode::Ask {
                     "was not approved"
                 } else {
                     "is disabled by approval mode 'never'"
                 };
-                return Err(ToolError::execution(format!("BLOCKED: {} {who}", tool.name)));
+                return Err(ToolError::execution(format!("BLOCKED: {} {reason}", tool.name)));
             }
         }
         (tool.run)(&self.workspace, &arguments)

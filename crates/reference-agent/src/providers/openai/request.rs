@@ -1,9 +1,8 @@
-//! What is sent.
+//! Builds the body of a request.
 
 use crate::model::{Message, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
-/// The body of a request.
 pub(super) fn body(model: &str, messages: &[Message], tools: &[ToolSpec], stream: bool) -> Value {
     let mut body = json!({
         "model": model,
@@ -13,7 +12,7 @@ pub(super) fn body(model: &str, messages: &[Message], tools: &[ToolSpec], stream
     if stream {
         body["stream_options"] = json!({"include_usage": true});
     }
-    // An empty list is an error to some servers.
+    // Some servers reject an empty list.
     if !tools.is_empty() {
         body["tools"] = tools.iter().map(tool).collect();
     }

@@ -1,15 +1,15 @@
-//! An answer that comes as server-sent events.
+//! A chat completion as a stream of server-sent events.
 
-use super::answer::{AnswerError, complete, parse, within_bounds};
+use super::completion::{ResponseError, check_limits, parse, validate_call};
 use crate::model::{ToolCall, Turn, Usage};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
-/// Longest line of a stream.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 4 << 20;
 
-/// Reads a stream to `[DONE]`, or to its end after a reason to finish was given.
-pub(super) fn read(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, AnswerError> {
+/// Reads a stream to `[DONE]`, or to its end after an event with a finish reason.
+pub(super) fn read_stream(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, ResponseError> {
     let mut reader = BufReader::new(reader);
     let mut turn = Turn::default();
     let mut calls: BTreeMap<usize, ToolCall> = BTreeMap::new();
@@ -18,7 +18,7 @@ pub(super) fn read(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn
     loop {
         let line = read_line(&mut reader)?;
         match line.as_deref() {
-            // An event ends with an empty line, and the last one with the stream.
+            // An empty line or the end of the stream ends an event.
             None | Some(b"") => {
                 let event = std::mem::take(&mut data);
                 if event.trim_ascii() == b"[DONE]" {
@@ -26,7 +26,7 @@ pub(super) fn read(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn
                     break;
                 }
                 if !event.is_empty() {
-                    finished |= apply(&event, &mut turn, &mut calls, emit)?;
+                    finished |= apply_event(&event, &mut turn, &mut calls, emit)?;
                 }
                 if line.is_none() {
                     break;
@@ -39,34 +39,34 @@ pub(super) fn read(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn
                     }
                     data.extend_from_slice(more.strip_prefix(b" ").unwrap_or(more));
                 }
-                // Comments keep the connection alive; names of events are not used.
+                // Comments and event names are ignored.
             }
         }
     }
     if !finished {
-        let cut = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the stream ended too early");
-        return Err(AnswerError::Io(cut));
+        let truncated = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the stream ended too early");
+        return Err(ResponseError::Io(truncated));
     }
-    turn.calls = calls.into_values().map(complete).collect::<Result<_, _>>()?;
+    turn.calls = calls.into_values().map(validate_call).collect::<Result<_, _>>()?;
     Ok(turn)
 }
 
-/// Applies one event; true when it gives the reason why the answer ends.
-fn apply(
+/// Applies an event to the turn; returns whether it has a finish reason.
+fn apply_event(
     event: &[u8],
     turn: &mut Turn,
     calls: &mut BTreeMap<usize, ToolCall>,
     emit: &mut dyn FnMut(&str),
-) -> Result<bool, AnswerError> {
+) -> Result<bool, ResponseError> {
     let chunk = parse(event)?;
     if let Some(usage) = chunk.usage {
         turn.usage = Some(Usage::from(usage));
     }
     let Some(choice) = chunk.choices.into_iter().next() else { return Ok(false) };
     if let Some(message) = choice.message {
-        let words = message.content.unwrap_or_default();
-        emit(&words);
-        turn.text.push_str(&words);
+        let text = message.content.unwrap_or_default();
+        emit(&text);
+        turn.text.push_str(&text);
         let has_calls = !message.tool_calls.is_empty();
         for piece in message.tool_calls {
             // A piece without an index belongs to the last call, unless it names a new one.
@@ -82,21 +82,21 @@ fn apply(
             }
         }
         if has_calls {
-            within_bounds(calls.values())?;
+            check_limits(calls.values())?;
         }
     }
     Ok(choice.finish_reason.is_some())
 }
 
-/// One line without its end; none at the end of the stream.
-fn read_line(reader: &mut impl BufRead) -> Result<Option<Vec<u8>>, AnswerError> {
+/// Returns a line without its line ending; `None` at the end of the stream.
+fn read_line(reader: &mut impl BufRead) -> Result<Option<Vec<u8>>, ResponseError> {
     let mut line = Vec::new();
-    let read = reader.take(MAX_LINE).read_until(b'\n', &mut line).map_err(AnswerError::Io)?;
-    if read == 0 {
+    let count = reader.take(MAX_LINE).read_until(b'\n', &mut line).map_err(ResponseError::Io)?;
+    if count == 0 {
         return Ok(None);
     }
     if line.last() != Some(&b'\n') && line.len() as u64 == MAX_LINE {
-        return Err(AnswerError::Malformed("a line of the stream is too long".into()));
+        return Err(ResponseError::Malformed("a line of the stream is too long".into()));
     }
     while matches!(line.last(), Some(b'\n' | b'\r')) {
         line.pop();

@@ -1,19 +1,19 @@
-//! Where the server is, and whether it may be told the key.
+//! Validates the base URL, including whether the key may be sent to it.
 
 use crate::failure::{Code, Failure, Result};
 use std::net::IpAddr;
 use ureq::http::Uri;
 
-/// The address of the chat completions under a base URL.
+/// Returns the URL of the chat completions under a base URL.
 ///
 /// # Errors
-/// [`Code::InvalidBaseUrl`] for what is no http or https URL with a host and without credentials,
-/// query or fragment; [`Code::InsecureBaseUrl`] for plain http to another machine, unless allowed.
-pub(super) fn endpoint(base: &str, insecure: bool) -> Result<String> {
-    // The URL may hold a password, so it is not repeated.
+/// [`Code::InvalidBaseUrl`] unless it is an http or https URL with a host and without credentials, query or
+/// fragment; [`Code::InsecureBaseUrl`] for plain http to another machine, unless allowed.
+pub(super) fn endpoint(base: &str, allow_insecure: bool) -> Result<String> {
+    // The URL may contain a password, so the message does not quote it.
     let invalid = |what: &str| {
         let failure = Failure::new(Code::InvalidBaseUrl, format!("invalid base URL: {what}"));
-        Err(failure.hint("use a URL such as https://host/v1"))
+        Err(failure.with_hint("use a URL such as https://host/v1"))
     };
     let Ok(uri) = base.parse::<Uri>() else { return invalid("it cannot be parsed") };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
@@ -31,9 +31,11 @@ pub(super) fn endpoint(base: &str, insecure: bool) -> Result<String> {
     if uri.query().is_some() || base.contains('#') {
         return invalid("it has a query or a fragment");
     }
-    if scheme == "http" && !insecure && !is_loopback(authority.host()) {
+    if scheme == "http" && !allow_insecure && !is_loopback(authority.host()) {
         let message = format!("plain http to {} would send the key in the clear", authority.host());
-        return Err(Failure::new(Code::InsecureBaseUrl, message).hint("use https, or --allow-insecure-http"));
+        return Err(
+            Failure::new(Code::InsecureBaseUrl, message).with_hint("use https, or --allow-insecure-http")
+        );
     }
     Ok(format!("{}/chat/completions", base.trim_end_matches('/')))
 }
@@ -48,11 +50,11 @@ mod tests {
     use super::{Code, endpoint};
 
     #[test]
-    fn keys_go_over_tls_or_stay_on_this_machine() {
-        for good in
+    fn keys_are_sent_over_tls_or_to_this_machine_only() {
+        for secure in
             ["https://a.example/v1", "http://127.0.0.1:8080/v1/", "http://localhost", "http://[::1]:1/x"]
         {
-            assert!(endpoint(good, false).unwrap().ends_with("/chat/completions"), "{good}");
+            assert!(endpoint(secure, false).unwrap().ends_with("/chat/completions"), "{secure}");
         }
         let insecure = [
             "http://a.example/v1",
@@ -60,9 +62,9 @@ mod tests {
             "http://127.0.0.1.example/",
             "http://localhost.example",
         ];
-        for bad in insecure {
-            assert_eq!(endpoint(bad, false).unwrap_err().code, Code::InsecureBaseUrl, "{bad}");
-            assert!(endpoint(bad, true).is_ok(), "{bad}");
+        for url in insecure {
+            assert_eq!(endpoint(url, false).unwrap_err().code, Code::InsecureBaseUrl, "{url}");
+            assert!(endpoint(url, true).is_ok(), "{url}");
         }
         let invalid = [
             "",
@@ -76,8 +78,8 @@ mod tests {
             "https://a b/",
             "/v1",
         ];
-        for bad in invalid {
-            assert_eq!(endpoint(bad, true).unwrap_err().code, Code::InvalidBaseUrl, "{bad}");
+        for url in invalid {
+            assert_eq!(endpoint(url, true).unwrap_err().code, Code::InvalidBaseUrl, "{url}");
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Anthropic's messages.
+//! The messages API of Anthropic.
 
-use super::super::turn::Turn;
-use super::interface::{Api, CACHED, INPUT, OUTPUT};
+use super::super::turn::MockTurn;
+use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use serde_json::{Value, json};
 
 pub(super) struct Anthropic;
 
 impl Api for Anthropic {
-    fn document(&self, model: &str, turn: &Turn) -> Value {
+    fn document(&self, model: &str, turn: &MockTurn) -> Value {
         let mut message = message(model);
         message["content"] = json!(blocks(turn));
-        message["stop_reason"] = json!(stop(turn));
-        message["usage"]["output_tokens"] = json!(OUTPUT);
+        message["stop_reason"] = json!(stop_reason(turn));
+        message["usage"]["output_tokens"] = json!(OUTPUT_TOKENS);
         message
     }
 
-    fn events(&self, model: &str, turn: &Turn) -> Vec<(Option<String>, String)> {
+    fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)> {
         let mut events = vec![json!({ "type": "message_start", "message": message(model) })];
         for (index, block) in blocks(turn).into_iter().enumerate() {
             let mut empty = block.clone();
@@ -32,8 +32,8 @@ impl Api for Anthropic {
             events.push(json!({ "type": "content_block_stop", "index": index }));
         }
         events.push(json!({
-            "type": "message_delta", "usage": { "output_tokens": OUTPUT },
-            "delta": { "stop_reason": stop(turn), "stop_sequence": null },
+            "type": "message_delta", "usage": { "output_tokens": OUTPUT_TOKENS },
+            "delta": { "stop_reason": stop_reason(turn), "stop_sequence": null },
         }));
         events.push(json!({ "type": "message_stop" }));
         let named = |event: Value| (event["type"].as_str().map(str::to_owned), event.to_string());
@@ -54,7 +54,7 @@ impl Api for Anthropic {
     }
 }
 
-fn blocks(turn: &Turn) -> Vec<Value> {
+fn blocks(turn: &MockTurn) -> Vec<Value> {
     let text = turn.text.concat();
     let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
     let calls = turn
@@ -64,7 +64,7 @@ fn blocks(turn: &Turn) -> Vec<Value> {
     text.into_iter().chain(calls).collect()
 }
 
-fn stop(turn: &Turn) -> &'static str {
+fn stop_reason(turn: &MockTurn) -> &'static str {
     if turn.calls.is_empty() { "end_turn" } else { "tool_use" }
 }
 
@@ -73,8 +73,8 @@ fn message(model: &str) -> Value {
         "id": "msg_mock", "type": "message", "role": "assistant", "model": model, "content": [],
         "stop_reason": null, "stop_sequence": null,
         "usage": {
-            "input_tokens": INPUT - CACHED, "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": CACHED, "output_tokens": 1,
+            "input_tokens": INPUT_TOKENS - CACHED_TOKENS, "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": CACHED_TOKENS, "output_tokens": 1,
         },
     })
 }

@@ -1,26 +1,27 @@
-//! OpenAI's chat completions.
+//! The chat completions API of OpenAI.
 
-use super::super::turn::{Call, Turn};
-use super::interface::{Api, CACHED, INPUT, OUTPUT};
+use super::super::turn::{MockCall, MockTurn};
+use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use serde_json::{Value, json};
 
 pub(super) struct Chat;
 
 impl Api for Chat {
-    fn document(&self, model: &str, turn: &Turn) -> Value {
-        let calls: Vec<Value> = turn.calls.iter().map(call).collect();
+    fn document(&self, model: &str, turn: &MockTurn) -> Value {
+        let calls: Vec<Value> = turn.calls.iter().map(tool_call).collect();
         let mut message = json!({ "role": "assistant", "content": turn.text.concat() });
         if !calls.is_empty() {
             message["content"] = Value::Null;
             message["tool_calls"] = json!(calls);
         }
         let mut document = head(model, "chat.completion");
-        document["choices"] = json!([{ "index": 0, "message": message, "finish_reason": finish(turn) }]);
+        document["choices"] =
+            json!([{ "index": 0, "message": message, "finish_reason": finish_reason(turn) }]);
         document["usage"] = usage();
         document
     }
 
-    fn events(&self, model: &str, turn: &Turn) -> Vec<(Option<String>, String)> {
+    fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)> {
         let chunk = |delta: Value, finish: Option<&str>| {
             let mut chunk = head(model, "chat.completion.chunk");
             chunk["choices"] = json!([{ "index": 0, "delta": delta, "finish_reason": finish }]);
@@ -29,11 +30,11 @@ impl Api for Chat {
         let mut chunks = vec![chunk(json!({ "role": "assistant", "content": "" }), None)];
         chunks.extend(turn.text.iter().map(|text| chunk(json!({ "content": text }), None)));
         for (index, one) in turn.calls.iter().enumerate() {
-            let mut call = call(one);
+            let mut call = tool_call(one);
             call["index"] = json!(index);
             chunks.push(chunk(json!({ "tool_calls": [call] }), None));
         }
-        let mut last = chunk(json!({}), Some(finish(turn)));
+        let mut last = chunk(json!({}), Some(finish_reason(turn)));
         last["usage"] = usage();
         chunks.push(last);
         let data = chunks.into_iter().map(|chunk| chunk.to_string()).chain(["[DONE]".to_owned()]);
@@ -49,18 +50,18 @@ fn head(model: &str, object: &str) -> Value {
     json!({ "id": "chatcmpl-mock", "object": object, "created": 0, "model": model })
 }
 
-fn finish(turn: &Turn) -> &'static str {
+fn finish_reason(turn: &MockTurn) -> &'static str {
     if turn.calls.is_empty() { "stop" } else { "tool_calls" }
 }
 
-fn call(call: &Call) -> Value {
+fn tool_call(call: &MockCall) -> Value {
     let function = json!({ "name": call.name, "arguments": call.arguments.to_string() });
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
 fn usage() -> Value {
     json!({
-        "prompt_tokens": INPUT, "completion_tokens": OUTPUT, "total_tokens": INPUT + OUTPUT,
-        "prompt_tokens_details": { "cached_tokens": CACHED },
+        "prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
+        "prompt_tokens_details": { "cached_tokens": CACHED_TOKENS },
     })
 }

@@ -1,19 +1,19 @@
-//! Gemini's generateContent.
+//! The generateContent API of Gemini.
 
-use super::super::turn::Turn;
-use super::interface::{Api, CACHED, INPUT, OUTPUT};
+use super::super::turn::MockTurn;
+use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use serde_json::{Value, json};
 
 pub(super) struct Gemini;
 
 impl Api for Gemini {
-    fn document(&self, model: &str, turn: &Turn) -> Value {
+    fn document(&self, model: &str, turn: &MockTurn) -> Value {
         let text = turn.text.concat();
         let text = (!text.is_empty()).then(|| json!({ "text": text }));
         response(model, text.into_iter().chain(calls(turn)).collect(), true)
     }
 
-    fn events(&self, model: &str, turn: &Turn) -> Vec<(Option<String>, String)> {
+    fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)> {
         let parts: Vec<Value> =
             turn.text.iter().map(|text| json!({ "text": text })).chain(calls(turn)).collect();
         let count = parts.len();
@@ -40,8 +40,8 @@ impl Api for Gemini {
     }
 }
 
-fn calls(turn: &Turn) -> impl Iterator<Item = Value> + '_ {
-    let call = |call: &super::super::turn::Call| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
+fn calls(turn: &MockTurn) -> impl Iterator<Item = Value> + '_ {
+    let call = |call: &super::super::turn::MockCall| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
     turn.calls.iter().map(call)
 }
 
@@ -53,8 +53,8 @@ fn response(model: &str, parts: Vec<Value>, is_last: bool) -> Value {
     json!({
         "candidates": [candidate], "modelVersion": model, "responseId": "resp_mock",
         "usageMetadata": {
-            "promptTokenCount": INPUT, "cachedContentTokenCount": CACHED,
-            "candidatesTokenCount": OUTPUT, "totalTokenCount": INPUT + OUTPUT,
+            "promptTokenCount": INPUT_TOKENS, "cachedContentTokenCount": CACHED_TOKENS,
+            "candidatesTokenCount": OUTPUT_TOKENS, "totalTokenCount": INPUT_TOKENS + OUTPUT_TOKENS,
         },
     })
 }

@@ -1,19 +1,18 @@
-//! The interface of an API: a turn as a document and as events, and errors.
+//! The interface of an API: its form of a turn, as a document or as events, and of errors.
 
-use super::super::turn::Turn;
+use super::super::turn::MockTurn;
 use serde_json::Value;
 
-/// Tokens of each turn: of the prompt, those of it that came from a cache, and of the answer.
-pub(super) const INPUT: u64 = 100;
-pub(super) const CACHED: u64 = 20;
-pub(super) const OUTPUT: u64 = 10;
+/// Token counts of each turn. The cached tokens are part of the input.
+pub(super) const INPUT_TOKENS: u64 = 100;
+pub(super) const CACHED_TOKENS: u64 = 20;
+pub(super) const OUTPUT_TOKENS: u64 = 10;
 
-/// An API.
 pub(super) trait Api {
-    /// A turn as one document.
-    fn document(&self, model: &str, turn: &Turn) -> Value;
-    /// A turn as server-sent events: the event's name, if it has one, and its data.
-    fn events(&self, model: &str, turn: &Turn) -> Vec<(Option<String>, String)>;
-    /// An error of the provider.
+    /// Returns a turn as one document.
+    fn document(&self, model: &str, turn: &MockTurn) -> Value;
+    /// Returns a turn as server-sent events: the name, if the API has names, and the data of each.
+    fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)>;
+    /// Returns the body of an error response.
     fn error(&self, status: u16, message: &str) -> Value;
 }

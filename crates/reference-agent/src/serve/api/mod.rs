@@ -1,4 +1,4 @@
-//! The APIs of model providers that the server speaks: which one a request is for, and its reply.
+//! The APIs of model providers: finds the API of a request and builds the reply.
 
 mod anthropic;
 mod chat;
@@ -6,74 +6,78 @@ mod gemini;
 mod interface;
 mod responses;
 
+use super::behavior::Behavior;
 use super::http::{self, Request};
 use super::prompt::Prompt;
-use super::scene::Scene;
-use super::turn::{ANSWER, turn};
-use interface::{Api, INPUT};
+use super::turn::{ANSWER_PARTS, next_turn};
+use interface::{Api, INPUT_TOKENS};
 use serde_json::{Value, json};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// How long the second half of a slow answer takes.
-const PAUSE: Duration = Duration::from_secs(30);
+/// Pause before the second half of a slow answer.
+const SLOW_PAUSE: Duration = Duration::from_secs(30);
 
-/// A reply, in two parts between which something can happen.
+/// A reply in two parts. Between them, the behaviour can pause or close the connection.
 pub(super) struct Reply {
     status: u16,
-    media: &'static str,
+    media_type: &'static str,
     parts: [String; 2],
-    /// It is a stream of events, whose length is not told.
+    /// Whether it is a stream of events, which has no content length.
     is_stream: bool,
-    scene: Option<Scene>,
+    behavior: Option<Behavior>,
 }
 
-/// The reply to a request.
+/// Returns the reply to a request.
 pub(super) fn reply(request: &Request) -> Reply {
     let path = request.path.trim_end_matches('/');
-    let is = |end: &str| path.ends_with(end);
-    if request.method == "GET" && is("/models") {
-        return Reply::of(200, &models());
+    let path_ends_with = |end: &str| path.ends_with(end);
+    if request.method == "GET" && path_ends_with("/models") {
+        return Reply::document(200, &models());
     }
     let verb = path.rsplit_once(':').map_or("", |(_, verb)| verb);
     let api: &dyn Api = match verb {
         "generateContent" | "streamGenerateContent" | "countTokens" => &gemini::Gemini,
-        _ if is("/chat/completions") => &chat::Chat,
-        _ if is("/responses") => &responses::Responses,
-        _ if is("/messages") || is("/messages/count_tokens") => &anthropic::Anthropic,
-        _ => return Reply::of(404, &json!({ "error": { "code": 404, "message": "no such path" } })),
+        _ if path_ends_with("/chat/completions") => &chat::Chat,
+        _ if path_ends_with("/responses") => &responses::Responses,
+        _ if path_ends_with("/messages") || path_ends_with("/messages/count_tokens") => &anthropic::Anthropic,
+        _ => return Reply::document(404, &json!({ "error": { "code": 404, "message": "no such path" } })),
     };
     if request.method != "POST" {
-        return Reply::of(405, &api.error(405, "expected POST"));
+        return Reply::document(405, &api.error(405, "expected POST"));
     }
     let body: Value = match serde_json::from_slice(&request.body) {
         Ok(body @ Value::Object(_)) => body,
-        Ok(_) => return Reply::of(400, &api.error(400, "the body is not a JSON object")),
-        Err(error) => return Reply::of(400, &api.error(400, &format!("the body is not JSON: {error}"))),
+        Ok(_) => return Reply::document(400, &api.error(400, "the body is not a JSON object")),
+        Err(error) => {
+            return Reply::document(400, &api.error(400, &format!("the body is not JSON: {error}")));
+        }
     };
     match verb {
-        "countTokens" => return Reply::of(200, &json!({ "totalTokens": INPUT })),
-        _ if is("/count_tokens") => return Reply::of(200, &json!({ "input_tokens": INPUT })),
+        "countTokens" => return Reply::document(200, &json!({ "totalTokens": INPUT_TOKENS })),
+        _ if path_ends_with("/count_tokens") => {
+            return Reply::document(200, &json!({ "input_tokens": INPUT_TOKENS }));
+        }
         _ => {}
     }
-    let prompt = Prompt::of(&body);
-    if let Scene::Error(status) = prompt.scene {
+    let prompt = Prompt::from_body(&body);
+    if let Behavior::Error(status) = prompt.behavior {
         let error = api.error(status, &format!("mock error {status}"));
-        return Reply { scene: Some(prompt.scene), ..Reply::of(status, &error) };
+        return Reply { behavior: Some(prompt.behavior), ..Reply::document(status, &error) };
     }
-    let of_path = path.rsplit('/').next().and_then(|end| end.split(':').next()).unwrap_or("mock-1");
-    let model = body["model"].as_str().unwrap_or(of_path);
-    let turn = turn(&prompt);
+    let model_in_path = path.rsplit('/').next().and_then(|end| end.split(':').next()).unwrap_or("mock-1");
+    let model = body["model"].as_str().unwrap_or(model_in_path);
+    let turn = next_turn(&prompt);
     if body["stream"] == true || verb == "streamGenerateContent" && request.query.contains("alt=sse") {
-        return Reply::stream(&api.events(model, &turn), prompt.scene);
+        return Reply::stream(&api.events(model, &turn), prompt.behavior);
     }
     let document = api.document(model, &turn);
     let document = if verb == "streamGenerateContent" { json!([document]) } else { document };
-    Reply { scene: Some(prompt.scene), ..Reply::of(200, &document) }
+    Reply { behavior: Some(prompt.behavior), ..Reply::document(200, &document) }
 }
 
-/// The models: one, in the forms of all APIs.
+/// Returns the list of models: one model, in the forms of all APIs.
 fn models() -> Value {
     json!({
         "object": "list",
@@ -90,42 +94,49 @@ fn models() -> Value {
 }
 
 impl Reply {
-    fn of(status: u16, body: &Value) -> Self {
+    fn document(status: u16, body: &Value) -> Self {
         let mut first = body.to_string();
-        let words = first.find(ANSWER[0]).map(|start| start + ANSWER[0].len());
-        let second = first.split_off(words.unwrap_or(first.floor_char_boundary(first.len() / 2)));
-        Self { status, media: "application/json", parts: [first, second], is_stream: false, scene: None }
+        let answer_middle = first.find(ANSWER_PARTS[0]).map(|start| start + ANSWER_PARTS[0].len());
+        let second = first.split_off(answer_middle.unwrap_or(first.floor_char_boundary(first.len() / 2)));
+        let parts = [first, second];
+        Self { status, media_type: "application/json", parts, is_stream: false, behavior: None }
     }
 
-    fn stream(events: &[(Option<String>, String)], scene: Scene) -> Self {
+    fn stream(events: &[(Option<String>, String)], behavior: Behavior) -> Self {
         let text = |(name, data): &(Option<String>, String)| {
             let name = name.as_ref().map_or_else(String::new, |name| format!("event: {name}\n"));
             format!("{name}data: {data}\n\n")
         };
-        // The first words of the answer are told before something happens.
-        let words = events.iter().position(|(_, data)| data.contains(ANSWER[0]));
-        let (first, second) = events.split_at(words.map_or(events.len() / 2, |words| words + 1));
+        // The first part of the reply includes the first part of the answer.
+        let answer_middle = events.iter().position(|(_, data)| data.contains(ANSWER_PARTS[0]));
+        let (first, second) = events.split_at(answer_middle.map_or(events.len() / 2, |index| index + 1));
         let parts = [first, second].map(|part| part.iter().map(text).collect());
-        Self { status: 200, media: "text/event-stream", parts, is_stream: true, scene: Some(scene) }
+        Self {
+            status: 200,
+            media_type: "text/event-stream",
+            parts,
+            is_stream: true,
+            behavior: Some(behavior),
+        }
     }
 
-    /// What it is, for a log.
+    /// Returns the status and the behaviour for the log.
     pub fn summary(&self) -> String {
-        let scene = self.scene.map(|scene| format!(" {}", scene.name())).unwrap_or_default();
-        format!("{}{scene}", self.status)
+        let marker = self.behavior.map(|behavior| format!(" {}", behavior.marker())).unwrap_or_default();
+        format!("{}{marker}", self.status)
     }
 
-    /// Writes it as its scene wants it.
+    /// Writes the reply with its behaviour.
     pub fn write(&self, mut stream: &TcpStream) -> io::Result<()> {
         let [first, second] = &self.parts;
-        let mut head = http::head(self.status, self.media);
+        let mut head = http::head(self.status, self.media_type);
         if !self.is_stream {
             head += &format!("content-length: {}\r\n", first.len() + second.len());
         }
         stream.write_all(format!("{head}\r\n{first}").as_bytes())?;
-        match self.scene {
-            Some(Scene::Cut) => return stream.shutdown(Shutdown::Both),
-            Some(Scene::Slow) => pause(stream)?,
+        match self.behavior {
+            Some(Behavior::Truncated) => return stream.shutdown(Shutdown::Both),
+            Some(Behavior::Slow) => pause(stream)?,
             _ => {}
         }
         stream.write_all(second.as_bytes())?;
@@ -133,9 +144,9 @@ impl Reply {
     }
 }
 
-/// Waits, unless the client goes away.
+/// Waits; fails if the client closes the connection.
 fn pause(mut stream: &TcpStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(PAUSE))?;
+    stream.set_read_timeout(Some(SLOW_PAUSE))?;
     match stream.read(&mut [0]) {
         Ok(0) => Err(io::ErrorKind::ConnectionAborted.into()),
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! What comes back, when it comes as one document; and what it is made of in both forms.
+//! A chat completion as one document, and the types that it shares with a stream.
 
 use crate::clock;
 use crate::model::{ToolCall, Turn, Usage};
@@ -10,51 +10,51 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// Most tool calls of one answer.
+/// Maximum number of tool calls of a response.
 const MAX_CALLS: usize = 1_000;
-/// Most bytes of the arguments of all its tool calls.
+/// Maximum size of the arguments of all its tool calls, in bytes.
 const MAX_ARGUMENTS: usize = 1 << 20;
-/// The words of a longer answer that is an error are not looked for.
-const MAX_ERROR: usize = 64 << 10;
+/// The error message of a larger response is not read.
+const MAX_ERROR_SIZE: usize = 64 << 10;
 
-/// Why an answer could not be read.
-pub(super) enum AnswerError {
-    /// The connection.
+/// Why a response could not be read.
+pub(super) enum ResponseError {
+    /// The connection failed.
     Io(io::Error),
-    /// It is not what it should be.
+    /// The response is not a valid chat completion.
     Malformed(String),
-    /// It is an error of the server, in its words.
+    /// The server returned an error with this message.
     Server(String),
 }
 
-impl AnswerError {
+impl ResponseError {
     fn malformed(what: &str) -> Self {
         Self::Malformed(what.to_owned())
     }
 }
 
-/// A whole answer, or one piece of a stream.
+/// A complete response, or one chunk of a stream.
 #[derive(Deserialize)]
 pub(super) struct Completion {
-    /// The one answer is in the first.
+    /// Only the first is used.
     #[serde(default, deserialize_with = "bounded")]
     pub choices: Vec<Choice>,
-    /// In a stream in the last piece, if at all.
+    /// In a stream, present in the last chunk only.
     pub usage: Option<TokenCounts>,
-    /// In the place of an answer.
+    /// Present instead of an answer.
     error: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Choice {
-    /// The words of a whole answer, or the next words of a stream.
+    /// The complete message, or its next part in a stream.
     #[serde(alias = "delta")]
     pub message: Option<ChatMessage>,
-    /// None while it has not ended.
+    /// `None` in a stream that continues.
     pub finish_reason: Option<String>,
 }
 
-/// A message of the model, or a piece of one.
+/// A message of the model, or a part of it.
 #[derive(Deserialize)]
 pub(super) struct ChatMessage {
     pub content: Option<String>,
@@ -62,7 +62,7 @@ pub(super) struct ChatMessage {
     pub tool_calls: Vec<CallPiece>,
 }
 
-/// A list, or null, with no more elements than there may be tool calls: a few bytes of JSON are many of memory.
+/// Deserializes a list or null. The number of elements is limited, because a few bytes of JSON can take much memory.
 fn bounded<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     struct Bounded<T>(PhantomData<T>);
     impl<'de, T: Deserialize<'de>> Visitor<'de> for Bounded<T> {
@@ -87,10 +87,10 @@ fn bounded<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
     deserializer.deserialize_any(Bounded(PhantomData))
 }
 
-/// A tool call, or a piece of one.
+/// A tool call, or a part of it.
 #[derive(Deserialize)]
 pub(super) struct CallPiece {
-    /// Which one it is a piece of.
+    /// Index of the tool call.
     pub index: Option<usize>,
     pub id: Option<String>,
     pub function: Option<Function>,
@@ -99,11 +99,10 @@ pub(super) struct CallPiece {
 #[derive(Deserialize)]
 pub(super) struct Function {
     pub name: Option<String>,
-    /// JSON, as text.
+    /// JSON text.
     pub arguments: Option<String>,
 }
 
-/// Tokens as the server counts them.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct TokenCounts {
@@ -117,46 +116,51 @@ impl From<TokenCounts> for Usage {
     }
 }
 
-/// Reads an answer that is one document.
-pub(super) fn read(mut reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, AnswerError> {
+/// Reads a response that is one document.
+pub(super) fn read_document(
+    mut reader: impl Read,
+    emit: &mut dyn FnMut(&str),
+) -> Result<Turn, ResponseError> {
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(AnswerError::Io)?;
+    reader.read_to_end(&mut bytes).map_err(ResponseError::Io)?;
     let completion = parse(&bytes)?;
     let choice = completion.choices.into_iter().next();
-    let choice = choice.ok_or_else(|| AnswerError::malformed("it has no choices"))?;
-    let message = choice.message.ok_or_else(|| AnswerError::malformed("it has no message"))?;
+    let choice = choice.ok_or_else(|| ResponseError::malformed("it has no choices"))?;
+    let message = choice.message.ok_or_else(|| ResponseError::malformed("it has no message"))?;
     let call = |piece: CallPiece| {
-        let function = piece.function.ok_or_else(|| AnswerError::malformed("a tool call has no function"))?;
-        complete(ToolCall {
+        let function =
+            piece.function.ok_or_else(|| ResponseError::malformed("a tool call has no function"))?;
+        validate_call(ToolCall {
             id: piece.id.unwrap_or_default(),
             name: function.name.unwrap_or_default(),
             arguments: function.arguments.unwrap_or_default(),
         })
     };
     let calls = message.tool_calls.into_iter().map(call).collect::<Result<Vec<_>, _>>()?;
-    within_bounds(&calls)?;
+    check_limits(&calls)?;
     let text = message.content.unwrap_or_default();
     emit(&text);
     Ok(Turn { text, calls, usage: completion.usage.map(Usage::from) })
 }
 
-/// A piece of JSON that is a completion and no error.
-pub(super) fn parse(bytes: &[u8]) -> Result<Completion, AnswerError> {
+/// Parses a complete response or a chunk; fails if it is an error.
+pub(super) fn parse(bytes: &[u8]) -> Result<Completion, ResponseError> {
     let completion: Completion =
-        serde_json::from_slice(bytes).map_err(|error| AnswerError::Malformed(error.to_string()))?;
+        serde_json::from_slice(bytes).map_err(|error| ResponseError::Malformed(error.to_string()))?;
     if completion.error.is_none() {
         return Ok(completion);
     }
-    let whole = if bytes.len() <= MAX_ERROR { serde_json::from_slice::<Value>(bytes).ok() } else { None };
-    let words = whole.as_ref().and_then(|whole| whole.get("error")).map(error_message);
-    Err(AnswerError::Server(match words {
-        Some(words) => format!("the server failed: {words}"),
+    let document =
+        if bytes.len() <= MAX_ERROR_SIZE { serde_json::from_slice::<Value>(bytes).ok() } else { None };
+    let message = document.as_ref().and_then(|document| document.get("error")).map(error_message);
+    Err(ResponseError::Server(match message {
+        Some(message) => format!("the server failed: {message}"),
         None => "the server failed".to_owned(),
     }))
 }
 
-/// An answer asks for no more than this.
-pub(super) fn within_bounds<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) -> Result<(), AnswerError> {
+/// Checks the number of tool calls and the size of their arguments.
+pub(super) fn check_limits<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) -> Result<(), ResponseError> {
     let (mut count, mut bytes) = (0, 0);
     for call in calls {
         count += 1;
@@ -167,19 +171,19 @@ pub(super) fn within_bounds<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) -
         (_, true) => format!("expected at most {MAX_ARGUMENTS} bytes in the arguments of the tool calls"),
         _ => return Ok(()),
     };
-    Err(AnswerError::Malformed(what))
+    Err(ResponseError::Malformed(what))
 }
 
-/// A tool call with an ID, where the server gave none; one without a name is none.
-pub(super) fn complete(call: ToolCall) -> Result<ToolCall, AnswerError> {
+/// Generates a missing ID; fails if the name is missing.
+pub(super) fn validate_call(call: ToolCall) -> Result<ToolCall, ResponseError> {
     if call.name.is_empty() {
-        return Err(AnswerError::malformed("a tool call has no name"));
+        return Err(ResponseError::malformed("a tool call has no name"));
     }
-    let id = if call.id.is_empty() { clock::id("call_") } else { call.id };
+    let id = if call.id.is_empty() { clock::random_id("call_") } else { call.id };
     Ok(ToolCall { id, ..call })
 }
 
-/// The words of an error's body, in one line, at most 500 characters.
+/// Returns the message in the body of an error response on one line, with at most 500 characters.
 pub(super) fn error_text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let message = match serde_json::from_slice::<Value>(body) {
@@ -194,8 +198,8 @@ fn error_message(error: &Value) -> String {
     message.as_str().map_or_else(|| message.to_string(), str::to_owned)
 }
 
-/// The seconds of a Retry-After header. A date is taken as no wish: it needs both clocks to agree.
-pub(super) fn retry_after(text: &str) -> Option<Duration> {
+/// Parses the seconds of a `Retry-After` header. A date is ignored, because it requires synchronized clocks.
+pub(super) fn parse_retry_after(text: &str) -> Option<Duration> {
     let seconds: f64 = text.trim().parse().ok()?;
     (0.0..=1e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }

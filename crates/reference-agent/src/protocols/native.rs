@@ -1,8 +1,8 @@
-//! The agent's own shapes, after principle 2: an envelope in json, a typed event a line in
-//! jsonl as things happen, the same as a table in csv, the bare answer in text; errors on standard error.
+//! The native protocol, after principle 2: an envelope in json, one event per line in jsonl, one event per row in csv,
+//! and the answer in text; errors go to stderr.
 
+use super::csv;
 use super::protocol::{Encoder, Protocol};
-use super::table;
 use crate::event::{Event, Outcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
@@ -18,9 +18,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     format: None,
     stderr_is_text: false,
     scratchpad: None,
-    takes_empty_answer: false,
+    allows_empty_answer: false,
     reported_signals: &[SIGHUP, SIGINT, SIGTERM],
-    encoder: |settings| Box::new(Own { raw: settings.raw, table: settings.table, steps: Vec::new() }),
+    encoder: |settings| Box::new(Native { raw: settings.raw, csv: settings.csv, steps: Vec::new() }),
 };
 
 /// `data` of the json envelope.
@@ -33,16 +33,16 @@ pub struct Data<'a> {
     steps: &'a [Event],
 }
 
-struct Own {
+struct Native {
     raw: bool,
-    table: bool,
+    csv: bool,
     steps: Vec<Event>,
 }
 
-impl Own {
-    fn step(&mut self, step: &Event, output: &mut Output) -> Result<()> {
+impl Native {
+    fn write_step(&mut self, step: &Event, output: &mut Output) -> Result<()> {
         match output.config().format {
-            OutputFormat::Text if self.table => output.raw(&table::rows(step)),
+            OutputFormat::Text if self.csv => output.raw(&csv::rows(step)),
             OutputFormat::Text => Ok(()),
             OutputFormat::Jsonl => output.record(step),
             OutputFormat::Json => {
@@ -53,8 +53,8 @@ impl Own {
     }
 }
 
-impl Encoder for Own {
-    fn event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+impl Encoder for Native {
+    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
             Event::Query { .. } | Event::TurnEnded(_) => return Ok(()),
             Event::ToolsRefused => {
@@ -66,19 +66,19 @@ impl Encoder for Own {
             Event::ToolCall(call) => output.diagnostic(&format!("[tool] {}", call.tool)),
             _ => {}
         }
-        self.step(event, output)
+        self.write_step(event, output)
     }
 
-    fn end(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
-        // Before the loop began there is nothing to tell but the error.
+    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+        // A run that failed before the agent loop started has an error only.
         if summary.started {
-            self.step(&Event::End(Box::new(summary.clone())), output)?;
+            self.write_step(&Event::End(Box::new(summary.clone())), output)?;
             if output.config().format == OutputFormat::Json {
                 output.document("run", outcome.is_ok(), &Data { result: summary, steps: &self.steps })?;
             }
         }
         match outcome {
-            Ok(answer) if output.config().format == OutputFormat::Text && !self.table => {
+            Ok(answer) if output.config().format == OutputFormat::Text && !self.csv => {
                 if self.raw { output.raw(answer) } else { output.text(answer) }.map(|()| 0)
             }
             Ok(_) => Ok(0),

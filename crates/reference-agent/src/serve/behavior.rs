@@ -1,0 +1,63 @@
+//! How the server answers: a marker in the prompt, such as `[[tool]]`, selects a behaviour.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behavior {
+    Text,
+    Empty,
+    Tool,
+    TwoTools,
+    Write,
+    ToolLoop,
+    UnknownTool,
+    Slow,
+    Truncated,
+    /// The provider fails with this status.
+    Error(u16),
+}
+
+/// The marker and the description of each behaviour.
+const BEHAVIORS: [(&str, Behavior, &str); 9] = [
+    ("text", Behavior::Text, "an answer"),
+    ("empty", Behavior::Empty, "an answer without text"),
+    ("tool", Behavior::Tool, "a tool call, then an answer"),
+    ("two", Behavior::TwoTools, "two tool calls at once, then an answer"),
+    ("write", Behavior::Write, "a call of a tool that writes a file, then an answer"),
+    ("loop", Behavior::ToolLoop, "tool calls without end"),
+    ("unknown-tool", Behavior::UnknownTool, "a call of a tool that does not exist, then an answer"),
+    ("slow", Behavior::Slow, "an answer of which the second half takes 30 seconds"),
+    ("cut", Behavior::Truncated, "an answer of which the second half never comes"),
+];
+
+/// Returns the list of markers for the help.
+pub(super) fn help() -> String {
+    let lines = BEHAVIORS
+        .iter()
+        .map(|(marker, _, description)| format!("  {:16} {description}\n", format!("[[{marker}]]")));
+    let error =
+        format!("  {:16} an error of the provider with this HTTP status, from 400 to 599", "[[error-429]]");
+    lines.chain([error]).collect()
+}
+
+impl Behavior {
+    /// Returns the behaviour of the last marker in a prompt.
+    pub fn from_prompt(text: &str) -> Option<Self> {
+        let markers = text.split("[[").skip(1).filter_map(|rest| Some(rest.split_once("]]")?.0));
+        markers.filter_map(Self::from_marker).last()
+    }
+
+    fn from_marker(marker: &str) -> Option<Self> {
+        let status = marker.strip_prefix("error-").and_then(|status| status.parse().ok());
+        let error = status.filter(|status| (400..600).contains(status)).map(Self::Error);
+        error
+            .or_else(|| BEHAVIORS.iter().find(|(name, ..)| *name == marker).map(|(_, behavior, _)| *behavior))
+    }
+
+    /// Returns the marker without brackets.
+    pub fn marker(self) -> String {
+        let entry = BEHAVIORS.iter().find(|(_, behavior, _)| *behavior == self);
+        match (self, entry) {
+            (Self::Error(status), _) => format!("error-{status}"),
+            (_, entry) => entry.map_or("text", |(marker, ..)| marker).to_owned(),
+        }
+    }
+}
