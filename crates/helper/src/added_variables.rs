@@ -1,13 +1,14 @@
 //! Variables that variants add to the environment of a run.
 
-/// Variables, each with its value.
+/// Variables with their values.
 pub type Variables = &'static [(&'static str, &'static str)];
 
-/// What a variant adds to the environment, with a name for reports; empty for the usual one of several.
+/// The variables that a variant adds to the environment, with a name for reports, which is empty for the default
+/// environment.
 pub type Environment = (&'static str, &'static [Variables]);
 
-/// The environments of the variant `hostile-env`, by number ([`Job::nth`](crate::Job::nth)): a name for
-/// reports, and variables that make tools talk.
+/// The environments of the variant `hostile-env`, by index ([`Job::nth`](crate::Job::nth)): variables that make tools
+/// print more, with a name for reports.
 pub const HOSTILE_ENVIRONMENTS: &[Environment] =
     &[("colour", &[COLOUR]), ("debug", &[DEBUG]), ("locale", &[LOCALE]), ("agents and CI", &[AGENTS_AND_CI])];
 

@@ -1,100 +1,101 @@
-//! What a run changed: the difference between two snapshots of its workspace and its home.
+//! The changes of a run: the differences between two snapshots of its workspace and its home.
 
 use serde::{Deserialize, Serialize};
 
-/// What a run made, changed and removed. Times, owners and inodes are not looked at.
+/// What a run created, changed and removed. Times, owners and inodes are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
-    /// How many there are.
+    /// Number of changes.
     pub count: usize,
-    /// The first [`MOST`](Self::MOST) of them: those of the workspace before those of the home, by their paths.
+    /// The first [`MOST`](Self::MOST) changes, ordered by area and path.
     pub list: Vec<Change>,
 }
 
 impl Changes {
-    /// No more of them are listed.
+    /// Maximum number of changes that are listed.
     pub const MOST: usize = 1000;
 }
 
-/// One file, folder or link that is not what it was.
+/// A file, folder or link that differs between the snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Where it is.
+    /// The area that contains it.
     pub area: Area,
-    /// Its path there, with what is no UTF-8 replaced; `.` is the folder itself.
+    /// Path in the area, with invalid UTF-8 replaced; `.` is the folder itself.
     pub path: String,
-    /// What it was; none where there was nothing.
+    /// The entry before the run; `None` if it did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Entry>,
-    /// What it is; none where there is nothing any more.
+    /// The entry after the run; `None` if it no longer exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Entry>,
 }
 
-/// Where a secret was seen in the open.
+/// A secret that a run revealed in plain text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leak {
-    /// Where it was.
+    /// Where it appears.
     pub place: LeakPlace,
-    /// How it was spelt.
+    /// How it is encoded.
     pub form: LeakForm,
 }
 
-/// Where a secret can be seen.
+/// A place where a secret appears.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakPlace {
-    /// On standard output, at this byte.
+    /// Stdout, at this offset in bytes.
     Stdout(u64),
-    /// On standard error, at this byte.
+    /// Stderr, at this offset in bytes.
     Stderr(u64),
-    /// In a file that is new or changed: its area, its path there and its permission bits.
+    /// A new or changed file: its area, its path there and its permission bits.
     File(Area, String, u32),
 }
 
-/// How a secret can be spelt.
+/// The encoding of a revealed secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakForm {
-    /// As it is.
+    /// Not encoded.
     Plain,
-    /// In Base64, alone or as a part of something.
+    /// Base64, alone or as a part of a longer text.
     Base64,
-    /// With percent signs, as in a URL.
+    /// Percent encoding, as in a URL.
     Percent,
 }
 
-/// A folder that snapshots are made of.
+/// A folder that snapshots cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Area {
-    /// The folder that a run started in.
+    /// The folder that a run starts in.
     Workspace,
-    /// Its home.
+    /// The home of the run.
     Home,
-    /// The parent of the folders of the XDG variables, where that is not the home.
+    /// The parent of the folders of the XDG variables, if they are not in the home.
     Xdg,
 }
 
-/// What is at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// Its permission bits; 0 for a link.
+    /// Permission bits; 0 for a link.
     pub mode: u32,
-    /// The size of a file, in bytes; else 0.
+    /// Size of a file, in bytes; 0 for other entries.
     #[serde(default)]
     pub size: u64,
-    /// The digest of what a file holds or where a link leads: XXH3, 128 bits, in hexadecimal digits. Empty for others.
+    /// Digest of the contents of a file or of the target of a link: XXH3, 128 bits, hexadecimal. Empty for other
+    /// entries.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
-    /// Of a file that holds one JSON object or array, the digest of its keys and types without its values.
+    /// Digest of the keys and types, without the values, of a file that contains one JSON object or array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
 }
 
-/// What can be at a path.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
@@ -104,6 +105,6 @@ pub enum EntryKind {
     Folder,
     /// A symbolic link.
     Link,
-    /// A pipe, a socket, a device.
+    /// A pipe, socket or device.
     Other,
 }

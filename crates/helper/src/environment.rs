@@ -1,12 +1,12 @@
-//! What the environment of a run is made from.
+//! The variables of the caller that the environment of a run keeps.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Version managers whose shims look for their folder below HOME: the variable that names it instead,
-/// its place below HOME, and the program that is on PATH when the manager is in use.
-const MANAGERS: &[(&str, &str, &str)] = &[
+/// Version managers whose shims look for their folder below HOME: the variable that names the folder instead, its
+/// default path below HOME, and the program on PATH that shows that the manager is in use.
+const VERSION_MANAGERS: &[(&str, &str, &str)] = &[
     ("RUSTUP_HOME", ".rustup", "rustup"),
     ("PYENV_ROOT", ".pyenv", "pyenv"),
     ("RBENV_ROOT", ".rbenv", "rbenv"),
@@ -19,31 +19,31 @@ const MANAGERS: &[(&str, &str, &str)] = &[
     ("MISE_CONFIG_DIR", ".config/mise", "mise"),
 ];
 
-/// Choices of a version that managers read from the environment.
-const CHOICES: &[&str] =
+/// Variables that select a version.
+const VERSION_VARIABLES: &[&str] =
     &["RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION", "GOENV_VERSION"];
 
-/// What PATH is where there is none.
+/// PATH if the caller has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// A PATH without empty and relative entries: these would depend on the working directory.
+/// Returns a PATH without empty and relative entries, which would depend on the working directory.
 pub fn clean_path(path: Option<&OsStr>) -> OsString {
     let folders = folders_of(path.unwrap_or(OsStr::new(DEFAULT_PATH)));
     std::env::join_paths(folders).expect("the entries came out of a PATH, so none holds a colon")
 }
 
-/// The absolute entries of a PATH.
+/// Returns the absolute entries of a PATH.
 pub fn folders_of(path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
-/// The variables without which shims of version managers on the caller's PATH break under a new HOME.
-/// Only folders of programs are named, none that holds a user's secrets.
+/// Returns the variables without which shims of version managers on the caller's PATH break under a new HOME. They name
+/// only folders of programs, none with secrets of the user.
 pub fn manager_variables(caller: &BTreeMap<OsString, OsString>) -> Vec<(OsString, OsString)> {
     let get = |name: &str| caller.get(OsStr::new(name));
     let path = folders_of(&clean_path(get("PATH").map(OsString::as_os_str)));
     let mut kept = Vec::new();
-    for (variable, below_home, program) in MANAGERS {
+    for (variable, below_home, program) in VERSION_MANAGERS {
         let default = || Some(Path::new(get("HOME")?).join(below_home));
         let Some(folder) = get(variable).map(PathBuf::from).or_else(default) else { continue };
         let on_path = || path.iter().any(|entry| entry.starts_with(&folder) || entry.join(program).exists());
@@ -52,7 +52,7 @@ pub fn manager_variables(caller: &BTreeMap<OsString, OsString>) -> Vec<(OsString
         }
     }
     if !kept.is_empty() {
-        kept.extend(CHOICES.iter().filter_map(|name| Some((name.into(), get(name)?.clone()))));
+        kept.extend(VERSION_VARIABLES.iter().filter_map(|name| Some((name.into(), get(name)?.clone()))));
     }
     kept
 }

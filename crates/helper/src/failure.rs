@@ -1,16 +1,16 @@
-//! Why a helper makes no runs.
+//! The error of a helper that cannot make runs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why no runs can be made (any more).
+/// Why no runs can be made, or no more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// The system does not allow it.
+    /// Whether the system denied permission.
     pub denied: bool,
 }
 
@@ -19,7 +19,7 @@ impl Failure {
         Self { message: message.into(), hint: None, denied: false }
     }
 
-    pub(crate) fn of(what: &str, error: &dyn fmt::Display) -> Self {
+    pub(crate) fn with_cause(what: &str, error: &dyn fmt::Display) -> Self {
         Self::new(format!("{what}: {error}"))
     }
 

@@ -1,4 +1,4 @@
-//! What to run, and how runs are made.
+//! Jobs (the runs to make) and the options of a helper.
 
 use crate::{Limits, Slots, Variant};
 use serde::{Deserialize, Serialize};
@@ -6,31 +6,31 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How runs are made.
+/// Options of a helper.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Options {
-    /// How many runs go side by side, at least 1.
+    /// Maximum number of parallel runs, at least 1.
     pub jobs: usize,
-    /// The most that is kept of one stream, in bytes; a target that writes more is ended.
+    /// Maximum number of captured bytes per stream; a target that writes more is ended.
     pub max_output: u64,
-    /// How long bytes of those who are left are taken after the leader's end.
+    /// How long the output of remaining processes is captured after the end of the leader.
     pub drain: Duration,
-    /// The time between SIGTERM and SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// SIGINT, SIGTERM and SIGHUP do not end the client's process any more: they are events. For a program,
-    /// which its signals belong to; those that it was started to ignore stay ignored.
+    /// Whether SIGINT, SIGTERM and SIGHUP are reported as events instead of ending the client's process. For a program
+    /// that owns its signals; those that were ignored when it was started stay ignored.
     pub stop_on_signals: bool,
-    /// Slots that this helper shares with others: it makes no more runs side by side than it gets of them, beside
-    /// one of its own. None: `jobs` alone counts.
+    /// Slots that several helpers share: the number of parallel runs is at most that of the acquired slots plus one.
+    /// `None`: only `jobs` limits it.
     #[serde(skip)]
     pub slots: Option<Slots>,
-    /// What a job prints that is [`shown`](Job::shown) goes to the standard error of the client's process.
+    /// Whether the output of [`shown`](Job::shown) jobs goes to the stderr of the client's process.
     pub show: bool,
 }
 
 impl Default for Options {
-    /// Twice as many jobs as processors, 1 GiB a stream, 200 ms to drain, 300 ms of grace; signals are
-    /// left alone, and nothing is shown.
+    /// Returns twice as many jobs as processors, 1 GiB per stream, 200 ms to drain and 300 ms of grace; signals are not
+    /// handled, and no output is shown.
     fn default() -> Self {
         Self {
             jobs: 2 * processors(),
@@ -44,92 +44,91 @@ impl Default for Options {
     }
 }
 
-/// Number of processors that this process may use.
+/// Returns the number of processors that this process may use.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// One execution to make. Paths are [`OsString`]s: as a `PathBuf`, one that is not UTF-8 cannot be
-/// serialised.
+/// A run to make. Paths are [`OsString`]s, since serde cannot serialize a `PathBuf` that is not UTF-8.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Job {
     /// Absolute path of the program.
     pub program: OsString,
-    /// Its arguments, without the program's name.
+    /// Arguments, without the name of the program.
     pub args: Vec<OsString>,
-    /// Working directory, where there is no workspace.
+    /// Working directory, unless there is a workspace.
     pub cwd: OsString,
-    /// A folder of its own that it starts in, fresh for each run.
+    /// The fresh folder that the run starts in.
     pub workspace: Option<Workspace>,
-    /// Calls of the program that are made before it, plainly and in the same fresh folder.
+    /// Calls of the program before the run, under the plain condition and in the same fresh folder.
     pub setup: Vec<SetupCall>,
-    /// It is interrupted, and has [`Job::GRACE`] then.
+    /// When the run is interrupted; it then has [`Job::GRACE`] to end.
     pub interrupt: Option<Interruption>,
-    /// What it changes in its workspace and its home is told.
+    /// Whether the outcome reports changes to the workspace and the home.
     pub snapshots: bool,
-    /// Beside it is a server on the loopback that takes connections and never answers: this text stands for its
-    /// address (`HOST:PORT`) in the arguments and variables.
+    /// Starts a server on the loopback interface that accepts connections and never answers: this text is replaced by
+    /// its address (`HOST:PORT`) in the arguments and variables.
     pub stalled: Option<String>,
-    /// What must not be seen of it, and how it is given. It is not part of an outcome.
+    /// A value that the run must not reveal, and how it is passed. It is not part of an outcome.
     pub secret: Option<Secret>,
-    /// A template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is a copy of.
+    /// The template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is copied from.
     pub home: Option<OsString>,
-    /// Where the target looks for its configuration, below the home: the second environment of
-    /// [`Variant::Bare`] has a file there that no parser accepts.
+    /// Path of the target's configuration, below the home: the second environment of [`Variant::Bare`] puts a file
+    /// there that no parser accepts.
     pub config_file: Option<OsString>,
-    /// Variables added to the cleared base environment (they win over it and over the variant's).
+    /// Variables added to the cleared base environment. They override it and those of the variant.
     pub env: Vec<(OsString, OsString)>,
-    /// The condition: it decides the channel of standard output, the extra environment variables and
-    /// (when `stdin` is none) standard input.
+    /// The condition of the run: it determines stdout, additional environment variables, and stdin if `stdin` is
+    /// `None`.
     pub variant: Variant,
-    /// Which of the variant's [environments](Variant::environments).
+    /// Index of the [environment](Variant::environments) of the variant.
     pub nth: u8,
-    /// Standard input: a pipe that holds these bytes, which may be left unread, and then ends; none is
-    /// `/dev/null`. It is not part of the serialised form.
+    /// Contents of stdin: a pipe that holds these bytes, which may stay unread, and then ends; `None` is `/dev/null`.
+    /// Not part of the serialized form.
     #[serde(skip)]
     pub stdin: Option<Arc<[u8]>>,
-    /// When the run is ended by force, from its start. Time in which the machine gave it no processor does not count, up
-    /// to five times as long.
+    /// Time limit after which the run is ended by force. Time in which the machine withheld the processors does not
+    /// count, up to five times the limit.
     pub deadline: Duration,
-    /// How much it may use. One that is [`trusted`](Job::trusted), or a service, may use what it likes.
+    /// Resource limits. They do not apply to services and to [`trusted`](Job::trusted) jobs.
     pub limits: Limits,
-    /// Whether it is confined.
+    /// How the run is confined.
     pub isolation: Isolation,
-    /// The TCP ports of the machine that it may connect to though it is confined.
+    /// TCP ports of the machine that a confined run can connect to.
     pub connect: Vec<u16>,
-    /// It has the network of the machine though it is confined.
+    /// Whether a confined run has the network of the machine.
     pub network: bool,
-    /// Runs of one number are the same call under several conditions. One that is out of time in parallel with others is
-    /// repeated alone, and once it is sure that one hangs, those that have not begun are not made. None: it
-    /// is made once, whatever comes of it.
+    /// ID of a family of runs: the same call under several conditions. A run of a family that times out in parallel
+    /// with others is repeated alone; if it times out again, the members that have not started are skipped. `None`: the
+    /// run is made exactly once.
     pub family: Option<u32>,
-    /// Run alone: its times are evidence.
+    /// Whether the run is made alone, since its times are evidence.
     pub quiet: bool,
-    /// Why it is not made.
+    /// Why the run is not made.
     pub obstacle: Option<String>,
-    /// It writes to the folder that it starts in. Otherwise, where it is confined, what it writes there is gone afterwards.
+    /// Whether the run writes to its start folder. Otherwise the changes of a confined run to it are discarded.
     pub writes: bool,
-    /// The project that the folder belongs to, where no repository is around it.
+    /// The project that contains the start folder, used if no repository does.
     pub project: Option<OsString>,
-    /// Files in that folder that it cannot write to all the same.
+    /// Files in the start folder that the run cannot write to.
     pub protected: Vec<OsString>,
-    /// What it sees of the homes of the user beside its project and its program.
+    /// Paths in the home folders that the run sees in addition to its project and its program.
     pub readable: Vec<OsString>,
-    /// Names on tripwires that are left alone, since the project of the target provides programs of that name.
+    /// Names of tripwire programs that are not replaced, since the project of the target has programs of that name.
     pub own_programs: Vec<String>,
-    /// It has the caller's whole environment: a tool that the caller itself needs.
+    /// Whether the run has the caller's whole environment, for a tool that the caller itself needs.
     pub trusted: bool,
-    /// What it prints is for people, where [`Options::show`] says that it is shown: then it is not captured.
+    /// Whether the output is for users: if [`Options::show`] is set, it is shown and not captured.
     pub shown: bool,
 }
 
-/// A value that a run is given and that it must not print or store in the open.
+/// A value that a run receives and must not print or store in plain text.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secret {
     /// The value.
     pub value: OsString,
-    /// It is also in a file, for this user only and with a newline at its end: this text stands for the path of
-    /// the file in the arguments.
+    /// Passes the value in a file that only this user can read and that ends with a newline: this text is replaced by
+    /// the path of the file in the arguments.
     pub file: Option<String>,
 }
 
@@ -139,23 +138,23 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A call before a run. The run is made only if the call exits with 0, or is interrupted.
+/// A call before a run. The run is made only if the call exits with 0 or is interrupted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetupCall {
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: Vec<OsString>,
-    /// Its variables, in the place of [those of the run](Job::env).
+    /// Variables of the call, instead of [those of the run](Job::env).
     pub env: Vec<(OsString, OsString)>,
-    /// It is interrupted, and may end in any way.
+    /// When the call is interrupted; it may then end in any way.
     pub interrupt: Option<Interruption>,
 }
 
-/// When a run is interrupted, and how.
+/// When a run is interrupted, and by which signal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
-    /// Shortly after this text was seen on either stream.
+    /// The run is interrupted shortly after it printed this text to stdout or stderr.
     pub after: String,
-    /// By this signal.
+    /// The signal.
     pub signal: StopSignal,
 }
 
@@ -164,16 +163,16 @@ pub struct Interruption {
 pub enum StopSignal {
     /// SIGTERM to the leader, as a scheduler sends it.
     Terminate,
-    /// SIGINT to the leader's group, as a terminal sends it for Ctrl-C.
+    /// SIGINT to the leader's process group, as a terminal sends it for Ctrl-C.
     Interrupt,
 }
 
 impl Job {
-    /// So long may a run that is interrupted go on.
+    /// Time that a run has to end after its interruption.
     pub const GRACE: Duration = Duration::from_secs(5);
 
-    /// A plain run of a program (an absolute path) in a folder: nothing on standard input, no variables of its
-    /// own, not confined.
+    /// Creates a job for the absolute path of a program in a folder: plain, with an empty stdin, without variables, and
+    /// not confined.
     pub fn new(
         program: impl Into<OsString>,
         args: impl IntoIterator<Item = impl Into<OsString>>,
@@ -215,47 +214,47 @@ impl Job {
     }
 }
 
-/// Whether a run is confined, and how: see [`Confinement`](crate::Confinement).
+/// Whether and how a run is confined: see [`Confinement`](crate::Confinement).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Isolation {
-    /// It is not.
+    /// Not confined.
     #[default]
     None,
-    /// By Landlock and a filter on sockets, as far as the system can.
+    /// Landlock and a filter on sockets, as far as the system supports them.
     Landlock,
-    /// In the strongest way that the system has, if it has any.
+    /// The strongest confinement that the system supports, if any.
     Available,
-    /// In the strongest way that the system has; where it has none, the run is not made.
+    /// The strongest confinement that the system supports; if there is none, the run is not made.
     Required,
-    /// In namespaces; where the system has none, the run is not made.
+    /// Namespaces; if the system has none, the run is not made.
     Full,
 }
 
 impl Isolation {
-    /// What [`End::NotStarted`](crate::End::NotStarted) begins with where a run was not made since it cannot be
+    /// Prefix of the message of [`End::NotStarted`](crate::End::NotStarted) if a run was not made since it could not be
     /// confined.
     pub const UNAVAILABLE: &str = "it has to be confined, and this system has";
 }
 
-/// A folder of its own that a run starts in.
+/// The fresh folder that a run starts in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workspace {
-    /// An empty one.
+    /// An empty folder.
     Empty,
     /// A copy of this template ([`Helper::keep`](crate::Helper::keep)).
     Copy(OsString),
 }
 
-/// What a template is made from: a folder that runs start with copies of.
+/// The contents of a template: a folder that is copied for runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Template {
     /// These files.
     Files(Vec<TemplateFile>),
     /// A copy of a folder, with permissions, times and links.
     Folder {
-        /// The folder.
+        /// Path of the folder.
         from: OsString,
-        /// It is not made if the folder is too large to be copied for a run.
+        /// Whether a folder is rejected if it is too large to be copied for a run.
         is_bounded: bool,
     },
 }
@@ -263,27 +262,27 @@ pub enum Template {
 /// A file of a template.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TemplateFile {
-    /// Where it is in the template.
+    /// Path in the template.
     pub path: OsString,
-    /// What it holds. It is not part of the serialised form.
+    /// Contents. Not part of the serialized form.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 
-/// A program that runs beside the runs.
+/// A program that stays alive during the runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Service {
-    /// How it is started; its deadline is that of its readiness.
+    /// How the service is started; the deadline limits the time until it is ready.
     pub job: Job,
     /// When it is ready.
     pub ready: Ready,
 }
 
-/// When a service is ready.
+/// The condition under which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ready {
-    /// This TCP port of the machine itself takes connections.
+    /// This TCP port of the machine accepts connections.
     Port(u16),
-    /// It printed a line that holds this text, on either stream.
+    /// The service printed a line that contains this text, to stdout or stderr.
     Line(String),
 }

@@ -1,18 +1,17 @@
-//! Runs strangers' programs in a process of its own: the helper.
+//! Runs untrusted programs from a separate process: the helper.
 //!
-//! A library that starts programs and has to end all that they leave behind must reap orphans, raise
-//! limits and hear signals: things that belong to a whole process, and so not to a library. The helper
-//! is that process. The library carries its executable as bytes, starts it from memory
-//! ([`Helper::start`]), and gives it [`Job`]s over a socket; [`Outcome`]s come back. In the caller's
-//! process nothing is reaped but the helper itself, no limit and no signal is changed unless asked for,
-//! and any thread may call. When the caller is gone, so are the helper and all runs.
+//! Ending all processes that a program leaves behind requires reaping orphans, raising limits and handling signals.
+//! These affect an entire process, so they do not belong in a library. The helper is a process for them. The library
+//! embeds its executable as bytes, starts it from memory ([`Helper::start`]) and sends it [`Job`]s over a socket; the
+//! helper answers with [`Outcome`]s. In the caller's process, only the helper itself is reaped, limits and signals
+//! change only if an option says so, and any thread may call. When the caller's process ends, so do the helper and all
+//! runs.
 //!
-//! The executable is any program that calls `main` (feature `runtime`) first thing, such as a build
-//! script. It is a supervisor; for each run it starts itself again as the launcher, which sets up the
-//! conditions of the run and becomes the target.
+//! The executable is any program that first calls `main` (feature `runtime`), such as a build script. It is a
+//! supervisor; for each run it starts itself again as the launcher, which sets up the conditions of the run and becomes
+//! the target.
 //!
-//! What only Linux can do is in `sys`. On other systems a helper cannot be started: that is a plain
-//! [`Failure`].
+//! The code for Linux is in `sys`. On other systems, starting a helper returns a [`Failure`].
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
@@ -65,25 +64,25 @@ pub use supervisor::main;
 pub use trip::{Purpose, Trip};
 pub use variant::Variant;
 
-/// Runs the helper, if this process was started as one: never, on this system.
+/// Runs the helper if this process was started as one, which cannot happen on this system.
 #[cfg(all(feature = "runtime", not(target_os = "linux")))]
 pub fn main() -> Option<std::process::ExitCode> {
     None
 }
 
-/// Keeps the processes of this user, such as those that this program starts, from reading its memory and its environment
-/// and from tracing it (`PR_SET_DUMPABLE`). Root is not kept from it, and a program that this process executes has to
-/// ask for it again. Nothing changes where the system cannot do that.
+/// Prevents other processes of this user, such as those that this program starts, from tracing this process and from
+/// reading its memory and environment (`PR_SET_DUMPABLE`). Does not affect root. A program that this process executes
+/// has to call this again. Does nothing if the system does not support it.
 pub fn set_non_dumpable() {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
         .unwrap_or_default();
 }
 
-/// Gives a variable, such as a key, and takes it out of the environment of this process, in which root could read it for
-/// all the time that the process goes on: the program is executed once more without it, with the same arguments, number
-/// and descriptors. To be called first thing by a `main`, before there are threads. Where that cannot be done, such as
-/// without /proc, the variable stays.
+/// Returns a variable, such as a key, and removes it from the environment of this process, which root could read as
+/// long as the process runs. For that, the program executes itself again without it, with the same arguments, process
+/// ID and descriptors. A `main` calls this first, while there is only one thread. If the removal fails, such as without
+/// /proc, the variable stays.
 #[cfg(feature = "handover")]
 pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
     #[cfg(target_os = "linux")]
@@ -92,12 +91,12 @@ pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
     return std::env::var_os(name);
 }
 
-/// The manifest of this crate, for a build script that builds the program of the helper for another machine:
-/// `cargo build --manifest-path … --features runtime --bin agentnative-helper --target …`.
+/// Path of the manifest of this crate, for a build script that builds the helper's program for another machine: `cargo
+/// build --manifest-path … --features runtime --bin agentnative-helper --target …`.
 #[cfg(feature = "runtime")]
 pub const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 
-/// The example of the README, as a test that it compiles.
+/// Compiles the example of the README as a test.
 #[cfg(all(doctest, feature = "client"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,27 +1,27 @@
-//! How much a run may use, and what it used too much of.
+//! The resource limits of a run, and the one that it exceeded.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much a run may use. Beyond any of these it is ended.
+/// Resource limits of a run. A run that exceeds one of them is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Memory of all its processes together, in bytes: what is not that of files, and what is swapped out.
+    /// Memory of all its processes together, in bytes: pages that are not backed by files, and swapped pages.
     pub memory: u64,
-    /// Its processes and their threads.
+    /// Number of its processes and threads.
     pub processes: u64,
-    /// What all its processes write together, in bytes: to files, to the streams and to each other.
+    /// Bytes that all its processes write together: to files, to streams and to each other.
     pub written: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB of memory, 4096 processes and threads, 8 GiB written.
+    /// Returns 4 GiB of memory, 4096 processes and threads, 8 GiB written.
     fn default() -> Self {
         Self { memory: 4 << 30, processes: 4096, written: 8 << 30 }
     }
 }
 
-/// A limit that a run went over, with its figure.
+/// A limit that a run exceeded, with its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
     /// [`Limits::memory`].
@@ -32,16 +32,16 @@ pub enum Limit {
     Written(u64),
     /// The size of one file, in bytes.
     File(u64),
-    /// The memory of the machine, or of the container: its kernel ended the run.
+    /// The memory of the machine, or of the container: the kernel killed the run.
     Machine,
-    /// [`Options::max_output`](crate::Options::max_output), the length of one stream. As a mere number, since older
-    /// recordings know no other limit.
+    /// [`Options::max_output`](crate::Options::max_output), the length of one stream in bytes. Serialized as a number,
+    /// since older recordings have no other limit.
     #[serde(untagged)]
     Output(u64),
 }
 
 impl fmt::Display for Limit {
-    /// What the run did: "used more than 4 GiB of memory".
+    /// Writes what the run did: "used more than 4 GiB of memory".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Memory(bytes) => write!(f, "used more than {} of memory", Size(bytes)),
@@ -54,7 +54,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A number of bytes, in the largest unit that gives a whole number.
+/// A number of bytes, shown in the largest unit that divides it.
 struct Size(u64);
 
 impl fmt::Display for Size {

@@ -1,10 +1,10 @@
-//! Names of the helper's processes, of its variable and of its argument.
+//! Names of the helper's processes, of its environment variable and of its argument.
 
-/// What processes of the helper are called.
+/// The name of the helper's processes.
 pub(crate) const NAME: &str = "agentnative-helper";
 
-/// The variable that tells in whose run a process is.
+/// The environment variable that identifies the run of a process.
 pub(crate) const RUN_VARIABLE: &str = "AGENTNATIVE_RUN";
 
-/// The argument that makes an executable the supervisor.
+/// The argument that selects the supervisor.
 pub(crate) const SUPERVISE: &str = "__supervise";

@@ -4,27 +4,27 @@ use crate::{Event, Failure, Job, Options, Service, Template};
 use std::ffi::OsString;
 use std::io;
 
-/// A helper: none, on this system.
+/// A helper: uninhabited on this system.
 #[derive(Debug)]
 pub enum Helper {}
 
 impl Helper {
-    /// Starts a helper.
+    /// Returns an error.
     pub fn start(_executable: &[u8], _options: &Options) -> Result<Self, Failure> {
         Err(Failure::new("programs can only be run on Linux"))
     }
 
-    /// Asks for runs.
+    /// Requests runs.
     pub fn run(&mut self, _jobs: Vec<Job>) -> Result<(), Failure> {
         match *self {}
     }
 
-    /// Does work of the caller between runs.
+    /// Does work between runs, while signals have their default action.
     pub fn unheard<T>(&mut self, _work: impl FnOnce() -> T) -> Result<T, Failure> {
         match *self {}
     }
 
-    /// Keeps a template.
+    /// Stores a template.
     pub fn keep(&mut self, _template: Template) -> Result<OsString, Failure> {
         match *self {}
     }
@@ -39,7 +39,7 @@ impl Helper {
         match *self {}
     }
 
-    /// Asks to end all runs.
+    /// Requests the end of all runs.
     pub fn stop(&mut self) -> Result<(), Failure> {
         match *self {}
     }
@@ -49,18 +49,18 @@ impl Helper {
         match *self {}
     }
 
-    /// Ends it.
+    /// Ends the helper.
     pub fn finish(self) -> Option<OsString> {
         match self {}
     }
 }
 
-/// Signals that somebody handles.
+/// Marks signals as handled.
 #[derive(Debug)]
 pub struct Hearing(());
 
 impl Hearing {
-    /// Says that signals are handled. Nothing here ever takes them from the process.
+    /// Does nothing on this system.
     pub fn begin(_signals: &[i32]) -> io::Result<Self> {
         Ok(Self(()))
     }

@@ -1,4 +1,4 @@
-//! What a run gave.
+//! The outcome of a run.
 
 use crate::{Changes, Leak, Limit, Trip};
 use serde::{Deserialize, Serialize};
@@ -9,103 +9,99 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a helper tells.
+/// An event of a helper.
 #[derive(Debug)]
 #[cfg(feature = "client")]
 pub enum Event {
-    /// The run of the job at this place is over, or the service that was started at this place.
+    /// The run of the job with this index, or the service with this index, has ended.
     Done(usize, Box<Outcome>),
-    /// The service that was asked for is ready.
+    /// The service is ready.
     Serving,
-    /// All runs are over, or all services; how those were confined that were to be, in the weakest way of all,
-    /// and why the system has no namespaces, where they were asked for.
+    /// All runs, or all services, have ended: the weakest confinement of the runs that were to be confined, and why the
+    /// system has no namespaces, if they were needed.
     Finished(Option<Confinement>, Option<String>),
-    /// A signal came to this process, by number.
+    /// This process received the signal with this number.
     Signal(i32),
 }
 
-/// Everything that was seen of one run. Its streams are bytes, or what a recording has for them.
+/// The outcome of one run. Its streams are bytes, or their form in a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome<C = Captured> {
-    /// How it ended.
+    /// How the run ended.
     pub end: End,
-    /// When it started, since the helper did; none if it did not, or in a recording that is older than this field.
+    /// Time between the start of the helper and that of the run; `None` if it did not start, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Duration>,
-    /// From start to the end of the leader.
+    /// Time between the start and the end of the leader.
     pub duration: Duration,
-    /// The exact bytes of standard output (on a terminal: as written, before any line discipline).
+    /// The exact bytes of stdout; of a terminal, those before its line discipline.
     pub stdout: C,
-    /// The exact bytes of standard error.
+    /// The exact bytes of stderr.
     pub stderr: C,
-    /// What it wrote to the terminal on its standard input, where no other stream is that terminal: its first bytes; in
-    /// a recording with what is no UTF-8 replaced.
+    /// First bytes of the output on a terminal that only stdin is connected to; invalid UTF-8 is replaced in a
+    /// recording.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "lossy_text")]
     pub terminal: Vec<u8>,
-    /// Processes that were still there when the leader had ended and the drain deadline was over,
-    /// and were then killed.
+    /// Processes that were left after the end of the leader and the drain time, and were then killed.
     pub left_behind: Vec<Leftover>,
-    /// A descendant held standard output or error open past the drain deadline.
+    /// Whether a descendant held stdout or stderr open after the drain time.
     pub held_open: bool,
-    /// What it was waiting for: at the deadline, or when a read of a silent standard input or of the
-    /// terminal was seen.
+    /// What the run was waiting for at its deadline, or when it read from a stdin or a terminal without input.
     pub waiting: Option<Waiting>,
-    /// The browsers, editors and pagers that it called by their names; none where no tripwires were set, or in a
-    /// recording that is older than these.
+    /// Calls of browsers, editors and pagers by their names; `None` without tripwires, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trips: Option<Vec<Trip>>,
-    /// What it changed in its workspace and its home; none where nobody asked
-    /// ([`Job::snapshots`](crate::Job::snapshots)), where there was too much to look at, or in a recording that is older
-    /// than these.
+    /// Changes to the workspace and the home; `None` if they were not requested
+    /// ([`Job::snapshots`](crate::Job::snapshots)), exceeded the limits of a snapshot, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// How long it went on after it was interrupted; none where it was not ([`Job::interrupt`](crate::Job::interrupt)), or
-    /// in a recording that is older than this.
+    /// Time between the interruption and the end; `None` if the run was not interrupted
+    /// ([`Job::interrupt`](crate::Job::interrupt)), or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signalled: Option<Duration>,
-    /// How many connections came to the server that never answers; none where there was no such server.
+    /// Number of connections to the server that never answers; `None` without such a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// Where the secret was seen that it was given; none where it was given none, where not all could be searched, or in
-    /// a recording that is older than this.
+    /// Where the secret of the run was revealed; `None` if it had none, if not all output could be searched, or in an
+    /// older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaks: Option<Vec<Leak>>,
-    /// How it was confined; none where that was not asked for, or in a recording that is older than this.
+    /// How the run was confined; `None` if it was not to be, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
-    /// It could not write to the folder that it started in, since the system makes no copy-on-write view of that.
+    /// Whether the start folder was read-only, since the system could not make a copy-on-write view of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only_start: bool,
-    /// It tried to reach the network of the machine, from which it was cut off.
+    /// Whether the run tried to reach the network of the machine without access to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed_network: bool,
-    /// There was something in the empty folder that it started in when it had ended.
+    /// Whether the empty start folder had an entry after the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
-    /// It had run out of time beside others, and this is what came of it alone.
+    /// Whether this is the outcome of a run that was repeated alone, after it had timed out in parallel with others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
-    /// It ran out of time while other runs were in progress, and was not repeated alone.
+    /// Whether it timed out in parallel with other runs, and was not repeated alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_parallel: bool,
-    /// How much of its time limit the machine withheld, if that decides what its end shows: when it ran out of time, left
-    /// processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). None if that is unknown,
-    /// or in a recording that is older than this.
+    /// How much of its time limit the machine withheld. Present if it affects the meaning of the end: the run timed
+    /// out, left processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). `None` if it is
+    /// unknown, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<Starvation>,
-    /// The file lock that it waited for when it ran out of time, if a process outside of the run held it.
+    /// The file lock that the run waited for when it timed out, if a process outside the run held it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FileLock>,
 }
 
 impl<C> Outcome<C> {
-    /// Whether it did not end by itself because it was reading standard input or a terminal.
+    /// Whether the run waited for input from stdin or a terminal and had to be ended.
     pub fn waits_for_input(&self) -> bool {
         let ended = !matches!(self.end, End::TimedOut | End::Waited);
         !ended && self.waiting.is_some_and(Waiting::is_for_input)
     }
 
-    /// Returns the same with its streams in another form: standard output is converted first, which the flag says.
+    /// Converts both streams, stdout first. The flag is true for stdout.
     pub fn map_streams<D, E>(
         self,
         mut convert: impl FnMut(bool, C) -> Result<D, E>,
@@ -138,7 +134,7 @@ impl<C> Outcome<C> {
 }
 
 impl<C: Default> From<End> for Outcome<C> {
-    /// A run that ended so, of which nothing else was seen.
+    /// Creates the outcome of a run that ended this way, without further observations.
     fn from(end: End) -> Self {
         Self {
             end,
@@ -168,8 +164,8 @@ impl<C: Default> From<End> for Outcome<C> {
 }
 
 impl Outcome {
-    /// Whether more of the machine could have changed its end: it ran out of time, also before the target was started, or
-    /// processes that it left behind did.
+    /// Whether the load of the machine could have caused this end: the run timed out, possibly before the target was
+    /// started, or left processes behind that may have lacked time.
     #[cfg_attr(not(feature = "runtime"), expect(dead_code, reason = "a supervisor repeats such runs"))]
     pub(crate) fn is_out_of_time(&self) -> bool {
         let is_left = self.held_open || !self.left_behind.is_empty();
@@ -184,14 +180,14 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Starvation {
-    /// The time that was withheld.
+    /// The withheld time.
     pub withheld: Duration,
-    /// The time that passed.
+    /// The elapsed time.
     pub elapsed: Duration,
 }
 
 impl Starvation {
-    /// Whether a program may have missed its time limit for that: a tenth of the time was withheld.
+    /// Whether the run may have missed its time limit for that reason: at least a tenth of the time was withheld.
     pub fn is_significant(&self) -> bool {
         self.withheld * 10 >= self.elapsed
     }
@@ -201,13 +197,13 @@ impl Starvation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileLock {
-    /// The path of the file, with what is no UTF-8 replaced; none if it is unknown.
+    /// Path of the file, with invalid UTF-8 replaced; `None` if it is unknown.
     pub path: Option<String>,
-    /// The name of the program that held it; none if it was another run.
+    /// Name of the program that held the lock; `None` if it was another run.
     pub holder: Option<String>,
 }
 
-/// Bytes as a string, with what is no UTF-8 replaced.
+/// Serializes bytes as a string, with invalid UTF-8 replaced.
 mod lossy_text {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -223,67 +219,67 @@ mod lossy_text {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// Of this signal, which was not ours.
+    /// It was killed by this signal, which the helper did not send.
     Signaled(i32),
-    /// By force at the deadline.
+    /// It was ended by force at the deadline.
     TimedOut,
-    /// By force, since it was seen to wait for input that never comes (`waiting` says for what).
+    /// It was ended by force, since it waited for input that never arrives ([`Outcome::waiting`] has the source).
     Waited,
-    /// By force, since it went over a limit.
+    /// It was ended by force, since it exceeded a limit.
     TooMuch(Limit),
-    /// It never started: the operating system's error number and its words.
+    /// It did not start: the operating system's error number and message.
     NotStarted(i32, String),
-    /// It was ended since we were told to stop.
+    /// It was ended after a request to stop.
     Interrupted,
 }
 
-/// The number of the error, the same on each Unix.
+/// Error number of an unknown executable format, the same on each Unix.
 const ENOEXEC: i32 = 8;
-/// The number of the error "timed out" on Linux: of a target that could not be started in time.
+/// Error number of a timeout on Linux, used if a target could not be started in time.
 pub(crate) const ETIMEDOUT: i32 = 110;
 
-/// How the words begin of what keeps the helper from making a run.
-pub(crate) const CANNOT_MAKE: &str = "agentnative cannot make the run: ";
-/// EAGAIN (no more processes), ENOMEM, ENFILE, EMFILE, ENOSPC, EDQUOT on Linux.
-const WANTS: [i32; 6] = [11, 12, 23, 24, 28, 122];
+/// Prefix of the message of an error that keeps the helper from making a run.
+pub(crate) const CANNOT_MAKE_RUN: &str = "agentnative cannot make the run: ";
+/// EAGAIN (no more processes), ENOMEM, ENFILE, EMFILE, ENOSPC and EDQUOT on Linux.
+const EXHAUSTION_ERRORS: [i32; 6] = [11, 12, 23, 24, 28, 122];
 
-/// Whether an error of the system says that it has no more of something.
-pub(crate) fn is_want(number: i32) -> bool {
-    WANTS.contains(&number)
+/// Whether an error number means that the system has no more of a resource.
+pub(crate) fn is_exhaustion(number: i32) -> bool {
+    EXHAUSTION_ERRORS.contains(&number)
 }
 
 impl End {
-    /// Whether it never started since the system does not allow it.
+    /// Whether the run did not start because permission was denied.
     pub fn is_denied(&self) -> bool {
         let Self::NotStarted(number, _) = self else { return false };
         std::io::Error::from_raw_os_error(*number).kind() == std::io::ErrorKind::PermissionDenied
     }
 
-    /// Whether it was not made, or not to its end, since this machine has no more descriptors, processes, memory or
-    /// room on its disk for the helper: that says nothing of the target.
+    /// Whether the helper lacked descriptors, processes, memory or disk space for the run, which proves nothing about
+    /// the target.
     pub fn is_want_of_resources(&self) -> bool {
-        let Self::NotStarted(number, words) = self else { return false };
-        is_want(*number) && words.starts_with(CANNOT_MAKE)
+        let Self::NotStarted(number, message) = self else { return false };
+        is_exhaustion(*number) && message.starts_with(CANNOT_MAKE_RUN)
     }
 
-    /// Whether it never started since the kernel cannot execute such a file (`ENOEXEC`).
+    /// Whether the run did not start because the kernel cannot execute the file (`ENOEXEC`).
     pub fn is_no_program(&self) -> bool {
         matches!(self, Self::NotStarted(ENOEXEC, _))
     }
 }
 
-/// What a process was doing when it did not end.
+/// What a process was doing when it had to be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Waiting {
-    /// Reading standard input.
+    /// Reading stdin.
     Stdin,
     /// Reading a terminal.
     Terminal,
-    /// Using the processor.
+    /// Using a processor.
     Busy,
-    /// Asleep, or waiting for something else.
+    /// Sleeping, or waiting for another event.
     Asleep,
     /// Stopped by a signal.
     Stopped,
@@ -299,24 +295,24 @@ impl Waiting {
 /// A process that a run left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
-    /// Its process ID.
+    /// Process ID.
     pub pid: i32,
-    /// Its command name as the kernel has it (raw bytes of a stranger).
+    /// Command name that the kernel stores, as raw bytes.
     pub name: Vec<u8>,
-    /// It could not be ended: it has the rights of another user, or is in an uninterruptible wait.
+    /// Whether it could not be killed: it has the rights of another user, or is in an uninterruptible wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub survives: bool,
-    /// It is in a session of its own, as a daemon is.
+    /// Whether it is in another session than the leader, like a daemon.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
 }
 
-/// When a piece of a stream arrived.
+/// The arrival of a part of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// Length of the stream after it arrived.
+    /// Length of the stream after the arrival, in bytes.
     pub end: u64,
-    /// Since the start of the run.
+    /// Time since the start of the run.
     pub at: Duration,
 }
 
@@ -337,42 +333,42 @@ pub enum Confinement {
     None,
 }
 
-/// One stream of a run.
+/// A captured stream of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Captured {
-    /// The bytes. They are not part of the serialised form.
+    /// The bytes. Not part of the serialized form.
     #[serde(skip)]
     pub bytes: Bytes,
-    /// When they arrived: at most [`Captured::MAX_CHUNKS`], the last one always kept up to date.
+    /// Arrivals, at most [`Captured::MAX_CHUNKS`]. The last one is always up to date.
     pub chunks: Vec<Chunk>,
 }
 
 impl Captured {
-    /// More arrivals than this are merged into the last one.
+    /// Maximum number of arrivals; further ones are merged into the last.
     pub const MAX_CHUNKS: usize = 1024;
 }
 
-/// Bytes of any size: small ones in memory, large ones in an unlinked temporary file, which may hold others as well.
-/// Cheap to clone.
+/// Bytes of any length: short ones in memory, long ones in an unlinked temporary file, which may contain others as
+/// well. Cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Bytes {
     /// In memory.
     Memory(Arc<[u8]>),
-    /// In a file that has no name any more.
+    /// In an unlinked file.
     File {
         /// The file.
         file: Arc<File>,
-        /// Where they start in it.
+        /// Start offset in the file.
         start: u64,
-        /// Their number.
+        /// Number of bytes.
         len: u64,
-        /// Their digest: those of the same length and digest are the same.
+        /// Digest: bytes with the same length and digest are equal.
         digest: u128,
     },
 }
 
 impl Bytes {
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -380,12 +376,12 @@ impl Bytes {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What tells them from all others that exist: a clone has the same.
+    /// Returns an identity that only clones share.
     pub fn place(&self) -> (usize, u64) {
         match self {
             Self::Memory(bytes) => (Arc::as_ptr(bytes).cast::<u8>() as usize, 0),
@@ -393,7 +389,7 @@ impl Bytes {
         }
     }
 
-    /// Fills `buffer` from `offset` on; gives how many bytes were read (0 at the end).
+    /// Reads into `buffer` from `offset` on; returns the number of bytes read (0 at the end).
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => {
@@ -410,16 +406,16 @@ impl Bytes {
         }
     }
 
-    /// A reader from the start; each has a place of its own.
+    /// Returns a reader that starts at the first byte.
     pub fn reader(&self) -> impl Read + '_ {
-        Reader { bytes: self, at: 0 }
+        BytesReader { bytes: self, offset: 0 }
     }
 
-    /// The first bytes, at most so many; none of what cannot be read.
-    pub fn first(&self, most: u64) -> Vec<u8> {
+    /// Returns the first bytes, at most `max`; empty if they cannot be read.
+    pub fn first(&self, max: u64) -> Vec<u8> {
         let mut first = Vec::new();
-        // An unreadable capture is an empty one; what needs it says so.
-        let _ = self.reader().take(most).read_to_end(&mut first);
+        // An unreadable capture counts as empty; callers that need it report the error.
+        let _ = self.reader().take(max).read_to_end(&mut first);
         first
     }
 }
@@ -446,15 +442,15 @@ impl From<Vec<u8>> for Bytes {
     }
 }
 
-struct Reader<'a> {
+struct BytesReader<'a> {
     bytes: &'a Bytes,
-    at: u64,
+    offset: u64,
 }
 
-impl Read for Reader<'_> {
+impl Read for BytesReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.bytes.read_at(self.at, buffer)?;
-        self.at += n as u64;
+        let n = self.bytes.read_at(self.offset, buffer)?;
+        self.offset += n as u64;
         Ok(n)
     }
 }

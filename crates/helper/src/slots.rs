@@ -5,22 +5,22 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Slots beside the one that each helper has of its own: as many further runs go side by side, of all helpers that
-/// share them. A clone stands for the same slots.
+/// Limits how many runs several helpers make in parallel. Each helper has one slot that it does not share; every
+/// further run takes a shared one. Clones share the same slots.
 #[derive(Debug, Clone)]
 pub struct Slots(Arc<OwnedFd>);
 
 impl Slots {
-    /// So many.
+    /// Creates `count` shared slots.
     ///
     /// # Errors
-    /// When the system refuses the descriptor that counts them.
+    /// If the system has no descriptor for the counter.
     pub fn new(count: u32) -> io::Result<Self> {
         let flags = EventfdFlags::SEMAPHORE | EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
         Ok(Self(Arc::new(eventfd(count, flags)?)))
     }
 
-    /// The descriptor that counts them: reading it takes one, and adding 1 gives it back.
+    /// Returns the descriptor of the counter: reading it takes a slot, and writing 1 frees it.
     pub(crate) fn descriptor(&self) -> &OwnedFd {
         &self.0
     }

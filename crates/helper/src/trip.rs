@@ -1,25 +1,25 @@
-//! Tripwires: programs in front of PATH that stand for browsers, editors and pagers, and tell that they were called.
+//! Tripwires: programs first on PATH that replace browsers, editors and pagers, and log their calls.
 
 use serde::{Deserialize, Serialize};
 
-/// What a program that stands on a tripwire is for.
+/// The purpose of a replaced program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// It opens a page in a browser.
+    /// Opens a page in a browser.
     Browser,
-    /// It lets a person edit a file.
+    /// Lets a user edit a file.
     Editor,
-    /// It shows text page by page.
+    /// Shows text page by page.
     Pager,
 }
 
-/// A call of such a program.
+/// A call of a tripwire program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trip {
-    /// Its name.
+    /// Name of the program.
     pub program: String,
-    /// Its arguments, with what is no UTF-8 replaced.
+    /// Its arguments, with invalid UTF-8 replaced.
     pub args: Vec<String>,
 }
 
@@ -41,10 +41,10 @@ const EDITORS: [&str; 6] = ["vi", "vim", "nvim", "nano", "emacs", "editor"];
 const PAGERS: [&str; 4] = ["less", "more", "most", "pager"];
 
 impl Purpose {
-    /// All of them.
+    /// All purposes.
     pub const ALL: [Self; 3] = [Self::Browser, Self::Editor, Self::Pager];
 
-    /// The programs for it.
+    /// Returns the names of the programs for this purpose.
     pub fn programs(self) -> &'static [&'static str] {
         match self {
             Self::Browser => &BROWSERS,
@@ -55,7 +55,7 @@ impl Purpose {
 }
 
 impl Trip {
-    /// What the program is for; none where it was called for something else.
+    /// Returns the purpose of the call; `None` if the program has other uses as well and was called for one.
     pub fn purpose(&self) -> Option<Purpose> {
         let stands_for = |purpose: &Purpose| purpose.programs().contains(&self.program.as_str());
         let purpose = Purpose::ALL.into_iter().find(stands_for)?;

@@ -1,4 +1,4 @@
-//! The condition that a run is made under.
+//! The conditions of runs.
 
 use crate::added_variables::{
     AGENTS_AND_CI, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, Variables,
@@ -55,7 +55,7 @@ const NO_PAGER: &[Environment] = &[("PAGER=", &[XTERM, &[("PAGER", "")]])];
 const BARE: &[Environment] = &[("no home", &[]), ("invalid configuration", &[])];
 
 impl Variant {
-    /// The name that reports use.
+    /// Returns the name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -77,7 +77,8 @@ impl Variant {
         }
     }
 
-    /// The environments that it is run in, by number ([`Job::nth`](crate::Job::nth)); none where it adds nothing.
+    /// Returns the environments of this variant, by index ([`Job::nth`](crate::Job::nth)); empty if it adds no
+    /// variables.
     pub const fn environments(self) -> &'static [Environment] {
         match self {
             Self::HostileEnv => HOSTILE_ENVIRONMENTS,
@@ -92,19 +93,19 @@ impl Variant {
         }
     }
 
-    /// The variables that its n-th environment adds.
+    /// Returns the variables that the environment with index `nth` adds.
     pub fn added(self, nth: u8) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (_, groups) = self.environments().get(usize::from(nth)).copied().unwrap_or_default();
         groups.iter().copied().flatten().copied()
     }
 
-    /// Whether this environment of it is one in which standard input is an open pipe without data.
+    /// Whether stdin is an open pipe without data in this environment.
     pub const fn opens_stdin(self, nth: u8) -> bool {
         matches!(self, Self::OpenStdin) || matches!(self, Self::File) && nth == 1
     }
 
-    /// Whether it is a condition of its own, which only the checks look at that ask for it: most calls behave
-    /// otherwise there than for a program that reads their output.
+    /// Whether most calls behave differently under this condition than for a program that reads their output. Only the
+    /// checks that need such a condition use its outcomes.
     pub const fn is_special(self) -> bool {
         use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, TerminalIn, Xdg};
         matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare | Xdg)
@@ -115,7 +116,7 @@ impl Variant {
         matches!(self, Self::Tty | Self::FullTerminal | Self::NoColour | Self::NoPager)
     }
 
-    /// Whether this environment of it is one without a home.
+    /// Whether this environment has no home.
     pub const fn lacks_home(self, nth: u8) -> bool {
         matches!(self, Self::Bare) && nth == 0
     }

@@ -1,4 +1,4 @@
-//! Everybody whom a command started is found and ended. One test, since it is for the whole process.
+//! All processes that a command started are found and killed. A single test, since it affects its whole process.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[test]
-fn nobody_is_left_of_a_command() {
+fn all_descendants_of_a_command_are_killed() {
     become_reaper().unwrap();
     let script = "(setsid sleep 1000 &) ; sleep 1000 & exec sleep 1000";
     let mut child = Command::new("/bin/sh").args(["-c", script]).process_group(0).spawn().unwrap();
@@ -24,6 +24,6 @@ fn nobody_is_left_of_a_command() {
     kill_descendants(leader);
     assert_eq!(descendants(getpid()), []);
     assert!(ends_before(leader, Instant::now() + Duration::from_secs(60)));
-    // It is still its owner's to reap.
+    // The leader is not reaped.
     assert_eq!(child.wait().unwrap().code(), None);
 }

@@ -110,22 +110,13 @@ pub(super) fn open_channels(
 /// The supervisor's end of stdin.
 pub(super) enum StdinFeed {
     /// Bytes that are not written yet.
-    Bytes {
-        fd: AsyncFd<OwnedFd>,
-        bytes: Arc<[u8]>,
-        at: usize,
-    },
+    Bytes { fd: AsyncFd<OwnedFd>, bytes: Arc<[u8]>, written: usize },
     /// A pipe that is held open and never written to.
-    Silent {
-        _held: OwnedFd,
-    },
+    Silent { _held: OwnedFd },
     /// A terminal without input: the target's output on it, and whether all processes have closed it. The
     /// supervisor keeps its side open, since closing it would send SIGHUP to the session.
-    Terminal {
-        fd: AsyncFd<OwnedFd>,
-        output: Vec<u8>,
-        is_closed: bool,
-    },
+    Terminal { fd: AsyncFd<OwnedFd>, output: Vec<u8>, is_closed: bool },
+    /// Nothing is left to write.
     Done,
 }
 
@@ -133,11 +124,11 @@ impl StdinFeed {
     fn new(fd: OwnedFd, bytes: Arc<[u8]>) -> io::Result<Self> {
         ioctl_fionbio(&fd, true)?;
         // Fill the pipe before the target starts.
-        let at = rustix::io::write(&fd, &bytes)?;
-        if at == bytes.len() {
+        let written = rustix::io::write(&fd, &bytes)?;
+        if written == bytes.len() {
             return Ok(Self::Done);
         }
-        Ok(Self::Bytes { fd: async_fd(fd, Interest::WRITABLE)?, bytes, at })
+        Ok(Self::Bytes { fd: async_fd(fd, Interest::WRITABLE)?, bytes, written })
     }
 
     fn terminal(master: OwnedFd) -> io::Result<Self> {
@@ -147,17 +138,17 @@ impl StdinFeed {
 
     /// Writes as much as possible, or reads the output on the terminal. Cancel safe.
     pub async fn step(&mut self) {
-        let (fd, bytes, at) = match self {
+        let (fd, bytes, written) = match self {
             Self::Terminal { fd, output, is_closed: is_closed @ false } => {
                 *is_closed = read_terminal(fd, output).await.is_err();
                 return;
             }
-            Self::Bytes { fd, bytes, at } => (fd, bytes, at),
+            Self::Bytes { fd, bytes, written } => (fd, bytes, written),
             Self::Terminal { .. } | Self::Silent { .. } | Self::Done => return pending().await,
         };
         let Ok(mut guard) = fd.writable().await else { return };
-        match guard.try_io(|fd| Ok(rustix::io::write(fd.get_ref(), &bytes[*at..])?)) {
-            Ok(Ok(n)) if *at + n < bytes.len() => *at += n,
+        match guard.try_io(|fd| Ok(rustix::io::write(fd.get_ref(), &bytes[*written..])?)) {
+            Ok(Ok(n)) if *written + n < bytes.len() => *written += n,
             Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             // All is written, or the target closed its end, which is allowed.
             Ok(_) => *self = Self::Done,

@@ -1,6 +1,6 @@
 //! The supervisor's end of the socket to the client: reads requests as they arrive, and sends replies without blocking.
 
-use crate::protocol::{MOST_FDS, PREFIX, Place, Reply, Request, frame, lengths};
+use crate::protocol::{MAX_FDS, PREFIX_LEN, Reply, Request, StreamLocation, frame, parse_prefix};
 use crate::{Bytes, Outcome, Template};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::fs::File;
@@ -43,12 +43,12 @@ async fn read_requests(mut socket: OwnedReadHalf, requests: UnboundedSender<Requ
 }
 
 async fn read_request(socket: &mut OwnedReadHalf) -> io::Result<Request> {
-    let mut prefix = [0; PREFIX];
+    let mut prefix = [0; PREFIX_LEN];
     socket.read_exact(&mut prefix).await?;
-    let (json, behind) = lengths(prefix);
-    let mut rest = vec![0; json + behind];
+    let (message_len, payload_len) = parse_prefix(prefix);
+    let mut rest = vec![0; message_len + payload_len];
     socket.read_exact(&mut rest).await?;
-    let (message, mut bytes) = rest.split_at(json);
+    let (message, mut bytes) = rest.split_at(message_len);
     let mut request = serde_json::from_slice(message)?;
     let mut take = |len: usize| {
         let (its, others) = bytes.split_at_checked(len).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -88,20 +88,20 @@ impl Sender {
     }
 
     /// Sends the outcome of a run.
-    pub fn send_outcome(&self, at: usize, outcome: Outcome) -> io::Result<()> {
+    pub fn send_outcome(&self, index: usize, outcome: Outcome) -> io::Result<()> {
         let streams = [&outcome.stdout, &outcome.stderr].map(|stream| stream.bytes.clone());
-        let (mut behind, mut files) = (Vec::new(), Vec::new());
-        let places = streams.each_ref().map(|bytes| match bytes {
+        let (mut payload, mut files) = (Vec::new(), Vec::new());
+        let locations = streams.each_ref().map(|bytes| match bytes {
             Bytes::Memory(bytes) => {
-                behind.push(&bytes[..]);
-                Place::Here(bytes.len())
+                payload.push(&bytes[..]);
+                StreamLocation::Here(bytes.len())
             }
             Bytes::File { file, len, digest, .. } => {
                 files.push(file.clone());
-                Place::File(*len, *digest)
+                StreamLocation::File(*len, *digest)
             }
         });
-        let frame = frame(&Reply::Done(at, outcome.into(), places), &behind)?;
+        let frame = frame(&Reply::Done(index, outcome.into(), locations), &payload)?;
         self.replies.send((frame, files)).unwrap_or_default();
         Ok(())
     }
@@ -142,7 +142,7 @@ async fn write_frame(socket: &UnixStream, frame: &[u8], mut files: Vec<Arc<File>
 
 /// Sends as many of the bytes as possible, with the descriptors; returns the number of bytes sent.
 pub(super) fn send_with_fds(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() {
         control.push(SendAncillaryMessage::ScmRights(fds));

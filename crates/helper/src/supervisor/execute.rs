@@ -11,7 +11,7 @@ use super::snapshot::FileSnapshot;
 use super::stalled::StalledServer;
 use super::stop::Stop;
 use super::supervised_run::supervise_call;
-use crate::outcome::{CANNOT_MAKE, ETIMEDOUT};
+use crate::outcome::{CANNOT_MAKE_RUN, ETIMEDOUT};
 use crate::{End, Job, Leak, Outcome, SetupCall, Variant, Workspace};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -25,16 +25,17 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
     let run = async {
         // Copying the template and removing the files of the target can take long, so both leave the thread of the
         // other runs.
-        let (place, wanted) = (common.root.reserve(), job.clone());
+        let (reserved, job_of_folder) = (common.root.reserve(), job.clone());
         let tripwires = common.root.tripwires();
-        let folder = spawn_blocking(move || Folder::create(place, &wanted, &tripwires)).await??;
+        let folder = spawn_blocking(move || Folder::create(reserved, &job_of_folder, &tripwires)).await??;
         if let Some(outcome) = run_setup_calls(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
         folder.place_config_file(job)?;
         let folder = Arc::new(folder);
         let before = snapshot(job, &folder).await?;
-        let stalled = job.stalled.as_ref().map(|place| StalledServer::start(place)).transpose()?;
+        let stalled =
+            job.stalled.as_ref().map(|placeholder| StalledServer::start(placeholder)).transpose()?;
         let with_address = stalled.as_ref().map(|server| server.with_address(job));
         let job = with_address.as_ref().unwrap_or(job);
         let with_file = folder.place_secret(job)?;
@@ -63,7 +64,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
 fn cannot_make(error: &io::Error) -> Outcome {
     let number = error.raw_os_error().unwrap_or(0);
     let reason = if number == 0 { error.to_string() } else { errno_message(number) };
-    not_started(number, format!("{CANNOT_MAKE}{reason}"))
+    not_started(number, format!("{CANNOT_MAKE_RUN}{reason}"))
 }
 
 /// Returns the outcome without secrets. Comes after the search for leaked secrets.

@@ -163,17 +163,17 @@ impl Drop for Root {
 /// The fresh folder of one run, and a private folder that the run cannot change.
 #[derive(Debug)]
 pub(super) struct Folder {
-    place: ReservedFolder,
+    reserved: ReservedFolder,
     dir: Dir,
     private: Dir,
 }
 
 impl Folder {
     /// Creates the folder with the initial contents for a job.
-    pub fn create(place: ReservedFolder, job: &Job, tripwires: &Path) -> io::Result<Self> {
-        let dir = place.root.make_folder(&*place.name)?;
-        let private = place.root.make_folder(&*private_name(&place))?;
-        let folder = Self { place, dir, private };
+    pub fn create(reserved: ReservedFolder, job: &Job, tripwires: &Path) -> io::Result<Self> {
+        let dir = reserved.root.make_folder(&*reserved.name)?;
+        let private = reserved.root.make_folder(&*private_name(&reserved))?;
+        let folder = Self { reserved, dir, private };
         if !job.trusted {
             folder.set_tripwires(tripwires, &job.own_programs)?;
         }
@@ -222,7 +222,7 @@ impl Folder {
     }
 
     pub fn path(&self) -> &Path {
-        &self.place.path
+        &self.reserved.path
     }
 
     pub fn dir(&self) -> &Dir {
@@ -275,7 +275,7 @@ impl Folder {
 
     /// Writes the secret of a job to a file; returns the job with the path of the file in its arguments.
     pub fn place_secret(&self, job: &Job) -> io::Result<Option<Job>> {
-        let Some((secret, place)) =
+        let Some((secret, placeholder)) =
             job.secret.as_ref().and_then(|secret| Some((secret, secret.file.as_ref()?)))
         else {
             return Ok(None);
@@ -284,7 +284,7 @@ impl Folder {
         // With a final line break, as editors write it.
         write(&self.private, Path::new(SECRET), &[secret.value.as_bytes(), b"\n"].concat())?;
         let mut job = job.clone();
-        let placed = |arg: &OsString| replace_text(arg, place.as_bytes(), path.as_os_str().as_bytes());
+        let placed = |arg: &OsString| replace_text(arg, placeholder.as_bytes(), path.as_os_str().as_bytes());
         job.args = job.args.iter().map(placed).collect();
         Ok(Some(job))
     }
@@ -296,7 +296,7 @@ impl Folder {
 
     /// Returns the private folder, of which the run sees only the entries that are made visible.
     pub fn private_path(&self) -> PathBuf {
-        self.path().with_file_name(private_name(&self.place))
+        self.path().with_file_name(private_name(&self.reserved))
     }
 
     fn set_tripwires(&self, all: &Path, but: &[String]) -> io::Result<()> {
@@ -349,14 +349,14 @@ const XDG_BESIDE_HOME: [(&str, &str); 4] = [
     ("XDG_STATE_HOME", "state"),
 ];
 
-fn private_name(place: &ReservedFolder) -> String {
-    format!("{}.private", place.name)
+fn private_name(reserved: &ReservedFolder) -> String {
+    format!("{}.private", reserved.name)
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let root = &self.place.root;
-        remove(root, OsStr::new(&self.place.name));
-        remove(root, OsStr::new(&private_name(&self.place)));
+        let root = &self.reserved.root;
+        remove(root, OsStr::new(&self.reserved.name));
+        remove(root, OsStr::new(&private_name(&self.reserved)));
     }
 }

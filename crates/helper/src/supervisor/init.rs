@@ -35,14 +35,14 @@ pub(super) fn serve() -> ExitCode {
     if null.and_then(rustix::stdio::dup2_stdout).is_err() {
         return ExitCode::FAILURE;
     }
-    let mut doing = "";
-    match start_launcher(&control, launch, &mut doing) {
+    let mut action = "";
+    match start_launcher(&control, launch, &mut action) {
         Ok((target, children, has_own_network)) => {
             reap_children(&control, target, &children, has_own_network)
                 .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         Err(error) => {
-            send_failure(&control, doing, &error).unwrap_or_default();
+            send_failure(&control, action, &error).unwrap_or_default();
             ExitCode::FAILURE
         }
     }
@@ -53,26 +53,26 @@ pub(super) fn serve() -> ExitCode {
 fn start_launcher(
     control: &UnixStream,
     launch: OwnedFd,
-    doing: &mut &'static str,
+    action: &mut &'static str,
 ) -> io::Result<(Pid, sys::ChildNotifications, bool)> {
-    *doing = "read what the run may see";
+    *action = "read what the run may see";
     let (spec, _, _): (SandboxSpec, _, _) = receive(control)?;
-    *doing = "make its namespaces";
+    *action = "make its namespaces";
     let sockets = if spec.network { Vec::new() } else { sys::socket_paths()? };
     sys::enter_run_namespaces(spec.network)?;
     let mut listeners = Vec::new();
     if !spec.network {
-        *doing = "make its network";
+        *action = "make its network";
         sys::enable_loopback()?;
         for port in &spec.ports {
             let open = LOOPBACK.into_iter().filter_map(|address| TcpListener::bind((address, *port)).ok());
             listeners.push((*port, open.collect::<Vec<_>>()));
         }
     }
-    *doing = "arrange its files";
+    *action = "arrange its files";
     let is_copied = sys::prepare_mounts(&spec.view, &sockets)?;
     let terminal = if spec.terminal { Some(open_terminal()?) } else { None };
-    *doing = "start its launcher";
+    *action = "start its launcher";
     let children = sys::ChildNotifications::register()?;
     // Dropping the command closes the socket.
     let child = role_command(LAUNCH).stdin(launch).spawn()?;
@@ -94,7 +94,7 @@ fn reap_children(
     children: &sys::ChildNotifications,
     has_own_network: bool,
 ) -> io::Result<()> {
-    let us = rustix::process::getpid().as_raw_pid();
+    let own_pid = rustix::process::getpid().as_raw_pid();
     let mut sent = false;
     loop {
         if !sent && let Some(status) = status_of(target) {
@@ -103,7 +103,7 @@ fn reap_children(
             super::client_socket::send_with_fds(control, &encode_exit_status(status, missed_network), &[])?;
             sent = true;
         }
-        let all: Vec<Stat> = sys::children(us).into_iter().filter_map(sys::stat).collect();
+        let all: Vec<Stat> = sys::children(own_pid).into_iter().filter_map(sys::stat).collect();
         for orphan in ended_children(&all).filter(|pid| *pid != target) {
             sys::reap(orphan);
         }

@@ -27,11 +27,11 @@ const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 pub(super) fn launch() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(socket) = socket else { return FAILED };
-    let (doing, error) = match become_target(&socket) {
+    let (action, error) = match become_target(&socket) {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
-    send_answer(&socket, &Answer::failed(&error, doing)).unwrap_or_default();
+    send_answer(&socket, &Answer::failed(&error, action)).unwrap_or_default();
     FAILED
 }
 
@@ -53,7 +53,7 @@ fn read_plan(socket: &UnixStream) -> io::Result<(Plan, [OwnedFd; 3])> {
 fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
     let (plan, [stdin, stdout, stderr]) =
         read_plan(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
-    let failed = |doing: &'static str| move |e: Errno| (doing, io::Error::from(e));
+    let failed = |action: &'static str| move |e: Errno| (action, io::Error::from(e));
 
     // The limit that tags the run comes before the session: a process in a session of its own without the tag has
     // removed it.

@@ -62,8 +62,8 @@ fn read(folder: &Dir, name: &str) -> io::Result<Vec<u8>> {
 /// offset of each field, all 32 bits in native byte order, then the fields.
 fn with_decimal_comma(mut numeric: Vec<u8>) -> Option<Vec<u8>> {
     for field in DECIMAL_POINT {
-        let at = 8 + 4 * field;
-        let offset = u32::from_ne_bytes(numeric.get(at..at + 4)?.try_into().ok()?);
+        let position = 8 + 4 * field;
+        let offset = u32::from_ne_bytes(numeric.get(position..position + 4)?.try_into().ok()?);
         let point = numeric.get_mut(usize::try_from(offset).ok()?)?;
         if *point != b'.' {
             return None;

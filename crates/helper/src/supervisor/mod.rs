@@ -1,7 +1,7 @@
 //! The helper's executable: a supervisor that makes runs, several of them in parallel.
 //!
 //! The executable starts itself again in several [`roles`]:
-//! - [`supervise`] is the supervisor; [`client_socket`] is its end of the socket to the client, [`queue`] decides the
+//! - [`supervise`](mod@supervise) is the supervisor; [`client_socket`] is its end of the socket to the client, [`queue`] decides the
 //!   order of the runs and which are repeated, and [`common`] is the state that all runs share.
 //! - [`execute`] makes a run with its preparations; [`supervised_run`] makes one call in it. A [`service`] is executed
 //!   like a run and stays alive during the runs.

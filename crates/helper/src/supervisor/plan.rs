@@ -48,11 +48,11 @@ pub(super) enum Answer {
 
 impl Answer {
     /// Creates the answer for a failed action, which may have no name.
-    pub fn failed(error: &io::Error, doing: &str) -> Self {
+    pub fn failed(error: &io::Error, action: &str) -> Self {
         let number = error.raw_os_error().unwrap_or_else(|| Errno::INVAL.raw_os_error());
-        let message = match doing {
+        let message = match action {
             "" => errno_message(number),
-            doing => format!("{doing}: {}", errno_message(number)),
+            action => format!("{action}: {}", errno_message(number)),
         };
         Self::Failed(number, message)
     }

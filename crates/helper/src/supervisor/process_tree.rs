@@ -7,7 +7,7 @@
 use super::process_tag::{ProcessTag, run_by_limit};
 use super::status::status_of;
 use crate::Leftover;
-use crate::process_tree::{end_all, with_descendants};
+use crate::process_tree::{kill_all, with_descendants};
 use crate::sys::{self, Stat};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::collections::BTreeMap;
@@ -98,9 +98,9 @@ impl ProcessTree {
 
     /// Returns the children of the supervisor that belong to this run and have not ended, except the leader.
     fn adopted(&self) -> Vec<Stat> {
-        let us = getpid().as_raw_pid();
+        let own_pid = getpid().as_raw_pid();
         let mut registry = registry();
-        let mut children = sys::children(us);
+        let mut children = sys::children(own_pid);
         children.retain(|pid| !registry.is_leader(*pid) && !has_ended(*pid));
         let adopts_orphans = registry.active.get(&self.tag.run_id).is_some_and(|run| run.adopts_orphans);
         let is_only_run = adopts_orphans && registry.adopting_runs() == 1;
@@ -110,7 +110,7 @@ impl ProcessTree {
             if owner.is_some_and(|run_id| run_id != self.tag.run_id) {
                 return None;
             }
-            let stat = sys::stat(pid).filter(|stat| stat.parent == us)?;
+            let stat = sys::stat(pid).filter(|stat| stat.parent == own_pid)?;
             // Every process in a session other than the supervisor's own descends from a run.
             let must_be_from_this_run =
                 || stat.session == self.leader.as_raw_pid() || stat.session != own_session() && is_only_run;
@@ -181,7 +181,7 @@ impl ProcessTree {
             empty_checks = 0;
             tries = if members.len() < fewest { 0 } else { tries + 1 };
             fewest = fewest.min(members.len());
-            if !end_all(&members) {
+            if !kill_all(&members) {
                 break;
             }
             // The processes that are being killed need the processor.
@@ -199,9 +199,9 @@ impl Drop for ProcessTree {
 
 /// Whether a process descends from the supervisor, and so belongs to a run or a service.
 pub(super) fn is_descendant(pid: i32) -> bool {
-    let us = getpid().as_raw_pid();
+    let own_pid = getpid().as_raw_pid();
     let parent = |pid: &i32| sys::stat(*pid).map(|stat| stat.parent);
-    std::iter::successors(parent(&pid), parent).any(|parent| parent == us)
+    std::iter::successors(parent(&pid), parent).any(|parent| parent == own_pid)
 }
 
 /// Kills orphans that removed all tags during several runs, so that no run can be held responsible. Does nothing while
@@ -211,7 +211,7 @@ pub(super) async fn sweep_strays() {
     while registry().adopting_runs() == 0 && start.elapsed() < MAX_SWEEP {
         reap_orphans();
         let strays = strays();
-        if strays.is_empty() || !end_all(&strays) {
+        if strays.is_empty() || !kill_all(&strays) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -232,10 +232,10 @@ fn strays() -> Vec<Stat> {
 pub(super) async fn reap_orphans_continuously(mut signals: tokio::signal::unix::Signal) {
     while signals.recv().await.is_some() {
         // A search may miss children while others end.
-        let mut again = true;
-        while again {
+        let mut found_any = true;
+        while found_any {
             let start = Instant::now();
-            again = reap_orphans() > 0;
+            found_any = reap_orphans() > 0;
             tokio::time::sleep(start.elapsed().max(MIN_REAPING_INTERVAL)).await;
         }
     }

@@ -136,8 +136,8 @@ impl Redaction {
         self.redact_captured(&mut outcome.stdout, is_truncated)?;
         self.redact_captured(&mut outcome.stderr, is_truncated)?;
         self.redact_bytes(&mut outcome.terminal, true);
-        if let End::NotStarted(_, words) = &mut outcome.end {
-            self.redact_text(words);
+        if let End::NotStarted(_, message) = &mut outcome.end {
+            self.redact_text(message);
         }
         for left in &mut outcome.left_behind {
             let is_truncated = left.name.len() == TRUNCATED_NAME_LEN;
@@ -211,7 +211,7 @@ impl Redaction {
                 self.search_truncated(&mut window);
             }
             // Keep the possible beginning of a pattern, unless it is padded with a great many line breaks.
-            let gone = match end == len {
+            let finished = match end == len {
                 true => window.original.len(),
                 false => {
                     let kept = window.text.len().saturating_sub(max_pattern_len.saturating_sub(1));
@@ -220,13 +220,13 @@ impl Redaction {
                         .max(window.original.len().saturating_sub(READ_SIZE + max_pattern_len))
                 }
             };
-            if window.redacted[..gone] != window.original[..gone] {
-                file.write_all_at(&window.redacted[..gone], start)?;
+            if window.redacted[..finished] != window.original[..finished] {
+                file.write_all_at(&window.redacted[..finished], start)?;
             }
-            hash.update(&window.redacted[..gone]);
-            start += gone as u64;
-            window.original.drain(..gone);
-            window.redacted.drain(..gone);
+            hash.update(&window.redacted[..finished]);
+            start += finished as u64;
+            window.original.drain(..finished);
+            window.redacted.drain(..finished);
             if end == len {
                 return Ok(hash.digest128());
             }
@@ -238,11 +238,11 @@ impl Redaction {
         window.join_lines();
         for pattern in &self.patterns {
             let (mut from, mut done) = (0, 0);
-            while let Some(at) = pattern.finder.find(&window.text[from..]) {
-                let end = from + at + pattern.bytes().len();
-                window.replace(done.max(from + at)..end, pattern);
+            while let Some(index) = pattern.finder.find(&window.text[from..]) {
+                let end = from + index + pattern.bytes().len();
+                window.replace(done.max(from + index)..end, pattern);
                 // Occurrences may overlap.
-                (from, done) = (from + at + 1, end);
+                (from, done) = (from + index + 1, end);
             }
         }
     }

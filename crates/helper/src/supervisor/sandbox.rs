@@ -12,7 +12,7 @@ use super::status::Status;
 use super::stream::async_fd;
 use super::terminal::Terminal;
 use super::zygote::Zygote;
-use crate::outcome::is_want;
+use crate::outcome::is_exhaustion;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, CopyOnWrite, SHARED_FOLDERS, View};
 use crate::{Isolation, Job, Variant};
@@ -57,7 +57,7 @@ pub(super) fn masks(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
 
 impl SandboxSpec {
     /// Returns the specification for a call in this folder. `run_id` selects the process IDs.
-    pub fn of(common: &Common, job: &Job, folder: &Folder, run_id: u64) -> Self {
+    pub fn new(common: &Common, job: &Job, folder: &Folder, run_id: u64) -> Self {
         let masked = &common.masks;
         let shared = |path: &Path| {
             let shared = masked.iter().filter(|mask| !common.homes.contains(mask));
@@ -72,10 +72,10 @@ impl SandboxSpec {
         if job.secret.as_ref().is_some_and(|secret| secret.file.is_some()) {
             visible.insert(folder.secret_path());
         }
-        let mut home = HomeView::of(common, job);
+        let mut home = HomeView::new(common, job);
         visible.append(&mut home.visible);
         let (mut writable, mut start, mut protected) = (vec![folder.path().into()], None, Vec::new());
-        match StartFolder::of(job, &common.homes) {
+        match StartFolder::for_job(job, &common.homes) {
             StartFolder::Real(path) => {
                 protected = super::start_folder::protected_paths(job, &path);
                 writable.push(path.into());
@@ -182,20 +182,22 @@ impl Init {
     /// # Errors
     /// If the namespaces of the run cannot be created.
     pub async fn start(zygote: &Zygote, spec: &SandboxSpec, launch: UnixStream) -> io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        zygote.start_init(theirs, launch)?;
-        match super::client_socket::send_with_fds(&ours, &frame(spec, &[])?, &[]) {
+        let (socket, init_socket) = UnixStream::pair()?;
+        zygote.start_init(init_socket, launch)?;
+        match super::client_socket::send_with_fds(&socket, &frame(spec, &[])?, &[]) {
             // The answer below has the reason.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             sent => drop(sent?),
         }
-        let control = async_fd(ours, Interest::READABLE)?;
+        let control = async_fd(socket, Interest::READABLE)?;
         control.readable().await?.retain_ready();
         let (answer, _, fds) = receive(control.get_ref()).map_err(|_| process_gone())?;
         control.get_ref().set_nonblocking(true)?;
         let (counts, is_copied) = match answer {
             InitAnswer::Yes(counts, is_copied) => (counts, is_copied),
-            InitAnswer::No(number, _) if is_want(number) => return Err(io::Error::from_raw_os_error(number)),
+            InitAnswer::No(number, _) if is_exhaustion(number) => {
+                return Err(io::Error::from_raw_os_error(number));
+            }
             InitAnswer::No(_, words) => return Err(io::Error::other(words)),
         };
         let mut fds = fds.into_iter();

@@ -52,8 +52,8 @@ pub(super) fn decode_exit_status([is_signal, a, b, c, d, missed]: [u8; EXIT_STAT
     (status, missed != 0)
 }
 
-/// Sends the supervisor the error that keeps the run from starting; `doing` names the failed action.
-pub(super) fn send_failure(control: impl AsFd, doing: &str, error: &io::Error) -> io::Result<()> {
-    let no = InitAnswer::No(error.raw_os_error().unwrap_or(0), format!("cannot {doing}: {error}"));
+/// Sends the supervisor the error that keeps the run from starting; `action` names the failed action.
+pub(super) fn send_failure(control: impl AsFd, action: &str, error: &io::Error) -> io::Result<()> {
+    let no = InitAnswer::No(error.raw_os_error().unwrap_or(0), format!("cannot {action}: {error}"));
     send_with_fds(control, &frame(&no, &[])?, &[]).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Searches what a run printed and wrote for a secret, in the spellings in which it is often seen.
+//! Searches the output and the changed files of a run for a secret, in common encodings.
 
 use super::encodings;
 use super::folder::Folder;
@@ -6,16 +6,16 @@ use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A secret of fewer bytes is not searched: it is a part of other words.
+/// Minimum length of a secret that is searched for, in bytes: a shorter one may be a part of other words.
 pub(super) const MIN_SECRET_LEN: usize = 6;
-/// No further leaks are told.
+/// Maximum number of leaks that are reported.
 const MAX_LEAKS: usize = 20;
 
-/// The spellings of a secret.
+/// The encodings of a secret.
 pub(super) struct SecretPatterns(Vec<(LeakForm, Vec<u8>)>);
 
 impl SecretPatterns {
-    /// Those of this secret; none if it is too short.
+    /// Creates the patterns of a secret; `None` if it is too short.
     pub fn new(secret: &[u8]) -> Option<Self> {
         if secret.len() < MIN_SECRET_LEN {
             return None;
@@ -23,10 +23,10 @@ impl SecretPatterns {
         Some(Self(encodings::careless_encodings(secret)))
     }
 
-    /// Where they are in these streams, and in the files that a run changed.
+    /// Searches the streams, and the files that a run changed.
     ///
     /// # Errors
-    /// When something cannot be read.
+    /// If a stream or a file cannot be read.
     pub fn search(
         &self,
         [stdout, stderr]: [&Captured; 2],
@@ -34,11 +34,11 @@ impl SecretPatterns {
         folder: &Folder,
     ) -> io::Result<Vec<Leak>> {
         let mut leaks = Vec::new();
-        for (captured, place) in
+        for (captured, make_place) in
             [(stdout, LeakPlace::Stdout as fn(u64) -> LeakPlace), (stderr, LeakPlace::Stderr)]
         {
             let found = self.find(bytes(&captured.bytes))?;
-            leaks.extend(found.map(|(form, at)| Leak { place: place(at), form }));
+            leaks.extend(found.map(|(form, offset)| Leak { place: make_place(offset), form }));
         }
         for change in &changes.list {
             let Some(entry) = change.after.as_ref().filter(|entry| entry.kind == EntryKind::File) else {
@@ -53,7 +53,7 @@ impl SecretPatterns {
         Ok(leaks)
     }
 
-    /// The first place of the first spelling that is there.
+    /// Returns the first match and its offset.
     fn find(&self, mut reader: impl Read) -> io::Result<Option<(LeakForm, u64)>> {
         let max_pattern_len = self.0.iter().map(|(_, pattern)| pattern.len()).max().unwrap_or(0);
         let (mut window, mut start) = (Vec::new(), 0);
@@ -65,13 +65,13 @@ impl SecretPatterns {
             }
             window.extend_from_slice(&buffer[..read]);
             for (form, pattern) in &self.0 {
-                if let Some(at) = window.windows(pattern.len()).position(|part| part == pattern) {
-                    return Ok(Some((*form, start + at as u64)));
+                if let Some(offset) = window.windows(pattern.len()).position(|part| part == pattern) {
+                    return Ok(Some((*form, start + offset as u64)));
                 }
             }
-            let gone = window.len().saturating_sub(max_pattern_len - 1);
-            window.drain(..gone);
-            start += gone as u64;
+            let discarded = window.len().saturating_sub(max_pattern_len - 1);
+            window.drain(..discarded);
+            start += discarded as u64;
         }
     }
 }

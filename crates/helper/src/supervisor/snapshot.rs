@@ -55,14 +55,14 @@ impl FileSnapshot {
 
     /// Returns the changes between this snapshot and a later one.
     pub fn changes(&self, later: &Self) -> Changes {
-        let gone = self.0.keys().filter(|key| !later.0.contains_key(key));
+        let removed = self.0.keys().filter(|key| !later.0.contains_key(key));
         let mut differing: Vec<_> = later
             .0
             .iter()
             .filter(|(key, entry)| self.0.get(key) != Some(entry))
             .map(|(key, _)| key)
             .collect();
-        differing.extend(gone);
+        differing.extend(removed);
         differing.sort_unstable();
         let change = |key: &&(Area, PathBuf)| Change {
             area: key.0,

@@ -74,10 +74,10 @@ impl Drop for StalledServer {
 /// Returns a text with all occurrences of `placeholder` replaced.
 pub(super) fn replace_text(text: &OsStr, placeholder: &[u8], address: &[u8]) -> OsString {
     let (mut rest, mut replaced) = (text.as_bytes(), Vec::new());
-    while let Some(at) = rest.windows(placeholder.len()).position(|part| part == placeholder) {
-        replaced.extend_from_slice(&rest[..at]);
+    while let Some(index) = rest.windows(placeholder.len()).position(|part| part == placeholder) {
+        replaced.extend_from_slice(&rest[..index]);
         replaced.extend_from_slice(address);
-        rest = &rest[at + placeholder.len()..];
+        rest = &rest[index + placeholder.len()..];
     }
     replaced.extend_from_slice(rest);
     OsString::from_vec(replaced)

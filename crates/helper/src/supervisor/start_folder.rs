@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The resolved start folder of a run, or the project that contains it.
 pub(super) enum StartFolder {
-    /// The workspace, or a home, which is a fresh folder of the run.
+    /// The workspace, or a home, which is replaced by a fresh folder.
     Own,
     /// A folder that the run sees copy on write.
     View(PathBuf),
@@ -23,7 +23,7 @@ pub(super) enum StartFolder {
 impl StartFolder {
     /// Returns the start folder of a job. A view covers the whole project: programs such as git search the folders
     /// above, but not across file systems.
-    pub fn of(job: &Job, homes: &[PathBuf]) -> Self {
+    pub fn for_job(job: &Job, homes: &[PathBuf]) -> Self {
         if job.workspace.is_some() {
             return Self::Own;
         }
@@ -82,7 +82,7 @@ pub(super) fn protected_paths(job: &Job, folder: &Path) -> Vec<OsString> {
 /// Returns the folders that a run confined by Landlock may write to: its own folder, and a start folder that it writes
 /// to.
 pub(super) fn writable_folders(common: &Common, job: &Job, folder: &Folder) -> Vec<OsString> {
-    let real = match StartFolder::of(job, &common.homes) {
+    let real = match StartFolder::for_job(job, &common.homes) {
         StartFolder::Real(path) => Some(path.into_os_string()),
         _ => None,
     };

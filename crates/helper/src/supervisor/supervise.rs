@@ -47,7 +47,7 @@ pub(super) fn supervise() -> io::Result<()> {
     if let Err(error) = sys::check_descriptors(MIN_DESCRIPTORS) {
         // The client reads no reply before it has sent its options.
         let _: (Request, _, _) = receive(&socket)?;
-        let failure = Failure::of("cannot open as many files as runs need", &error);
+        let failure = Failure::with_cause("cannot open as many files as runs need", &error);
         return socket.write_all(&frame(&Reply::Refused(failure.hint("raise the limit (ulimit -n)")), &[])?);
     }
     socket.set_nonblocking(true)?;
@@ -127,8 +127,8 @@ impl Supervisor {
         // Another mask could make the folders of this process inaccessible to it.
         umask(Mode::from_raw_mode(0o077));
         // Signals of a terminal are for the caller, which decides when the helper ends.
-        setsid().map_err(|e| Failure::of("cannot make a session", &e))?;
-        sys::become_reaper().map_err(|e| Failure::of("cannot become the reaper of runs", &e))?;
+        setsid().map_err(|e| Failure::with_cause("cannot make a session", &e))?;
+        sys::become_reaper().map_err(|e| Failure::with_cause("cannot become the reaper of runs", &e))?;
         let ignored: Vec<i32> = sys::ignored_signals().into_iter().filter(|n| *n != SIGPIPE).collect();
         let files = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).unwrap_or_default();
@@ -137,7 +137,7 @@ impl Supervisor {
         // Comes before there is anything to clean up.
         let handled = handle_signals();
         let root = Root::new().map_err(|e| {
-            Failure::of("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
+            Failure::with_cause("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
         })?;
         let homes = homes(&caller);
         let common = Common {
@@ -163,13 +163,13 @@ impl Supervisor {
 
     /// Stores a template in the folder of all runs.
     async fn keep_template(&self, template: Template) -> Reply {
-        let place = self.common.root.reserve();
-        let path = place.path.clone();
-        match spawn_blocking(move || place.make_template(&template)).await.and_then(|made| made) {
+        let reserved = self.common.root.reserve();
+        let path = reserved.path.clone();
+        match spawn_blocking(move || reserved.make_template(&template)).await.and_then(|made| made) {
             Ok(()) => Reply::Kept(path.into()),
             Err(error) => Reply::Refused(Failure {
                 denied: error.kind() == io::ErrorKind::PermissionDenied,
-                ..Failure::of("cannot copy the initial files of the runs", &error)
+                ..Failure::with_cause("cannot copy the initial files of the runs", &error)
             }),
         }
     }

@@ -63,20 +63,20 @@ pub(super) async fn supervise_call(
         CallKind::Service(..) => (MAX_SERVICE_OUTPUT, MAX_SERVICE_LIFETIME),
     };
     let plan = plan(common, job, lifetime, folder, &tag).await?;
-    let (ours, theirs) = UnixStream::pair()?;
+    let (socket, launcher_socket) = UnixStream::pair()?;
     let mut leader = match common.zygote_for(&plan.rung).await {
         Some(zygote) => {
-            let spec = SandboxSpec::of(common, &plan.job, folder, tag.run_id);
-            Leader::Confined(Init::start(zygote, &spec, theirs).await?)
+            let spec = SandboxSpec::new(common, &plan.job, folder, tag.run_id);
+            Leader::Confined(Init::start(zygote, &spec, launcher_socket).await?)
         }
-        None => Leader::Child(ChildLeader::spawn(theirs)?),
+        None => Leader::Child(ChildLeader::spawn(launcher_socket)?),
     };
     // Landlock has no copy-on-write views.
     let read_only_start = match &leader {
         Leader::Confined(init) => init.read_only_start,
         Leader::Child(_) => {
             matches!(plan.rung, ConfinementLevel::Landlock(_))
-                && matches!(StartFolder::of(job, &common.homes), StartFolder::View(_))
+                && matches!(StartFolder::for_job(job, &common.homes), StartFolder::View(_))
         }
     };
     let channels = open_channels(common, job, leader.take_terminal(), limit, start)?;
@@ -111,7 +111,7 @@ pub(super) async fn supervise_call(
         run.stdout.await_text(after);
         run.stderr.await_text(after);
     }
-    let forced = match run.launch(ours, &plan, target).await? {
+    let forced_end = match run.launch(socket, &plan, target).await? {
         Some(Answer::Failed(number, message)) => Some((End::NotStarted(number, message), None)),
         Some(Answer::Started(confinement)) => {
             run.confinement = confinement.filter(|_| job.isolation > Isolation::None);
@@ -126,7 +126,7 @@ pub(super) async fn supervise_call(
         }
         None => Some(run.not_launched()),
     };
-    run.finish(forced).await
+    run.finish(forced_end).await
 }
 
 /// Returns the plan for the launcher of a run.
@@ -182,7 +182,7 @@ enum Event {
     Ended,
     /// A stream exceeded its limit.
     Overflow(OutputOverflow),
-    /// The supervisor was told to stop.
+    /// A request to stop arrived.
     Stop,
     /// The time passed to [`SupervisedRun::wait_for_event`] was reached.
     Time,
@@ -193,6 +193,7 @@ enum Event {
 enum Interrupt {
     /// No interruption.
     None,
+    /// The signal is sent after the awaited text.
     Awaited(StopSignal),
     /// The signal is sent at this time.
     At(Instant, StopSignal),
@@ -485,13 +486,13 @@ impl SupervisedRun<'_> {
     }
 
     /// Kills the remaining processes and returns the outcome.
-    async fn finish(mut self, forced: Option<ForcedEnd>) -> io::Result<Outcome> {
-        let by_force = forced.is_some();
+    async fn finish(mut self, forced_end: Option<ForcedEnd>) -> io::Result<Outcome> {
+        let by_force = forced_end.is_some();
         if self.is_timed && !by_force {
             self.sample(Instant::now());
             self.starvation = self.clock.starvation();
         }
-        let (mut end, waiting) = forced.unwrap_or_else(|| (self.meter.reclassify(self.own_end()), None));
+        let (mut end, waiting) = forced_end.unwrap_or_else(|| (self.meter.reclassify(self.own_end()), None));
         let mut left = if by_force {
             self.end_by_force(&end).await;
             let mut left = self.tree.running_members();

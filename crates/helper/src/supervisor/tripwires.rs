@@ -18,12 +18,12 @@ pub(super) fn script(purpose: Purpose) -> String {
 
 /// Parses a log of calls, up to the first incomplete entry.
 pub(super) fn parse_log(log: &[u8]) -> Vec<Trip> {
-    let mut words = log.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+    let mut fields = log.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
     let mut trips = Vec::new();
     while let (Some(program), Some(count)) =
-        (words.next(), words.next().and_then(|n| n.parse::<usize>().ok()))
+        (fields.next(), fields.next().and_then(|n| n.parse::<usize>().ok()))
     {
-        let args: Vec<String> = words.by_ref().take(count).collect();
+        let args: Vec<String> = fields.by_ref().take(count).collect();
         if args.len() < count || trips.len() == MAX_TRIPS {
             break;
         }

@@ -157,7 +157,7 @@ pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
 
 impl HomeView {
     /// Returns the view of a job.
-    pub fn of(common: &Common, job: &Job) -> Self {
+    pub fn new(common: &Common, job: &Job) -> Self {
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let path = clean_path(path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)));
         // The folders of the run itself are in no home.
@@ -312,7 +312,7 @@ impl HomeView {
         });
         self.hidden.extend(moved.flatten());
         let below = common.homes.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
-        let is_visible = |path: &PathBuf| self.visible.iter().any(|seen| path.starts_with(seen));
+        let is_visible = |path: &PathBuf| self.visible.iter().any(|visible| path.starts_with(visible));
         let below: Vec<PathBuf> = below.filter(is_visible).collect();
         self.hidden.extend(below);
         // The configuration may make credentials readable.

@@ -7,7 +7,7 @@
 use super::blocking::spawn_blocking;
 use super::roles::{INIT, ZYGOTE, role_command};
 use super::sandbox_spec::send_failure;
-use crate::protocol::{frame, receive, receive_with};
+use crate::protocol::{frame, receive, receive_with_fds};
 use crate::sys;
 use rustix::process::{Pid, WaitOptions, wait};
 use std::ffi::OsString;
@@ -41,14 +41,14 @@ impl Zygote {
     /// # Errors
     /// If this system has no namespaces for unprivileged users.
     pub async fn start(root: &Path) -> io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        let child = role_command(ZYGOTE).env_clear().stdin(OwnedFd::from(theirs)).spawn()?;
+        let (socket, zygote_socket) = UnixStream::pair()?;
+        let child = role_command(ZYGOTE).env_clear().stdin(OwnedFd::from(zygote_socket)).spawn()?;
         let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
         let handle = sys::open_pidfd(Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?)?;
-        let mut zygote = Self { socket: ours.try_clone()?, child, handle, exposed: Vec::new() };
+        let mut zygote = Self { socket: socket.try_clone()?, child, handle, exposed: Vec::new() };
         let root = root.as_os_str().to_owned();
         // A dead file system may block this, while requests to stop have to be received.
-        zygote.exposed = spawn_blocking(move || greet(ours, &root, pid)).await??;
+        zygote.exposed = spawn_blocking(move || greet(socket, &root, pid)).await??;
         Ok(zygote)
     }
 
@@ -97,7 +97,7 @@ pub(super) fn serve() -> ExitCode {
             Ok(true) => {}
             Err(_) => return ExitCode::FAILURE,
         }
-        match receive_with(&socket, &mut [0]) {
+        match receive_with_fds(&socket, &mut [0]) {
             Ok((1, fds)) => {
                 let Ok([control, launch]) = <[OwnedFd; 2]>::try_from(fds) else { return ExitCode::FAILURE };
                 let started =

@@ -30,8 +30,8 @@ impl Cgroups {
     /// Creates a folder below the group of this process; or beside that group, if runs can be limited only there: a
     /// group that has processes cannot have limited groups below it. `None` if neither is allowed.
     pub fn new() -> Option<Self> {
-        let ours = own_group_folder()?;
-        let below = Self::in_folder(&ours);
+        let own_group = own_group_folder()?;
+        let below = Self::in_folder(&own_group);
         if below.as_ref().is_some_and(Self::is_limiting) {
             return below;
         }
@@ -40,8 +40,8 @@ impl Cgroups {
             let owner = folder.metadata().map_or(0, |found| found.uid());
             owner != 0 && owner == geteuid().as_raw()
         };
-        let beside = ours.parent().filter(delegated).and_then(Self::in_folder);
-        beside.filter(Self::is_limiting).or(below)
+        let sibling = own_group.parent().filter(delegated).and_then(Self::in_folder);
+        sibling.filter(Self::is_limiting).or(below)
     }
 
     fn in_folder(parent: &Path) -> Option<Self> {
@@ -168,8 +168,8 @@ fn group_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
 
 /// Returns the files with this name in the folders of the group of this process and of the groups above, its own first.
 pub(super) fn files_of_own_groups(name: &str) -> Vec<PathBuf> {
-    let ours = own_group_folder().unwrap_or_default();
-    let files = ours.ancestors().map(|folder| folder.join(name));
+    let own_group = own_group_folder().unwrap_or_default();
+    let files = own_group.ancestors().map(|folder| folder.join(name));
     files.take_while(|file| file.is_absolute() && file.exists()).collect()
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn awaited_lock(processes: &[Stat]) -> Option<AwaitedLock> {
 /// Parses the waiting process, the holder and the inode of each awaited lock.
 fn awaited_locks(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
     // `1: FLOCK  ADVISORY  WRITE 5997 fe:00:5406793 0 EOF`; the waiting processes follow with the same number and `->`.
-    let mut held = None;
+    let mut current = None;
     table.lines().filter_map(move |line| {
         let (number, lock) = line.split_once(':')?;
         let waits = lock.trim_start().strip_prefix("-> ");
@@ -32,10 +32,10 @@ fn awaited_locks(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
         let pid: i32 = fields.next()?.parse().ok()?;
         let inode = fields.next()?.rsplit(':').next()?.parse().ok()?;
         if waits.is_none() {
-            held = Some((number, pid));
+            current = Some((number, pid));
             return None;
         }
-        let (_, holder) = held.filter(|(of, _)| *of == number)?;
+        let (_, holder) = current.filter(|(current_number, _)| *current_number == number)?;
         Some((pid, holder, inode))
     })
 }

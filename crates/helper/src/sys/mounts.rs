@@ -189,7 +189,7 @@ enum MountChange {
 /// confined, to what one run sees. Hides those of `sockets` that are in an exposed folder. Returns whether the run sees
 /// its start folder copy on write, if the view has one.
 pub(crate) fn prepare_mounts(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
-    let mut plan = MountPlan::of(view);
+    let mut plan = MountPlan::new(view);
     plan.add_temporary_folders();
     plan.add_visible()?;
     plan.add_writable()?;
@@ -216,7 +216,7 @@ struct MountPlan<'v> {
 
 impl<'v> MountPlan<'v> {
     /// Starts with the masks and the symbolic links in them.
-    fn of(view: &'v View) -> Self {
+    fn new(view: &'v View) -> Self {
         let root = Path::new(&view.root);
         let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
         let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), MountChange::Link(to.into())));
@@ -296,9 +296,9 @@ impl<'v> MountPlan<'v> {
     fn add_start_folder(&mut self) -> io::Result<bool> {
         let Some(CopyOnWrite { folder, changes }) = &self.view.start else { return Ok(true) };
         let folder = Path::new(folder);
-        let made = writable_overlay(&self.original(folder), &self.original(Path::new(changes)));
-        let is_copied = made.is_ok();
-        let mount = match made {
+        let result = writable_overlay(&self.original(folder), &self.original(Path::new(changes)));
+        let is_copied = result.is_ok();
+        let mount = match result {
             Ok(overlay) => overlay,
             Err(_) => {
                 self.exposed.push(folder.to_owned());
