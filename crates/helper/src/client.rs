@@ -39,7 +39,7 @@ pub struct Helper {
     /// Whether a signal was returned as an event.
     has_reported_signal: bool,
     /// Maximum time without a reply after a request to end the runs.
-    max_silence: Duration,
+    reply_timeout: Duration,
     /// Deadline for the next reply; `None` before a request to end the runs.
     reply_deadline: Option<Instant>,
     files: SharedFiles,
@@ -76,7 +76,7 @@ impl Helper {
             signals: Vec::new(),
             handling: None,
             has_reported_signal: false,
-            max_silence: options.grace + MAX_SILENCE,
+            reply_timeout: options.grace + REPLY_TIMEOUT,
             reply_deadline: None,
             files: SharedFiles::default(),
         };
@@ -164,7 +164,7 @@ impl Helper {
     /// # Errors
     /// If the helper is gone.
     pub fn stop(&mut self) -> Result<(), Failure> {
-        self.reply_deadline = Some(Instant::now() + self.max_silence);
+        self.reply_deadline = Some(Instant::now() + self.reply_timeout);
         self.send(&Request::Stop, &[])
     }
 
@@ -207,8 +207,8 @@ impl Helper {
             }
             Wakeup::Reply => {}
         }
-        let max_silence = self.max_silence;
-        self.reply_deadline = self.reply_deadline.map(|_| Instant::now() + max_silence);
+        let reply_timeout = self.reply_timeout;
+        self.reply_deadline = self.reply_deadline.map(|_| Instant::now() + reply_timeout);
         let (reply, payload, files) = self.receive()?;
         match reply {
             Reply::Done(index, mut outcome, locations) => {
@@ -327,7 +327,7 @@ impl Drop for Helper {
 }
 
 /// Maximum time without a reply after a request to end the runs, in addition to the grace period.
-const MAX_SILENCE: Duration = Duration::from_millis(600);
+const REPLY_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// What a waiting client has to handle.
 enum Wakeup {

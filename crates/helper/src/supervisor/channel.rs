@@ -39,7 +39,7 @@ pub(super) fn open_channels(
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
     let mut terminal = || terminal.take().map_or_else(Terminal::open, Ok);
-    let capture = || CaptureBuffer::new(common.root.spool(), limit);
+    let capture = || CaptureBuffer::new(common.root.capture_folder(), limit);
     let stream = |source, pace| Stream::new(source, pace, capture(), start);
     let (stdin, feed) = match &job.stdin {
         Some(bytes) => {
@@ -89,7 +89,7 @@ pub(super) fn open_channels(
             (slave, stream(Source::new(master)?, Pace::Eager))
         }
         Variant::File => {
-            let file = tempfile::tempfile_in(common.root.spool())?;
+            let file = tempfile::tempfile_in(common.root.capture_folder())?;
             (file.try_clone()?.into(), stream(Source::File(file), Pace::Eager))
         }
         Variant::SlowReader => piped(Pace::paused(start), true)?,

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_is_not_over_counts_once() {
+    fn an_unfinished_wait_counts_once() {
         let idle = [
             (7, 'R', 20_000_000, 1_000_000),
             (7, 'R', 20_000_000, 1_000_000),

@@ -51,7 +51,7 @@ impl Common {
     }
 
     /// Returns the folders whose sockets have to be hidden one by one.
-    pub fn exposed(&self) -> &[OsString] {
+    pub fn exposed_folders(&self) -> &[OsString] {
         self.zygote.get().and_then(|zygote| zygote.as_ref().ok()).map_or(&[], |zygote| &zygote.exposed)
     }
 }

@@ -3,7 +3,7 @@
 use super::blocking::spawn_blocking;
 use super::call_kind::CallKind;
 use super::common::Common;
-use super::folder::Folder;
+use super::folder::RunFolder;
 use super::plan::errno_message;
 use super::redaction::Redaction;
 use super::secret_patterns::SecretPatterns;
@@ -27,7 +27,8 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
         // other runs.
         let (reserved, job_of_folder) = (common.root.reserve(), job.clone());
         let tripwires = common.root.tripwires();
-        let folder = spawn_blocking(move || Folder::create(reserved, &job_of_folder, &tripwires)).await??;
+        let folder =
+            spawn_blocking(move || RunFolder::create(reserved, &job_of_folder, &tripwires)).await??;
         if let Some(outcome) = run_setup_calls(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
@@ -84,7 +85,7 @@ async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Resul
 async fn run_setup_calls(
     common: &Common,
     job: &Job,
-    folder: &Folder,
+    folder: &RunFolder,
     stop: &Stop,
 ) -> io::Result<Option<Outcome>> {
     for setup in &job.setup {
@@ -111,7 +112,7 @@ async fn run_setup_calls(
 }
 
 /// Returns a snapshot of the folder; `None` if the job needs none or the folder cannot be read.
-async fn snapshot(job: &Job, folder: &Arc<Folder>) -> io::Result<Option<FileSnapshot>> {
+async fn snapshot(job: &Job, folder: &Arc<RunFolder>) -> io::Result<Option<FileSnapshot>> {
     if !job.snapshots {
         return Ok(None);
     }
@@ -120,7 +121,7 @@ async fn snapshot(job: &Job, folder: &Arc<Folder>) -> io::Result<Option<FileSnap
 }
 
 /// Returns where the secret of a run appears; `None` if it has no secret or not all could be searched.
-fn leaks(job: &Job, outcome: &Outcome, folder: &Folder) -> Option<Vec<Leak>> {
+fn leaks(job: &Job, outcome: &Outcome, folder: &RunFolder) -> Option<Vec<Leak>> {
     let patterns = SecretPatterns::new(job.secret.as_ref()?.value.as_bytes())?;
     let changes = outcome.changes.as_ref().filter(|changes| changes.count == changes.list.len())?;
     patterns.search([&outcome.stdout, &outcome.stderr], changes, folder).ok()

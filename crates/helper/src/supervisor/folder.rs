@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Maximum number of entries that are read beside the folder of all runs.
 const MAX_SIBLINGS: usize = 10_000;
 /// Maximum number of bytes that are read of the log of tripwires.
-const MAX_LOG: u64 = 64 * 1024;
+const MAX_LOG_BYTES: u64 = 64 * 1024;
 /// Contents that are invalid in every format of configuration files.
 const INVALID_CONFIG: &[u8] = b"\0\xff[{(<=: \n";
 
@@ -38,7 +38,7 @@ pub(super) struct Root {
 impl Root {
     pub fn new() -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(removal::PREFIX).permissions(Permissions::from_mode(0o700));
+        builder.prefix(removal::FOLDER_PREFIX).permissions(Permissions::from_mode(0o700));
         let folder = builder.tempdir()?;
         let path = folder.path().canonicalize()?;
         let parent = Dir::open(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
@@ -94,7 +94,7 @@ impl Root {
     }
 
     /// Returns the folder for large captures.
-    pub fn spool(&self) -> &Path {
+    pub fn capture_folder(&self) -> &Path {
         &self.path
     }
 
@@ -162,13 +162,13 @@ impl Drop for Root {
 
 /// The fresh folder of one run, and a private folder that the run cannot change.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct RunFolder {
     reserved: ReservedFolder,
     dir: Dir,
     private: Dir,
 }
 
-impl Folder {
+impl RunFolder {
     /// Creates the folder with the initial contents for a job.
     pub fn create(reserved: ReservedFolder, job: &Job, tripwires: &Path) -> io::Result<Self> {
         let dir = reserved.root.make_folder(&*reserved.name)?;
@@ -315,7 +315,7 @@ impl Folder {
         let Some(file) = present(self.dir.read("trip.log")).ok()? else { return Some(Vec::new()) };
         let mut log = Vec::new();
         file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        file.take(MAX_LOG).read_to_end(&mut log).ok().map(|_| tripwires::parse_log(&log))
+        file.take(MAX_LOG_BYTES).read_to_end(&mut log).ok().map(|_| tripwires::parse_log(&log))
     }
 
     /// Whether the workspace has any entry.
@@ -353,7 +353,7 @@ fn private_name(reserved: &ReservedFolder) -> String {
     format!("{}.private", reserved.name)
 }
 
-impl Drop for Folder {
+impl Drop for RunFolder {
     fn drop(&mut self) {
         let root = &self.reserved.root;
         remove(root, OsStr::new(&self.reserved.name));

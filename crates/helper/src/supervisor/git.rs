@@ -10,14 +10,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of bytes that are read of a file of git.
-const MAX_GIT_CONFIG: u64 = 64 * 1024;
+const MAX_GIT_FILE_BYTES: u64 = 64 * 1024;
 
 /// Returns the folder that a `.git` file names, as in linked worktrees and submodules.
 pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
     if !link.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return None;
     }
-    let text = read_first(link, MAX_GIT_CONFIG)?;
+    let text = read_first(link, MAX_GIT_FILE_BYTES)?;
     link.parent()?.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
@@ -25,7 +25,8 @@ pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
 pub(super) fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
     let link = project.join(".git");
     let of_worktree = git_folder(&link)?;
-    let text = |name: &str| Some(PathBuf::from(read_first(&of_worktree.join(name), MAX_GIT_CONFIG)?.trim()));
+    let text =
+        |name: &str| Some(PathBuf::from(read_first(&of_worktree.join(name), MAX_GIT_FILE_BYTES)?.trim()));
     // Otherwise a project could name any folder of the home.
     let is_known = text("gitdir")?.canonicalize().ok()? == link.canonicalize().ok()?;
     is_known.then_some(of_worktree.join(text("commondir")?))
@@ -33,7 +34,7 @@ pub(super) fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
 
 /// Whether a configuration of git holds a token, as in repositories that CI systems check out.
 pub(super) fn has_credentials(path: &Path) -> bool {
-    let Some(text) = read_first(path, MAX_GIT_CONFIG).map(|text| text.to_ascii_lowercase()) else {
+    let Some(text) = read_first(path, MAX_GIT_FILE_BYTES).map(|text| text.to_ascii_lowercase()) else {
         return false;
     };
     let has_password = |line: &str| {

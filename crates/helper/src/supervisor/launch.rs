@@ -107,7 +107,7 @@ impl Drop for ChildLeader {
             kill_process(self.pid, Signal::KILL).unwrap_or_default();
         }
         // Only a process in an uninterruptible wait needs longer, and is not waited for.
-        for _ in 0..MAX_KILL_MS {
+        for _ in 0..KILL_TIMEOUT_MS {
             if reap_child(self.pid) {
                 return;
             }
@@ -116,7 +116,7 @@ impl Drop for ChildLeader {
     }
 }
 
-const MAX_KILL_MS: u32 = 500;
+const KILL_TIMEOUT_MS: u32 = 500;
 
 /// Sends the plan and the target's standard descriptors, and waits for the answer. Closes the descriptors as soon as
 /// they are sent.

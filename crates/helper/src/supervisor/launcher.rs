@@ -36,7 +36,7 @@ pub(super) fn launch() -> ExitCode {
 }
 
 /// The failed action and its error.
-type Failure = (&'static str, io::Error);
+type LaunchError = (&'static str, io::Error);
 
 /// Sends an answer. Fails if stdin is not a socket, so that a launcher that a user starts prints nothing.
 fn send_answer(socket: &UnixStream, answer: &Answer) -> io::Result<()> {
@@ -50,7 +50,7 @@ fn read_plan(socket: &UnixStream) -> io::Result<(Plan, [OwnedFd; 3])> {
     Ok((plan, fds))
 }
 
-fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Failure> {
+fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, LaunchError> {
     let (plan, [stdin, stdout, stderr]) =
         read_plan(socket).map_err(|e| ("cannot read the launcher's plan", e))?;
     let failed = |action: &'static str| move |e: Errno| (action, io::Error::from(e));

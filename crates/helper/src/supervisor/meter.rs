@@ -19,7 +19,7 @@ const MIN_PAUSE: Duration = Duration::from_millis(10);
 /// Measuring takes at most one part in this number of the time.
 const TIME_DIVISOR: u32 = 5;
 /// Maximum duration of one measurement of disk usage.
-const MAX_COUNTING_TIME: Duration = Duration::from_millis(200);
+const COUNTING_TIMEOUT: Duration = Duration::from_millis(200);
 /// Exit code of a shell after a child that was killed.
 const CHILD_KILLED: i32 = 128 + SIGKILL;
 const SIGKILL: i32 = Signal::KILL.as_raw();
@@ -209,7 +209,7 @@ fn disk_usage(folder: &Dir) -> u64 {
     let mut bytes = 0;
     let count = &mut |_: &Dir, _: &_, _: &_, found: &rustix::fs::Stat| {
         bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
-        if start.elapsed() > MAX_COUNTING_TIME { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+        if start.elapsed() > COUNTING_TIMEOUT { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     };
     // Unreadable folders count as empty.
     folder.walk(count).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The helper's executable: a supervisor that makes runs, several of them in parallel.
 //!
 //! The executable starts itself again in several [`roles`]:
-//! - [`supervise`](mod@supervise) is the supervisor; [`client_socket`] is its end of the socket to the client, [`queue`] decides the
-//!   order of the runs and which are repeated, and [`common`] is the state that all runs share.
+//! - [`supervise`](mod@supervise) is the supervisor; [`client_socket`] is its end of the socket to the client,
+//!   [`queue`] decides the order of the runs and which are repeated, and [`common`] is the state that all runs share.
 //! - [`execute`] makes a run with its preparations; [`supervised_run`] makes one call in it. A [`service`] is executed
 //!   like a run and stays alive during the runs.
 //! - [`launch`] starts the [`launcher`], which becomes the target as the [`plan`] says, with its [`run_environment`].
@@ -69,7 +69,7 @@ use std::process::ExitCode;
 use supervise::supervise;
 
 /// Stack size of the supervisor, in bytes.
-const STACK: usize = 1 << 20;
+const STACK_SIZE: usize = 1 << 20;
 
 /// Runs the helper if this process was started as one, and returns its exit code; returns `None` otherwise. A `main`
 /// calls this first, on the main thread.
@@ -99,7 +99,7 @@ pub fn main() -> Option<ExitCode> {
         return Some(init::serve());
     }
     // The caller's limit on the stack of a main thread may be too small.
-    let supervisor = std::thread::Builder::new().stack_size(STACK).spawn(supervise);
+    let supervisor = std::thread::Builder::new().stack_size(STACK_SIZE).spawn(supervise);
     let ended = supervisor.map_or_else(
         |_| supervise(),
         |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),

@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(super) const MIN_FILE_SIZE_LIMIT: u64 = 4 << 30;
 /// Difference between the tags of two runs, in bytes. A checker that is itself a target puts the tags of its runs into
 /// the gap.
-const GAP: u64 = 1 << 20;
+const TAG_GAP: u64 = 1 << 20;
 
 static NEXT_RUN_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -35,7 +35,7 @@ impl ProcessTag {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let cookie = format!("{}={:08x}-{now:020x}-{run_id:08}", Self::VARIABLE, std::process::id());
         let file_size = match own_file_size_limit() {
-            None => MIN_FILE_SIZE_LIMIT + run_id * GAP,
+            None => MIN_FILE_SIZE_LIMIT + run_id * TAG_GAP,
             Some(limit) => limit.saturating_sub(run_id),
         };
         Self { cookie, file_size, run_id }
@@ -60,7 +60,7 @@ impl ProcessTag {
 /// Returns the run that a process belongs to, by its limit on file sizes.
 pub(super) fn run_by_limit(pid: i32) -> Option<u64> {
     match (sys::file_size_limit(pid)?, own_file_size_limit()) {
-        (limit, None) if limit > MIN_FILE_SIZE_LIMIT => Some((limit - MIN_FILE_SIZE_LIMIT).div_ceil(GAP)),
+        (limit, None) if limit > MIN_FILE_SIZE_LIMIT => Some((limit - MIN_FILE_SIZE_LIMIT).div_ceil(TAG_GAP)),
         (limit, Some(own)) if limit < own => Some(own - limit),
         _ => None,
     }

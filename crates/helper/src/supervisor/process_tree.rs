@@ -21,7 +21,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(8);
 /// Minimum time between two searches for ended orphans.
 const MIN_REAPING_INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum duration of a sweep, in case a program forks faster than its processes are killed.
-const MAX_SWEEP: Duration = Duration::from_secs(10);
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The runs of this process and their children.
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { run_ids: BTreeMap::new(), active: BTreeMap::new() });
@@ -86,7 +86,7 @@ impl ProcessTree {
     pub fn members(&self) -> Vec<Stat> {
         let leader = self.leader.as_raw_pid();
         let mut found = match self.init {
-            None => self.adopted(),
+            None => self.adopted_members(),
             Some(init) => {
                 let orphans = sys::children(init.as_raw_pid()).into_iter().filter(|pid| *pid != leader);
                 orphans.filter_map(sys::stat).collect()
@@ -97,7 +97,7 @@ impl ProcessTree {
     }
 
     /// Returns the children of the supervisor that belong to this run and have not ended, except the leader.
-    fn adopted(&self) -> Vec<Stat> {
+    fn adopted_members(&self) -> Vec<Stat> {
         let own_pid = getpid().as_raw_pid();
         let mut registry = registry();
         let mut children = sys::children(own_pid);
@@ -171,7 +171,7 @@ impl ProcessTree {
         let start = Instant::now();
         let (mut empty_checks, mut fewest, mut tries) = (0, usize::MAX, 0);
         let mut pause = Duration::from_millis(1);
-        while empty_checks < 2 && tries < MAX_TRIES && start.elapsed() < MAX_SWEEP {
+        while empty_checks < 2 && tries < MAX_TRIES && start.elapsed() < SWEEP_TIMEOUT {
             reap_orphans();
             let members = self.members();
             if members.is_empty() {
@@ -208,7 +208,7 @@ pub(super) fn is_descendant(pid: i32) -> bool {
 /// a run is in progress.
 pub(super) async fn sweep_strays() {
     let start = Instant::now();
-    while registry().adopting_runs() == 0 && start.elapsed() < MAX_SWEEP {
+    while registry().adopting_runs() == 0 && start.elapsed() < SWEEP_TIMEOUT {
         reap_orphans();
         let strays = strays();
         if strays.is_empty() || !kill_all(&strays) {

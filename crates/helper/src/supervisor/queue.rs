@@ -22,7 +22,7 @@ struct PendingRun {
 }
 
 /// A run in progress.
-struct Running {
+struct RunningJob {
     job: Job,
     in_parallel: bool,
     is_repeated: bool,
@@ -33,7 +33,7 @@ pub(super) struct Queue {
     max_parallel: usize,
     parallel: VecDeque<PendingRun>,
     alone: VecDeque<PendingRun>,
-    running: BTreeMap<usize, Running>,
+    running: BTreeMap<usize, RunningJob>,
     /// Families that hung, and whether under a special condition.
     hung: BTreeSet<(u32, bool)>,
     /// Number of repeated runs that timed out again.
@@ -74,13 +74,13 @@ impl Queue {
             self.running.values_mut().for_each(|run| run.in_parallel = true);
         }
         let is_repeated = run.first_outcome.is_some();
-        self.running.insert(run.index, Running { job: run.job.clone(), in_parallel, is_repeated });
+        self.running.insert(run.index, RunningJob { job: run.job.clone(), in_parallel, is_repeated });
         Some((run.index, run.job))
     }
 
     /// Processes the end of a run; returns the outcomes that are final.
     pub fn finish(&mut self, index: usize, mut outcome: Outcome) -> Vec<(usize, Outcome)> {
-        let Some(Running { job, in_parallel, is_repeated }) = self.running.remove(&index) else {
+        let Some(RunningJob { job, in_parallel, is_repeated }) = self.running.remove(&index) else {
             return Vec::new();
         };
         outcome.alone = is_repeated;

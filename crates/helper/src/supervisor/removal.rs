@@ -9,13 +9,13 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Prefix of the name of the folder that contains all runs of a helper.
-pub(super) const PREFIX: &str = "agentnative-";
+pub(super) const FOLDER_PREFIX: &str = "agentnative-";
 /// Name of the lock file that the owner of such a folder holds.
 const LOCK_FILE: &str = ".agentnative-owner";
 /// Maximum duration of a removal. Entries that are left then stay.
-const MAX_REMOVAL: Duration = Duration::from_secs(20);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum duration of the removal of abandoned folders, since a run is waiting.
-const MAX_SWEEP: Duration = Duration::from_secs(2);
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Minimum age of an abandoned folder: the owner of a newer one may not have locked it yet.
 const MIN_AGE: Duration = Duration::from_secs(60);
 
@@ -28,7 +28,7 @@ pub(super) fn lock(folder: &Dir) -> io::Result<File> {
 
 /// Removes the folders of owners that have ended.
 pub(super) fn sweep(temporary: &Path) {
-    let deadline = Instant::now() + MAX_SWEEP;
+    let deadline = Instant::now() + SWEEP_TIMEOUT;
     let Ok(temporary) = Dir::open(temporary) else { return };
     for entry in temporary.entries().into_iter().flatten().flatten() {
         let name = entry.os_name();
@@ -40,7 +40,7 @@ pub(super) fn sweep(temporary: &Path) {
 
 /// Whether an entry of `parent` is a folder of a helper of this user, by its name and its owner.
 pub(super) fn is_runs_folder(parent: &Dir, name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+    name.as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes())
         && parent.stat(name).is_ok_and(|found| found.st_uid == rustix::process::geteuid().as_raw())
 }
 
@@ -60,7 +60,7 @@ fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
 /// Removes an entry of `parent` and its contents, also those that their owner may not read. Returns whether it is gone:
 /// entries that cannot be removed stay.
 pub(super) fn remove(parent: &Dir, name: &OsStr) -> bool {
-    remove_until(parent, name, Instant::now() + MAX_REMOVAL);
+    remove_until(parent, name, Instant::now() + REMOVAL_TIMEOUT);
     parent.stat(name).is_err()
 }
 

@@ -2,7 +2,7 @@
 
 use super::common::Common;
 use super::environment::Environment;
-use super::folder::Folder;
+use super::folder::RunFolder;
 use super::locale;
 use super::process_tag::ProcessTag;
 use crate::added_variables::LOCALE_NAME;
@@ -14,7 +14,12 @@ use std::path::PathBuf;
 /// Returns the environment of one run: the common variables, the folders of the run, the variables of its variant with
 /// the locale that was made for it, its tag, and those of the job. A trusted job has the caller's environment instead
 /// of the first two, and a writable `TMPDIR` if it is confined.
-pub(super) fn run_environment(job: &Job, common: &Common, folder: &Folder, tag: &ProcessTag) -> Environment {
+pub(super) fn run_environment(
+    job: &Job,
+    common: &Common,
+    folder: &RunFolder,
+    tag: &ProcessTag,
+) -> Environment {
     let mut env = if job.trusted { common.caller.clone() } else { common.base.clone() };
     if !job.trusted {
         // The target finds the tripwire programs first.
@@ -44,7 +49,7 @@ pub(super) fn locale_folder<'c>(job: &Job, common: &'c Common) -> Option<&'c Pat
 }
 
 /// Returns the variables that name the folders of one run.
-fn folder_variables(folder: &Folder, variant: Variant) -> impl Iterator<Item = (OsString, OsString)> {
+fn folder_variables(folder: &RunFolder, variant: Variant) -> impl Iterator<Item = (OsString, OsString)> {
     let own =
         [("HOME", folder.home()), ("XDG_RUNTIME_DIR", folder.runtime()), ("TMPDIR", folder.temporary())];
     let all = own.into_iter().chain(folder.xdg_folders(variant));

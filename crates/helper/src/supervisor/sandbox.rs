@@ -1,7 +1,7 @@
 //! Runs in namespaces: their specification, their first process, and the connections that they may make.
 
 use super::common::Common;
-use super::folder::Folder;
+use super::folder::RunFolder;
 use super::home_view::HomeView;
 use super::loopback::LOOPBACK;
 use super::plan::ConfinementLevel;
@@ -14,7 +14,7 @@ use super::terminal::Terminal;
 use super::zygote::Zygote;
 use crate::outcome::is_exhaustion;
 use crate::protocol::{frame, receive};
-use crate::sys::{self, CopyOnWrite, SHARED_FOLDERS, View};
+use crate::sys::{self, CopyOnWrite, FileView, SHARED_FOLDERS};
 use crate::{Isolation, Job, Variant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
@@ -50,14 +50,14 @@ const SYSTEM_FOLDERS: &[&str] = &["/run/current-system", "/run/opengl-driver"];
 
 /// Returns the folders of the machine that are empty for a run: those that users share, the homes of the user, and the
 /// folder of all runs.
-pub(super) fn masks(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn masked_folders(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
     let shared = SHARED_FOLDERS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     shared.chain(homes.iter().cloned()).chain([root.to_owned()]).collect()
 }
 
 impl SandboxSpec {
     /// Returns the specification for a call in this folder. `run_id` selects the process IDs.
-    pub fn new(common: &Common, job: &Job, folder: &Folder, run_id: u64) -> Self {
+    pub fn new(common: &Common, job: &Job, folder: &RunFolder, run_id: u64) -> Self {
         let masked = &common.masks;
         let shared = |path: &Path| {
             let shared = masked.iter().filter(|mask| !common.homes.contains(mask));
@@ -90,7 +90,7 @@ impl SandboxSpec {
         }
         let hidden =
             home.hidden.into_iter().chain(common.root.folders_of_other_helpers()).map(Into::into).collect();
-        let view = View {
+        let view = FileView {
             root: common.root.path().into(),
             masked: masked.iter().map(Into::into).collect(),
             visible: visible.into_iter().map(Into::into).collect(),
@@ -99,7 +99,7 @@ impl SandboxSpec {
             protected,
             start,
             hidden,
-            exposed: common.exposed().to_vec(),
+            exposed: common.exposed_folders().to_vec(),
             last_process: MIN_PROCESS_ID + (run_id * PROCESS_ID_STEP % PROCESS_ID_RANGE) as u32,
             most_processes: MAX_PROCESSES,
         };
@@ -130,15 +130,16 @@ impl Common {
 /// If this system does not allow them.
 async fn try_namespaces(common: &Common, zygote: &Zygote) -> io::Result<()> {
     let (_kept, launch) = UnixStream::pair()?;
-    let mut spec = SandboxSpec { view: View::default(), network: false, ports: Vec::new(), terminal: true };
+    let mut spec =
+        SandboxSpec { view: FileView::default(), network: false, ports: Vec::new(), terminal: true };
     spec.view.root = common.root.path().into();
     spec.view.masked = common.masks.iter().map(Into::into).collect();
     spec.view.visible = vec![common.root.tripwires().into()];
-    timeout(MAX_TRIAL, Init::start(zygote, &spec, launch)).await.map_err(io::Error::from)?.map(drop)
+    timeout(TRIAL_TIMEOUT, Init::start(zygote, &spec, launch)).await.map_err(io::Error::from)?.map(drop)
 }
 
 /// Maximum duration of the trial.
-const MAX_TRIAL: Duration = Duration::from_secs(5);
+const TRIAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the existing paths that the command line and the environment name, except those below `root`.
 fn mentioned_paths(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
@@ -254,7 +255,7 @@ impl Init {
         sys::kill(self.handle.get_ref());
         // An error also means that it is gone.
         let gone = async { self.handle.readable().await.map(drop).unwrap_or_default() };
-        timeout(MAX_END, gone).await.unwrap_or_default();
+        timeout(END_TIMEOUT, gone).await.unwrap_or_default();
     }
 
     /// Returns the exit status of the target, once [`Init::wait_until_ended`] has received it.
@@ -266,14 +267,14 @@ impl Init {
 impl Drop for Init {
     fn drop(&mut self) {
         sys::kill(self.handle.get_ref());
-        sys::wait_for_exit(self.handle.get_ref(), MAX_KILL_WAIT);
+        sys::wait_for_exit(self.handle.get_ref(), KILL_TIMEOUT);
     }
 }
 
 /// Maximum time until all processes have ended; one in an uninterruptible wait takes longer.
-const MAX_END: Duration = Duration::from_secs(10);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time that dropping waits; the kernel ends the processes of a namespace faster.
-const MAX_KILL_WAIT: Duration = Duration::from_millis(500);
+const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn process_gone() -> io::Error {
     Errno::SRCH.into()

@@ -3,7 +3,7 @@
 use super::client_socket::send_with_fds;
 use super::status::Status;
 use crate::protocol::frame;
-use crate::sys::View;
+use crate::sys::FileView;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SandboxSpec {
     /// The files that the run sees.
-    pub view: View,
+    pub view: FileView,
     /// Whether the run uses the network of the machine.
     pub network: bool,
     /// Ports of the machine that a run without network can connect to.

@@ -1,7 +1,7 @@
 //! Searches the output and the changed files of a run for a secret, in common encodings.
 
 use super::encodings;
-use super::folder::Folder;
+use super::folder::RunFolder;
 use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
 use std::io::{self, Read};
 use std::path::Path;
@@ -31,7 +31,7 @@ impl SecretPatterns {
         &self,
         [stdout, stderr]: [&Captured; 2],
         changes: &Changes,
-        folder: &Folder,
+        folder: &RunFolder,
     ) -> io::Result<Vec<Leak>> {
         let mut leaks = Vec::new();
         for (captured, make_place) in

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-pub(super) struct Slots {
+pub(super) struct RunSlots {
     /// The counter of the shared slots; `None` if only the number of jobs of this helper counts.
     shared: Option<Rc<AsyncFd<OwnedFd>>>,
     own_is_free: Rc<Cell<bool>>,
@@ -23,7 +23,7 @@ pub(super) enum Slot {
     Shared(Rc<AsyncFd<OwnedFd>>),
 }
 
-impl Slots {
+impl RunSlots {
     /// Creates the slots; stdout is the counter of the shared ones, if there are any.
     pub fn new(are_shared: bool) -> io::Result<Self> {
         let counter = || -> io::Result<_> {

@@ -1,7 +1,7 @@
 //! Snapshots of the files in the workspace and the home of a run, and their differences.
 
 use super::dir::{Dir, permissions};
-use super::folder::Folder;
+use super::folder::RunFolder;
 use crate::sys::present;
 use crate::{Area, Change, Changes, Entry, EntryKind};
 use rustix::fs::{FileType, Stat};
@@ -17,7 +17,7 @@ const MAX_ENTRIES: usize = 20_000;
 /// Maximum number of bytes of a snapshot.
 const MAX_BYTES: u64 = 1 << 30;
 /// Maximum number of bytes that are parsed as JSON, in the order of the paths.
-const MAX_JSON: u64 = 4 << 20;
+const MAX_JSON_BYTES: u64 = 4 << 20;
 
 /// The entry at each path of the workspace and of the home.
 #[derive(Debug)]
@@ -35,12 +35,12 @@ impl FileSnapshot {
     ///
     /// # Errors
     /// If a limit is exceeded or an entry cannot be read.
-    pub fn take(folder: &Folder) -> io::Result<Self> {
+    pub fn take(folder: &RunFolder) -> io::Result<Self> {
         let mut entries = BTreeMap::new();
-        let mut remaining = Remaining { entries: MAX_ENTRIES, bytes: MAX_BYTES, json: MAX_JSON };
+        let mut remaining = Remaining { entries: MAX_ENTRIES, bytes: MAX_BYTES, json: MAX_JSON_BYTES };
         for area in [Area::Workspace, Area::Home, Area::Xdg] {
             // The target may have removed or replaced the folder itself.
-            let (parent, name) = (folder.dir(), OsStr::new(Folder::area_name(area)));
+            let (parent, name) = (folder.dir(), OsStr::new(RunFolder::area_name(area)));
             let Some(found) = present(parent.stat(name))? else { continue };
             entries.insert((area, ".".into()), entry(parent, name, &found, &mut remaining)?);
             let Some(root) = folder.area(area).ok().flatten() else { continue };

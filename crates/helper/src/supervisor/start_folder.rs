@@ -1,7 +1,7 @@
 //! The folder that a confined run starts in, and what the run may do with it.
 
 use super::common::Common;
-use super::folder::Folder;
+use super::folder::RunFolder;
 use super::git::git_folder;
 use crate::Job;
 use rustix::fs::{Access, access};
@@ -81,7 +81,7 @@ pub(super) fn protected_paths(job: &Job, folder: &Path) -> Vec<OsString> {
 
 /// Returns the folders that a run confined by Landlock may write to: its own folder, and a start folder that it writes
 /// to.
-pub(super) fn writable_folders(common: &Common, job: &Job, folder: &Folder) -> Vec<OsString> {
+pub(super) fn writable_folders(common: &Common, job: &Job, folder: &RunFolder) -> Vec<OsString> {
     let real = match StartFolder::for_job(job, &common.homes) {
         StartFolder::Real(path) => Some(path.into_os_string()),
         _ => None,

@@ -80,7 +80,7 @@ impl Pace {
 
 /// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ReadResult {
     /// No bytes, or bytes that were captured.
     Continue,
     /// End of the stream.
@@ -136,7 +136,7 @@ impl Stream {
     }
 
     /// Waits for bytes and reads once. Cancel safe.
-    pub async fn step(&mut self) -> Step {
+    pub async fn step(&mut self) -> ReadResult {
         let Source::Fd(fd) = &self.source else { return pending().await };
         let max = match self.pace {
             Pace::Eager => MAX_READ,
@@ -152,7 +152,7 @@ impl Stream {
                     _ if now - since >= PAUSE => Pace::SmallReads { remaining: SMALL_READS, next: now },
                     _ => Pace::Paused { available, since, next_check: now + CHECK_INTERVAL },
                 };
-                return Step::Continue;
+                return ReadResult::Continue;
             }
             Pace::SmallReads { remaining: 0, .. } => {
                 // The following output is only large.
@@ -186,32 +186,32 @@ impl Stream {
     }
 
     /// Converts the result of a read, and closes the source at its end.
-    fn handle_read(&mut self, read: io::Result<Option<(usize, Result<(), OutputOverflow>)>>) -> Step {
+    fn handle_read(&mut self, read: io::Result<Option<(usize, Result<(), OutputOverflow>)>>) -> ReadResult {
         match read {
-            Ok(None) => Step::Continue,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Step::Continue,
+            Ok(None) => ReadResult::Continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => ReadResult::Continue,
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => self.set_idle(),
             Err(_) | Ok(Some((0, _))) => self.close(),
-            Ok(Some((_, Err(overflow)))) => Step::Overflow(overflow),
-            Ok(Some((_, Ok(())))) => Step::Continue,
+            Ok(Some((_, Err(overflow)))) => ReadResult::Overflow(overflow),
+            Ok(Some((_, Ok(())))) => ReadResult::Continue,
         }
     }
 
-    fn set_idle(&mut self) -> Step {
+    fn set_idle(&mut self) -> ReadResult {
         self.source = match std::mem::replace(&mut self.source, Source::Closed) {
             Source::Fd(fd) => Source::Idle(fd),
             other => other,
         };
-        Step::End
+        ReadResult::End
     }
 
-    fn close(&mut self) -> Step {
+    fn close(&mut self) -> ReadResult {
         self.source = Source::Closed;
-        Step::End
+        ReadResult::End
     }
 
     /// Reads the available bytes without waiting, before the stream is closed.
-    pub fn read_available(&mut self) -> Step {
+    pub fn read_available(&mut self) -> ReadResult {
         let mut max = MAX_FINAL_READ;
         while let Source::Fd(fd) | Source::Idle(fd) = &self.source
             && max > 0
@@ -228,11 +228,11 @@ impl Stream {
                 Err(_) => {}
             }
             match self.handle_read(read) {
-                Step::Continue => {}
+                ReadResult::Continue => {}
                 step => return step,
             }
         }
-        Step::Continue
+        ReadResult::Continue
     }
 
     /// Returns the captured stream.

@@ -10,9 +10,9 @@ use super::folder::Root;
 use super::process_tree::{reap_orphans_continuously, sweep_strays};
 use super::queue::Queue;
 use super::redaction::Redaction;
-use super::sandbox::masks;
+use super::sandbox::masked_folders;
 use super::service::Services;
-use super::slots::Slots;
+use super::slots::RunSlots;
 use super::stop::{STOP, STOP_NOW, raise_urgency};
 use super::visible_home::homes;
 use crate::job::processors;
@@ -34,7 +34,7 @@ use tokio::time::Instant;
 
 /// Maximum number of bytes that are captured of a stream, whatever the options say: the limit on file sizes is slightly
 /// higher.
-const MAX_OUTPUT: u64 = 4 << 30;
+const MAX_OUTPUT_BYTES: u64 = 4 << 30;
 
 const SIGPIPE: i32 = rustix::process::Signal::PIPE.as_raw();
 
@@ -58,7 +58,7 @@ pub(super) fn supervise() -> io::Result<()> {
 async fn serve_client(socket: UnixStream) -> io::Result<()> {
     let (mut requests, sender) = split(socket)?;
     let Some(Request::Start(options, caller, shares)) = requests.next().await else { return Ok(()) };
-    let slots = Slots::new(shares)?;
+    let slots = RunSlots::new(shares)?;
     let supervisor = match Supervisor::new(options, slots, caller.into_iter().collect()) {
         Ok(supervisor) => supervisor,
         Err(failure) => {
@@ -114,7 +114,7 @@ async fn serve_client(socket: UnixStream) -> io::Result<()> {
 
 struct Supervisor {
     common: Rc<Common>,
-    slots: Slots,
+    slots: RunSlots,
     /// A handled signal does not end the supervisor, and has its default action again in a target.
     _handled: Vec<Signal>,
 }
@@ -122,7 +122,7 @@ struct Supervisor {
 impl Supervisor {
     /// Creates a session, becomes the reaper of all descendants, and raises the soft limit on open files to the hard
     /// limit.
-    fn new(mut options: Options, slots: Slots, caller: Environment) -> Result<Self, Failure> {
+    fn new(mut options: Options, slots: RunSlots, caller: Environment) -> Result<Self, Failure> {
         sys::check_proc()?;
         // Another mask could make the folders of this process inaccessible to it.
         umask(Mode::from_raw_mode(0o077));
@@ -133,7 +133,7 @@ impl Supervisor {
         let files = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).unwrap_or_default();
         options.jobs = options.jobs.max(1);
-        options.max_output = options.max_output.min(MAX_OUTPUT);
+        options.max_output = options.max_output.min(MAX_OUTPUT_BYTES);
         // Comes before there is anything to clean up.
         let handled = handle_signals();
         let root = Root::new().map_err(|e| {
@@ -143,7 +143,7 @@ impl Supervisor {
         let common = Common {
             began: Instant::now(),
             options,
-            masks: masks(root.path(), &homes),
+            masks: masked_folders(root.path(), &homes),
             homes,
             home_views: RefCell::default(),
             locales: cell::OnceCell::new(),

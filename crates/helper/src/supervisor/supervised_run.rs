@@ -5,7 +5,7 @@ use super::capture::OutputOverflow;
 use super::channel::{Channels, StdinFeed, open_channels};
 use super::clock::Clock;
 use super::common::Common;
-use super::folder::Folder;
+use super::folder::RunFolder;
 use super::launch::{ChildLeader, Leader, send_plan};
 use super::loopback::is_listening;
 use super::meter::Meter;
@@ -18,7 +18,7 @@ use super::sandbox_spec::SandboxSpec;
 use super::start_folder::{StartFolder, writable_folders};
 use super::status::Status;
 use super::stop::{STOP, STOP_NOW, Stop};
-use super::stream::{Step, Stream};
+use super::stream::{ReadResult, Stream};
 use crate::outcome::ETIMEDOUT;
 use crate::sys::{self, CpuTimes, StdioIds, WaitDetector, WaitState};
 use crate::{
@@ -44,15 +44,15 @@ const SAMPLE_BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 /// Delay between the awaited text, which shows that a run has begun, and its interruption.
 const INTERRUPTION_DELAY: Duration = Duration::from_millis(50);
 /// Maximum time to start a target; only an unresponsive file system exceeds it.
-const MAX_LAUNCH: Duration = Duration::from_secs(30);
+const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum time until a killed leader ends; a longer one is in an uninterruptible wait.
-const MAX_KILL_WAIT: Duration = Duration::from_millis(500);
+const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Makes a call in a folder, and returns when all its processes have ended.
 pub(super) async fn supervise_call(
     common: &Common,
     job: &Job,
-    folder: &Folder,
+    folder: &RunFolder,
     kind: CallKind,
     stop: Stop,
 ) -> io::Result<Outcome> {
@@ -137,7 +137,7 @@ async fn plan(
     common: &Common,
     job: &Job,
     lifetime: Duration,
-    folder: &Folder,
+    folder: &RunFolder,
     tag: &ProcessTag,
 ) -> io::Result<Plan> {
     let env = run_environment(job, common, folder, tag);
@@ -238,7 +238,7 @@ impl SupervisedRun<'_> {
     ) -> io::Result<Option<Answer>> {
         tokio::select! {
             answer = send_plan(socket, plan, target) => answer.map(Some),
-            () = sleep_until(self.start + MAX_LAUNCH) => Ok(None),
+            () = sleep_until(self.start + LAUNCH_TIMEOUT) => Ok(None),
             _ = self.stop.wait_for(|level| *level >= STOP) => Ok(None),
         }
     }
@@ -252,13 +252,13 @@ impl SupervisedRun<'_> {
             }
             step = self.stdout.step() => step,
             step = self.stderr.step() => step,
-            () = self.feed.step() => Step::Continue,
+            () = self.feed.step() => ReadResult::Continue,
             () = sleep_until(until) => return Event::Time,
             _ = self.stop.wait_for(|now| *now >= level) => return Event::Stop,
         };
         match step {
-            Step::Overflow(overflow) => Event::Overflow(overflow),
-            Step::Continue | Step::End => Event::Moved,
+            ReadResult::Overflow(overflow) => Event::Overflow(overflow),
+            ReadResult::Continue | ReadResult::End => Event::Moved,
         }
     }
 
@@ -285,8 +285,8 @@ impl SupervisedRun<'_> {
             }
             let now = Instant::now();
             self.interrupt(now);
-            if self.leader.status().is_none() && self.is_over(now) {
-                return Some(self.out_of_time(before.as_ref()));
+            if self.leader.status().is_none() && self.is_time_over(now) {
+                return Some(self.timed_out(before.as_ref()));
             }
             if now < before_deadline {
                 before = None;
@@ -373,8 +373,8 @@ impl SupervisedRun<'_> {
                 if let Some(ready_sender) = ready_sender.take() {
                     ready_sender.send(()).unwrap_or_default();
                 }
-            } else if self.is_over(now) {
-                return Some(self.out_of_time(None));
+            } else if self.is_time_over(now) {
+                return Some(self.timed_out(None));
             }
         }
     }
@@ -400,7 +400,7 @@ impl SupervisedRun<'_> {
         self.clock.restart(limit, now);
     }
 
-    fn is_over(&mut self, now: Instant) -> bool {
+    fn is_time_over(&mut self, now: Instant) -> bool {
         if now >= self.clock.next_check() {
             self.sample(now);
             return now >= self.clock.deadline();
@@ -410,17 +410,17 @@ impl SupervisedRun<'_> {
 
     /// Returns why the target was not started: a request to stop, or the time limit.
     fn not_launched(&self) -> ForcedEnd {
-        let message = format!("the system did not start it within {} s", MAX_LAUNCH.as_secs());
+        let message = format!("the system did not start it within {} s", LAUNCH_TIMEOUT.as_secs());
         let is_stopped = *self.stop.borrow() >= STOP;
         (if is_stopped { End::Interrupted } else { End::NotStarted(ETIMEDOUT, message) }, None)
     }
 
     /// Returns what the run was doing at the end of its time limit.
-    fn out_of_time(&mut self, before: Option<&WaitState>) -> ForcedEnd {
+    fn timed_out(&mut self, before: Option<&WaitState>) -> ForcedEnd {
         let state = self.wait_state();
         self.starvation = self.clock.starvation();
         self.lock = awaited_lock(&self.tree);
-        (End::TimedOut, Some(state.since(before.unwrap_or(&state))))
+        (End::TimedOut, Some(state.activity_since(before.unwrap_or(&state))))
     }
 
     fn is_open(&self) -> bool {
@@ -436,7 +436,9 @@ impl SupervisedRun<'_> {
             self.clock.restart(self.drain, Instant::now());
         }
         self.stdout.read_eagerly();
-        while (self.is_open() || !self.tree.running_members().is_empty()) && !self.is_over(Instant::now()) {
+        while (self.is_open() || !self.tree.running_members().is_empty())
+            && !self.is_time_over(Instant::now())
+        {
             let until = self.clock.next_check();
             let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFTOVER_INTERVAL) };
             match self.wait_for_event(wake, STOP_NOW).await {
@@ -452,8 +454,8 @@ impl SupervisedRun<'_> {
     fn read_available(&mut self) -> Option<OutputOverflow> {
         let steps = [self.stdout.read_available(), self.stderr.read_available()];
         let overflow = steps.into_iter().find_map(|step| match step {
-            Step::Overflow(overflow) => Some(overflow),
-            Step::Continue | Step::End => None,
+            ReadResult::Overflow(overflow) => Some(overflow),
+            ReadResult::Continue | ReadResult::End => None,
         });
         overflow.or_else(|| self.stdout.file_overflow())
     }
@@ -472,14 +474,14 @@ impl SupervisedRun<'_> {
         // A process in another session has not received the signal, so there is nothing to wait for.
         let is_left =
             |run: &Self| run.tree.running_members().iter().any(|stat| !run.tree.is_in_other_session(stat));
-        while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_over(Instant::now()) {
+        while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_time_over(Instant::now()) {
             let wake = self.clock.next_check().min(Instant::now() + LEFTOVER_INTERVAL);
             if let Event::Stop = self.wait_for_event(wake, STOP_NOW).await {
                 break;
             }
         }
         self.tree.signal(Signal::KILL);
-        let until = Instant::now() + MAX_KILL_WAIT;
+        let until = Instant::now() + KILL_TIMEOUT;
         while Instant::now() < until && self.ended.is_none() {
             self.wait_for_event(until, u8::MAX).await;
         }
@@ -492,7 +494,8 @@ impl SupervisedRun<'_> {
             self.sample(Instant::now());
             self.starvation = self.clock.starvation();
         }
-        let (mut end, waiting) = forced_end.unwrap_or_else(|| (self.meter.reclassify(self.own_end()), None));
+        let (mut end, waiting) =
+            forced_end.unwrap_or_else(|| (self.meter.reclassify(self.end_of_leader()), None));
         let mut left = if by_force {
             self.end_by_force(&end).await;
             let mut left = self.tree.running_members();
@@ -554,7 +557,7 @@ impl SupervisedRun<'_> {
         })
     }
 
-    fn own_end(&self) -> End {
+    fn end_of_leader(&self) -> End {
         match self.leader.status() {
             Some(Status::Exited(code)) => End::Exited(code),
             Some(Status::Signaled(signal)) => End::Signaled(signal),

@@ -136,7 +136,7 @@ const MAX_PROGRAMS: usize = 500;
 /// Files that mark a folder as a project.
 const PROJECT_FILES: &[&str] = &[".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod"];
 /// Maximum length of the first line of a script that the kernel reads.
-const MAX_SHEBANG: u64 = 256;
+const MAX_SHEBANG_BYTES: u64 = 256;
 
 /// Returns the home folders of the user: the one in `/etc/passwd` and the caller's `HOME`, unless it is `/`.
 pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
@@ -364,7 +364,7 @@ fn installation_of(program: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
 /// Returns the interpreter of a script, also one that `env` looks up.
 fn interpreter_of(program: &Path, path: &OsStr) -> Option<PathBuf> {
     let mut line = Vec::new();
-    File::open(program).ok()?.take(MAX_SHEBANG).read_to_end(&mut line).ok()?;
+    File::open(program).ok()?.take(MAX_SHEBANG_BYTES).read_to_end(&mut line).ok()?;
     let line = line.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let interpreter = PathBuf::from(OsString::from_vec(words.next()?.to_vec()));

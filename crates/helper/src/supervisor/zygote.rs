@@ -19,9 +19,9 @@ use std::process::{Child, ExitCode};
 use std::time::Duration;
 
 /// Maximum time until the zygote answers, which includes mounting file systems.
-const MAX_GREETING: Duration = Duration::from_secs(5);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time that dropping waits; only a dead file system delays a killed process longer.
-const MAX_KILL_WAIT: Duration = Duration::from_millis(500);
+const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The answer of the zygote: the folders whose sockets have to be hidden one by one, or why it cannot confine runs.
 type ZygoteAnswer = Result<Vec<OsString>, String>;
@@ -60,7 +60,7 @@ impl Zygote {
 
 /// Sends the folder of all runs, maps the user IDs, and waits until the zygote is ready.
 fn greet(mut socket: UnixStream, root: &OsString, pid: i32) -> io::Result<Vec<OsString>> {
-    socket.set_read_timeout(Some(MAX_GREETING))?;
+    socket.set_read_timeout(Some(GREETING_TIMEOUT))?;
     socket.write_all(&frame(root, &[])?)?;
     // The zygote has entered its user namespace.
     socket.read_exact(&mut [0])?;
@@ -74,7 +74,7 @@ impl Drop for Zygote {
     fn drop(&mut self) {
         // It is killed, since it may be blocked by a dead file system.
         self.child.kill().unwrap_or_default();
-        sys::wait_for_exit(&self.handle, MAX_KILL_WAIT);
+        sys::wait_for_exit(&self.handle, KILL_TIMEOUT);
         self.child.try_wait().map(drop).unwrap_or_default();
     }
 }

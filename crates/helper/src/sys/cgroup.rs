@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Prefix of the names of the folders that this crate creates.
-const PREFIX: &str = "agentnative-";
+const FOLDER_PREFIX: &str = "agentnative-";
 /// The controllers that limit runs, as far as they are delegated.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 
@@ -31,7 +31,7 @@ impl Cgroups {
     /// group that has processes cannot have limited groups below it. `None` if neither is allowed.
     pub fn new() -> Option<Self> {
         let own_group = own_group_folder()?;
-        let below = Self::in_folder(&own_group);
+        let below = Self::create_in(&own_group);
         if below.as_ref().is_some_and(Self::is_limiting) {
             return below;
         }
@@ -40,13 +40,13 @@ impl Cgroups {
             let owner = folder.metadata().map_or(0, |found| found.uid());
             owner != 0 && owner == geteuid().as_raw()
         };
-        let sibling = own_group.parent().filter(delegated).and_then(Self::in_folder);
+        let sibling = own_group.parent().filter(delegated).and_then(Self::create_in);
         sibling.filter(Self::is_limiting).or(below)
     }
 
-    fn in_folder(parent: &Path) -> Option<Self> {
+    fn create_in(parent: &Path) -> Option<Self> {
         sweep(parent);
-        let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
+        let folder = parent.join(format!("{FOLDER_PREFIX}{}", std::process::id()));
         fs::create_dir(&folder).ok()?;
         let owner = lock(&folder);
         let Some(owner) = owner.filter(|_| folder.join("cgroup.procs").exists()) else {
@@ -182,7 +182,7 @@ fn lock(folder: &Path) -> Option<File> {
 /// Kills the processes in the folders of owners that have ended, and removes the folders.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes());
         if is_ours && let Some(_owner) = lock(&entry.path()) {
             write_existing(&entry.path().join("cgroup.kill"), "1");
             remove(&entry.path());

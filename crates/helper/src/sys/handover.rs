@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// The variable with the descriptor number of the pipe.
 const PIPE_VARIABLE: &str = "AGENTNATIVE_HANDED_OVER";
 /// Minimum capacity of a pipe, even if the user has many of them.
-const MAX_VALUE: usize = 4096;
+const MAX_VALUE_LEN: usize = 4096;
 
 /// See [`take_variable`](crate::take_variable).
 pub(crate) fn take_variable(name: &str) -> Option<OsString> {
@@ -24,7 +24,7 @@ pub(crate) fn take_variable(name: &str) -> Option<OsString> {
         return value.or_else(|| std::env::var_os(name));
     }
     let value = std::env::var_os(name)?;
-    if !value.is_empty() && value.len() <= MAX_VALUE {
+    if !value.is_empty() && value.len() <= MAX_VALUE_LEN {
         // On failure, the variable stays in the environment.
         execute_again(name, &value).unwrap_or_default();
     }
@@ -66,7 +66,7 @@ fn receive_value(number: RawFd) -> io::Result<OsString> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut value = Vec::new();
-    File::open(path)?.take(MAX_VALUE as u64).read_to_end(&mut value)?;
+    File::open(path)?.take(MAX_VALUE_LEN as u64).read_to_end(&mut value)?;
     close(number)?;
     Ok(OsString::from_vec(value))
 }

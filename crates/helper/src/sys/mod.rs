@@ -56,7 +56,7 @@ pub(crate) use kill::{become_reaper, kill_unless_reused, open_pidfd, reap, wait_
 pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
 pub(crate) use mounts::{
-    CopyOnWrite, EMPTY_FOLDER, MACHINE_FOLDER, SHARED_FOLDERS, View, confine_mounts, has_mounts_below,
+    CopyOnWrite, EMPTY_FOLDER, FileView, MACHINE_FOLDER, SHARED_FOLDERS, confine_mounts, has_mounts_below,
     prepare_mounts, present, socket_paths,
 };
 #[cfg(feature = "runtime")]

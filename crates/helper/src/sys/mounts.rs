@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// The files that one run sees.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct View {
+pub(crate) struct FileView {
     /// The folder of all runs.
     pub root: OsString,
     /// Folders of the machine that are empty for the run, except for `visible` and `links`.
@@ -188,7 +188,7 @@ enum MountChange {
 /// Changes the mounts of this process, which must be in the mount and process namespaces of the run and already
 /// confined, to what one run sees. Hides those of `sockets` that are in an exposed folder. Returns whether the run sees
 /// its start folder copy on write, if the view has one.
-pub(crate) fn prepare_mounts(view: &View, sockets: &[PathBuf]) -> io::Result<bool> {
+pub(crate) fn prepare_mounts(view: &FileView, sockets: &[PathBuf]) -> io::Result<bool> {
     let mut plan = MountPlan::new(view);
     plan.add_temporary_folders();
     plan.add_visible()?;
@@ -205,7 +205,7 @@ pub(crate) fn prepare_mounts(view: &View, sockets: &[PathBuf]) -> io::Result<boo
 
 /// The changes for a run, collected before any of them is made.
 struct MountPlan<'v> {
-    view: &'v View,
+    view: &'v FileView,
     machine: PathBuf,
     empty: PathBuf,
     masked: Vec<&'v Path>,
@@ -216,7 +216,7 @@ struct MountPlan<'v> {
 
 impl<'v> MountPlan<'v> {
     /// Starts with the masks and the symbolic links in them.
-    fn new(view: &'v View) -> Self {
+    fn new(view: &'v FileView) -> Self {
         let root = Path::new(&view.root);
         let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
         let links = view.links.iter().map(|(path, to)| (PathBuf::from(path), MountChange::Link(to.into())));
@@ -334,7 +334,7 @@ fn apply_changes(mut changes: Vec<(PathBuf, MountChange)>) -> io::Result<()> {
 }
 
 /// Mounts the terminals and the processes of the namespaces of this process.
-fn mount_kernel_files(view: &View) -> io::Result<()> {
+fn mount_kernel_files(view: &FileView) -> io::Result<()> {
     let options = c"newinstance,ptmxmode=0666,mode=0620";
     mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;

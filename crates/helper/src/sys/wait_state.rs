@@ -103,7 +103,7 @@ impl WaitState {
     }
 
     /// Returns what the run was doing between an earlier state and this one.
-    pub fn since(&self, before: &Self) -> Waiting {
+    pub fn activity_since(&self, before: &Self) -> Waiting {
         if self.stopped {
             Waiting::Stopped
         } else if let Some(input) = self.input {
