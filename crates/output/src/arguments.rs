@@ -1,4 +1,4 @@
-//! Arguments that clap did not take: what to answer, and in which format.
+//! Errors of clap, and the options of command lines that clap rejects.
 
 use agentnative_contract::OutputFormat;
 use agentnative_contract::error::{Error, Result};
@@ -8,8 +8,8 @@ use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
-/// What clap says when it gives no arguments: the text of the help or of the version. All else is an error
-/// of usage: the first paragraph is the message; the tips, else the usage, are the hint.
+/// Returns the text of help or version if clap stopped for that. Everything else is a usage error: its first paragraph
+/// becomes the message; its tips, or else the usage, become the hint.
 pub fn clap_error(error: &clap::Error) -> Result<String> {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
@@ -22,8 +22,8 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
             text.lines().find(|line| line.starts_with("Usage: ")).unwrap_or("--help shows what is expected");
         return Err(Error::usage("missing subcommand").hint(usage));
     }
-    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut paragraphs = text.split("\n\n").map(flat).filter(|paragraph| !paragraph.is_empty());
+    let join_words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut paragraphs = text.split("\n\n").map(join_words).filter(|paragraph| !paragraph.is_empty());
     let message = paragraphs.next().unwrap_or_default();
     let rest: Vec<String> = paragraphs.collect();
     let tips: Vec<&str> = rest.iter().filter_map(|paragraph| paragraph.strip_prefix("tip: ")).collect();
@@ -36,33 +36,33 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
     Err(Error::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint))
 }
 
-/// Reads a whole number within a range: the value parser of an option.
+/// Returns a value parser for an integer within a range.
 pub fn whole_number<N: Display + FromStr + PartialOrd>(
     range: impl RangeBounds<N> + Clone + Send + Sync + 'static,
 ) -> impl Fn(&str) -> std::result::Result<N, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| match (range.start_bound(), range.end_bound()) {
-            (Bound::Included(least), Bound::Included(most)) => {
-                format!("expected a whole number from {least} to {most}")
+            (Bound::Included(min), Bound::Included(max)) => {
+                format!("expected a whole number from {min} to {max}")
             }
-            (Bound::Included(least), _) => format!("expected a whole number of at least {least}"),
+            (Bound::Included(min), _) => format!("expected a whole number of at least {min}"),
             _ => "expected a whole number".to_owned(),
         })
     }
 }
 
-/// The format that arguments ask for which clap did not take: an error is written in it.
+/// Returns the output format that rejected arguments select, for the error.
 pub fn asked_format(args: &[OsString]) -> OutputFormat {
-    let asked = |format: OutputFormat| {
+    let selected = |format: OutputFormat| {
         let alias = format!("--{}", format.name());
         asked_values(args, "--output").any(|value| value == format.name())
             || format.is_json() && before_separator(args).any(|word| word == alias)
     };
-    OutputFormat::ALL.into_iter().rev().find(|format| asked(*format)).unwrap_or_default()
+    OutputFormat::ALL.into_iter().rev().find(|format| selected(*format)).unwrap_or_default()
 }
 
-/// The values that such arguments give to a long option, as `--option VALUE` or `--option=VALUE`.
+/// Returns the values of a long option in rejected arguments, as `--option VALUE` or `--option=VALUE`.
 pub fn asked_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = &'a str> {
     let pairs = before_separator(args).zip(before_separator(args).skip(1).map(Some).chain([None]));
     pairs.filter_map(move |(word, next)| match word.strip_prefix(option)? {
@@ -71,7 +71,7 @@ pub fn asked_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<
     })
 }
 
-/// The arguments after the program's name, up to `--`.
+/// Returns the arguments after the name of the program, up to `--`.
 fn before_separator(args: &[OsString]) -> impl Iterator<Item = &str> {
     args.iter().skip(1).take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str())
 }

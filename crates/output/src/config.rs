@@ -1,45 +1,45 @@
-//! How this program's own output looks, decided once at the start.
+//! Configuration of the output: format, colour and width.
 
 use agentnative_contract::OutputFormat;
 use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-/// Line width where standard output is no terminal.
+/// Line width if stdout is not a terminal.
 pub const DEFAULT_WIDTH: usize = 100;
-/// Narrower terminals are written to as if they had this width.
+/// Minimum line width, also for narrower terminals.
 const MIN_WIDTH: usize = 40;
 
-/// The `--color` flag.
+/// Value of the option `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ColorChoice {
-    /// On a terminal, unless the environment says otherwise.
+    /// Colour on a terminal, unless the environment decides otherwise.
     #[default]
     Auto,
-    /// Always.
+    /// Always colour.
     Always,
-    /// Never.
+    /// Never colour.
     Never,
 }
 
-/// The environment variables that decide about colour.
+/// Values of the environment variables that control colour.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ColorEnv<'a> {
-    /// `NO_COLOR`: not empty means no.
+    /// `NO_COLOR`: no colour if it is not empty.
     pub no_color: Option<&'a OsStr>,
-    /// `FORCE_COLOR`: `0` and `false` mean no, all else that is not empty means yes.
+    /// `FORCE_COLOR`: no colour for `0` and `false`, colour for any other value that is not empty.
     pub force_color: Option<&'a OsStr>,
-    /// `CLICOLOR_FORCE`: neither empty nor `0` means yes.
+    /// `CLICOLOR_FORCE`: colour unless it is empty or `0`.
     pub clicolor_force: Option<&'a OsStr>,
-    /// `CLICOLOR`: `0` means no on a terminal.
+    /// `CLICOLOR`: no colour on a terminal for `0`.
     pub clicolor: Option<&'a OsStr>,
-    /// `TERM`: `dumb` means no.
+    /// `TERM`: no colour for `dumb`.
     pub term: Option<&'a OsStr>,
 }
 
-/// Whether to colour a stream: flag, else `NO_COLOR`, else `FORCE_COLOR`, else `CLICOLOR_FORCE`, else
-/// `CLICOLOR=0` and `TERM=dumb`, else whether the stream is a terminal.
+/// Whether to colour a stream. The first of these decides: the option, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR_FORCE`,
+/// `CLICOLOR=0` or `TERM=dumb`, whether the stream is a terminal.
 pub fn use_color(flag: ColorChoice, env: ColorEnv<'_>, terminal: bool) -> bool {
     let set = |value: Option<&OsStr>| value.is_some_and(|value| !value.is_empty());
     let is = |value: Option<&OsStr>, word: &str| value == Some(OsStr::new(word));
@@ -55,25 +55,25 @@ pub fn use_color(flag: ColorChoice, env: ColorEnv<'_>, terminal: bool) -> bool {
     }
 }
 
-/// How output looks; threaded through everything that writes.
+/// Configuration of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputConfig {
-    /// For people or for programs.
+    /// Output format.
     pub format: OutputFormat,
-    /// Colour on standard output; never in a JSON mode.
+    /// Colour on stdout; false for the JSON formats.
     pub use_color: bool,
-    /// Colour on standard error; never in a JSON mode.
+    /// Colour on stderr; false for the JSON formats.
     pub color_err: bool,
-    /// Only problems and the summary; no diagnostics.
+    /// Print problems and the summary only, without diagnostics.
     pub quiet: bool,
-    /// Draw progress on stderr.
+    /// Show a progress line on stderr.
     pub progress: bool,
-    /// Columns to wrap text at.
+    /// Line width for text, in columns.
     pub width: usize,
 }
 
 impl OutputConfig {
-    /// No colour, no progress, default width: the same on every machine.
+    /// Returns the configuration without colour and progress and with the default width, which is the same everywhere.
     pub const fn plain(format: OutputFormat) -> Self {
         Self {
             format,
@@ -85,8 +85,8 @@ impl OutputConfig {
         }
     }
 
-    /// What the flags ask for, on the streams and in the environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "looks at the streams; writes nothing")]
+    /// Returns the configuration for the given options and the streams and environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "inspects the streams; writes nothing")]
     pub fn detect(format: OutputFormat, color: ColorChoice, quiet: bool) -> Self {
         let var = |name| std::env::var_os(name);
         let names = ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"];
@@ -106,19 +106,19 @@ impl OutputConfig {
     }
 }
 
-/// The columns of stdout as they are now, at least 40; none where it is no terminal, or one that does not say.
-#[expect(clippy::disallowed_methods, reason = "looks at the stream; writes nothing")]
+/// Returns the current width of stdout, at least 40 columns; `None` if it is not a terminal or its width is unknown.
+#[expect(clippy::disallowed_methods, reason = "inspects the stream; writes nothing")]
 pub(super) fn page_width() -> Option<usize> {
-    columns(std::io::stdout()).map(|columns| columns.max(MIN_WIDTH))
+    terminal_columns(std::io::stdout()).map(|columns| columns.max(MIN_WIDTH))
 }
 
-/// The columns of stderr as they are now, however few: a line of progress that breaks cannot be taken away.
-#[expect(clippy::disallowed_methods, reason = "looks at the stream; writes nothing")]
+/// Returns the current width of stderr without a minimum, as a progress line that wraps cannot be cleared.
+#[expect(clippy::disallowed_methods, reason = "inspects the stream; writes nothing")]
 pub(super) fn progress_width() -> Option<usize> {
-    columns(std::io::stderr())
+    terminal_columns(std::io::stderr())
 }
 
-fn columns(terminal: impl AsFd) -> Option<usize> {
+fn terminal_columns(terminal: impl AsFd) -> Option<usize> {
     let columns = usize::from(rustix::termios::tcgetwinsize(terminal).ok()?.ws_col);
     (columns > 0).then_some(columns)
 }

@@ -1,4 +1,4 @@
-//! What a command gives, written in the format that was asked for.
+//! Writes the result of a command in the selected format.
 
 use super::{Cell, Output, Page};
 use agentnative_contract::OutputFormat;
@@ -18,7 +18,7 @@ impl<O: Write, E: Write> Output<O, E> {
         self.emit_records(command, true, rows, rows, |page| page.table(0, rows.iter().map(Row::cells)))
     }
 
-    /// Writes what a command gives: a page of text, the document of json, or one record of jsonl.
+    /// Writes the result of a command: text from `page`, one JSON document, or one record of JSON Lines.
     pub fn emit<T: Serialize + ?Sized>(
         &mut self,
         command: &str,
@@ -29,7 +29,7 @@ impl<O: Write, E: Write> Output<O, E> {
         self.emit_records(command, ok, data, [data], page)
     }
 
-    /// The same, where jsonl has other records than one of all data.
+    /// Writes the result of a command like [`Output::emit`], with the given records for JSON Lines.
     pub fn emit_records<T: Serialize + ?Sized, R: Serialize>(
         &mut self,
         command: &str,
@@ -44,8 +44,8 @@ impl<O: Write, E: Write> Output<O, E> {
         }
     }
 
-    /// Writes a part of what a command gives while it still works, as text or as records; json has one
-    /// document at the end.
+    /// Writes a part of the result of a running command, as text or records. Writes nothing in the format json, which has
+    /// one document at the end.
     pub fn stream<R: Serialize>(
         &mut self,
         records: impl IntoIterator<Item = R>,
@@ -55,9 +55,9 @@ impl<O: Write, E: Write> Output<O, E> {
             OutputFormat::Json => Ok(()),
             OutputFormat::Jsonl => records.into_iter().try_for_each(|record| self.record(&record)),
             OutputFormat::Text => {
-                let mut text = Page::new(self.current_config());
-                page(&mut text);
-                match (text.verbatim, text.finish()) {
+                let mut output = Page::new(self.current_config());
+                page(&mut output);
+                match (output.verbatim, output.finish()) {
                     (_, text) if text.is_empty() => Ok(()),
                     (true, text) => self.verbatim(text.as_bytes()),
                     (false, text) => self.text(&text),

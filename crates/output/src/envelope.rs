@@ -1,4 +1,4 @@
-//! The shapes that every subcommand's JSON shares: the envelope and the error object.
+//! The envelope and the error object, which the JSON output of all subcommands shares.
 
 use agentnative_contract::error::{Error, ErrorKind, Issue};
 use schemars::JsonSchema;

@@ -1,5 +1,4 @@
-//! JSON that is safe to look at: what a terminal may never be sent is `\u`-escaped, so nothing is
-//! lost.
+//! Serialises JSON that is safe for a terminal: unsafe characters are escaped as `\u`, so nothing is lost.
 
 use agentnative_contract::error::{Error, Result};
 use serde::Serialize;
@@ -7,8 +6,8 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io::{self, Write};
 use strict_json::sanitize::{command_starts, is_unsafe};
 
-/// One line of JSON without a line feed; an error when `value` has a map whose keys are no strings, or its
-/// own serialisation fails.
+/// Serialises `value` as one line of JSON, without a line feed. Fails if `value` has a map whose keys are not strings, or
+/// if its serialisation fails.
 pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let mut out = Vec::new();
     value
@@ -17,12 +16,12 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     Ok(String::from_utf8(out).expect("the serializer writes whole characters"))
 }
 
-/// JSON over lines for people to read, with a line feed at its end. Between its strings there is nothing
-/// to escape. An error as of [`to_string`].
+/// Serialises `value` as indented JSON, with a line feed at its end. Fails like [`to_string`].
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::general(format!("cannot write as JSON: {error}")))?;
     let mut out = Vec::new();
+    // Nothing between the strings needs to be escaped.
     for line in text.lines() {
         // Writing to memory cannot fail.
         let _ = SafeFormatter.write_string_fragment(&mut out, line);
@@ -37,17 +36,17 @@ struct SafeFormatter;
 impl Formatter for SafeFormatter {
     fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
         let mut hashes = command_starts(text).filter(|at| text[*at..].starts_with('#')).peekable();
-        let mut done = 0;
+        let mut written = 0;
         for (at, c) in text.char_indices() {
             if hashes.next_if_eq(&at).is_none() && !is_unsafe(c) {
                 continue;
             }
-            CompactFormatter.write_string_fragment(writer, &text[done..at])?;
+            CompactFormatter.write_string_fragment(writer, &text[written..at])?;
             for unit in c.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
             }
-            done = at + c.len_utf8();
+            written = at + c.len_utf8();
         }
-        CompactFormatter.write_string_fragment(writer, &text[done..])
+        CompactFormatter.write_string_fragment(writer, &text[written..])
     }
 }

@@ -1,8 +1,7 @@
-//! Everything that this program writes to standard output and standard error.
+//! Writes the output of agentnative's programs to stdout and stderr.
 #![doc = include_str!("../README.md")]
 //!
-//! Whatever is written passes the sanitiser on the way: text in [`Output`] itself, JSON in
-//! [`json::to_string`].
+//! All output is sanitised: text in [`Output`], JSON in [`json::to_string`].
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
@@ -35,16 +34,15 @@ use std::io::{self, ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// When a log gets the first line of progress: a command that is quick writes none.
-const FIRST_LOG: Duration = Duration::from_secs(10);
-/// How long after a line of progress a log gets the next.
-const NEXT_LOG: Duration = Duration::from_secs(30);
+/// Time until progress is first written to a log; quick commands write none.
+const FIRST_LOG_DELAY: Duration = Duration::from_secs(10);
+/// Time between two lines of progress in a log.
+const LOG_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The two streams of this process.
+/// The stdout and stderr of a program.
 ///
-/// A closed standard output is no error: what is written afterwards goes nowhere, and
-/// [`Output::is_closed`] says so. Where it cannot be written for another reason, that is a general error
-/// of whatever writes to it. Standard error is best effort.
+/// If the consumer closes stdout, that is not an error: later output is discarded, and [`Output::is_closed`] returns true.
+/// Any other failed write to stdout is a write error, once. Failed writes to stderr are ignored.
 #[derive(Debug)]
 pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     config: OutputConfig,
@@ -52,18 +50,18 @@ pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     err: E,
     closed: bool,
     progress_shown: bool,
-    /// When the last line of progress was written to a log, since the work began.
-    logged: Option<Duration>,
-    /// Tells how wide the terminal of stdout is now: people change that while a command works.
+    /// Time of the last line of progress in a log, since the work began.
+    last_logged: Option<Duration>,
+    /// Returns the current width of stdout, which can change while a command runs.
     measure: fn() -> Option<usize>,
-    /// The same of stderr, where progress is drawn.
+    /// Returns the current width of stderr.
     measure_err: fn() -> Option<usize>,
-    /// Fails where what is written to stdout would be lost.
+    /// Fails if output to stdout would be lost.
     check: fn() -> io::Result<()>,
 }
 
 impl Output {
-    /// The real streams. They are not held locked, so a panic in another thread can still speak.
+    /// Creates the output to stdout and stderr. They are not locked, so that another thread can still print a panic.
     #[expect(clippy::disallowed_methods, reason = "the one place that writes to the streams")]
     pub fn new(config: OutputConfig) -> Self {
         Self {
@@ -75,8 +73,7 @@ impl Output {
         }
     }
 
-    /// Writes text for other tools just as it is, with a last line feed; a terminal gets it as
-    /// [`Output::text`] would write it.
+    /// Writes text for other tools unchanged, with a final line feed. On a terminal, writes it like [`Output::text`].
     pub fn raw(&mut self, text: &str) -> Result<()> {
         if self.out.is_terminal() {
             return self.text(text);
@@ -87,14 +84,14 @@ impl Output {
 }
 
 impl Output {
-    /// Whether somebody can be asked: in text mode, where standard input and standard error are terminals.
+    /// Whether the user can be asked: the format is text, and stdin and stderr are terminals.
     pub fn can_ask(&self) -> bool {
         self.config.format == OutputFormat::Text && std::io::stdin().is_terminal() && self.err.is_terminal()
     }
 }
 
 impl<O: Write, E: Write> Output<O, E> {
-    /// Other sinks in the place of standard output and standard error.
+    /// Creates an output that writes to `out` and `err` instead of stdout and stderr.
     pub const fn with(config: OutputConfig, out: O, err: E) -> Self {
         let (measure, measure_err): (fn() -> _, fn() -> _) = (|| None, || None);
         let check = || Ok(());
@@ -104,43 +101,43 @@ impl<O: Write, E: Write> Output<O, E> {
             err,
             closed: false,
             progress_shown: false,
-            logged: None,
+            last_logged: None,
             measure,
             measure_err,
             check,
         }
     }
 
-    /// How output looks now: as wide as the terminal is at this moment.
+    /// Returns the configuration with the current width of the terminal.
     pub fn current_config(&mut self) -> &OutputConfig {
         self.config.width = (self.measure)().unwrap_or(self.config.width);
         &self.config
     }
 
-    /// How output looks.
+    /// Returns the configuration.
     pub const fn config(&self) -> &OutputConfig {
         &self.config
     }
 
-    /// Whether the reader of standard output has gone, so that further work for it is in vain.
+    /// Whether the consumer has closed stdout or a write has failed, so that further output is discarded.
     pub const fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Writes the one document of `--output json`: envelope and line feed.
+    /// Writes the document of `--output json`: the envelope and a line feed.
     pub fn document<T: Serialize + ?Sized>(&mut self, command: &str, ok: bool, data: &T) -> Result<()> {
         let line = to_string(&Envelope { ok, command: command.to_owned(), data })? + "\n";
         self.verbatim(line.as_bytes())
     }
 
-    /// Writes one line of `--output jsonl`, at once.
+    /// Writes one record of `--output jsonl` and flushes it.
     pub fn record<T: Serialize + ?Sized>(&mut self, record: &T) -> Result<()> {
         let line = to_string(record)? + "\n";
         self.verbatim(line.as_bytes())
     }
 
-    /// Writes rendered text, such as a finished [`Page`]. Only colours of ours get through, and no
-    /// line is a command to a CI log reader. A last line feed is added where there is none.
+    /// Writes rendered text, such as a finished [`Page`]. Escape sequences other than colours and CI commands are escaped. A
+    /// final line feed is added if it is missing.
     pub fn text(&mut self, text: &str) -> Result<()> {
         let mut safe = gate(text, self.config.use_color);
         if !safe.is_empty() && !safe.ends_with('\n') {
@@ -149,11 +146,10 @@ impl<O: Write, E: Write> Output<O, E> {
         self.verbatim(safe.as_bytes())
     }
 
-    /// Writes an error to standard error: plain lines in text mode, one JSON line else. Exiting is
-    /// the caller's.
+    /// Writes an error to stderr: as text, or as one line of JSON in the JSON formats. Does not exit.
     pub fn error(&mut self, error: &Error) {
         if self.config.format.is_json() {
-            // Strings and numbers only, which cannot fail to serialise.
+            // Cannot fail, as the object has strings and numbers only.
             if let Ok(line) = to_string(&ErrorObject::from(error)) {
                 self.write_err(&(line + "\n"));
             }
@@ -162,47 +158,46 @@ impl<O: Write, E: Write> Output<O, E> {
         self.write_err(&error_text(error, self.config.color_err));
     }
 
-    /// Writes a plain line to standard error, in text mode and unless quiet.
+    /// Writes a line to stderr, if the format is text and the output is not quiet.
     pub fn diagnostic(&mut self, line: &str) {
         if self.config.format == OutputFormat::Text && !self.config.quiet {
             self.write_err(&(gate(line, false) + "\n"));
         }
     }
 
-    /// Asks a person at the terminal: no line feed follows.
+    /// Writes a question to stderr, without a line feed.
     pub fn question(&mut self, question: &str) {
         self.write_err(&gate(question, false));
     }
 
-    /// Tells how far the work is that began `elapsed` ago. On a terminal `line` takes the place of the last
-    /// one; it is cut to the width, and gone before anything else is written. A log gets a diagnostic now and
-    /// then: the first after ten seconds, the next after half a minute each.
+    /// Reports the progress of work that began `elapsed` ago. On a terminal, `line` replaces the last progress line, is cut
+    /// to the width, and is cleared before other output. Otherwise it is a diagnostic, first after ten seconds and then
+    /// every 30 seconds.
     pub fn progress(&mut self, elapsed: Duration, line: &str) {
         if self.config.progress {
             let width = (self.measure_err)().unwrap_or(self.config.width);
             let line = sanitize::capped(line, width.saturating_sub(1));
             self.progress_shown = true;
             self.raw_err(&format!("\r\x1b[K{line}"));
-        } else if elapsed >= self.last_log(elapsed).map_or(FIRST_LOG, |last| last + NEXT_LOG) {
-            self.logged = Some(elapsed);
+        } else if elapsed >= self.last_log(elapsed).map_or(FIRST_LOG_DELAY, |last| last + LOG_INTERVAL) {
+            self.last_logged = Some(elapsed);
             self.diagnostic(line);
         }
     }
 
-    /// When the last line of progress of this work was written to a log; a clock that went back is that of
-    /// other work.
+    /// Returns the time of the last line of progress in a log. A time after `elapsed` belongs to other work.
     fn last_log(&self, elapsed: Duration) -> Option<Duration> {
-        self.logged.filter(|last| *last <= elapsed)
+        self.last_logged.filter(|last| *last <= elapsed)
     }
 
-    /// Takes the progress line away.
+    /// Clears the progress line.
     pub fn clear_progress(&mut self) {
         if std::mem::take(&mut self.progress_shown) {
             self.raw_err("\r\x1b[K");
         }
     }
 
-    /// Writes bytes of our own making just as they are: a schema, a completion script.
+    /// Writes trusted bytes unchanged, such as a schema or a completion script.
     pub fn verbatim(&mut self, bytes: &[u8]) -> Result<()> {
         self.clear_progress();
         if self.closed || bytes.is_empty() {
@@ -227,12 +222,12 @@ impl<O: Write, E: Write> Output<O, E> {
     }
 
     fn raw_err(&mut self, text: &str) {
-        // Where standard error is gone there is nobody left to tell.
+        // A failed write to stderr cannot be reported.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
 }
 
-/// An error as people read it: its message, its issues with their places, and its hint, sanitised.
+/// Returns an error as sanitised text: its message, its issues with their positions, and its hint.
 pub fn error_text(error: &Error, color: bool) -> String {
     let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
     for issue in &error.issues {
@@ -252,7 +247,7 @@ pub fn error_text(error: &Error, color: bool) -> String {
     gate(&lines, color)
 }
 
-/// The last thing that text passes: see [`sanitize::rendered`] and [`sanitize::break_commands`].
+/// Sanitises rendered text before it is written: see [`sanitize::rendered`] and [`sanitize::break_commands`].
 pub fn gate(text: &str, color: bool) -> String {
     sanitize::break_commands(&sanitize::rendered(text, color)).into_owned()
 }

@@ -1,41 +1,41 @@
-//! Building blocks of text output: colours, wrapping, aligned tables.
+//! Pages of text output: colours, wrapping, aligned tables.
 
 use super::OutputConfig;
 use owo_colors::{OwoColorize as _, Style};
 use strict_json::sanitize;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Narrowest last column of a table that is still wrapped beside the others.
+/// Minimum width of the last column of a table; if there is less space, it goes below the others.
 const MIN_LAST_COLUMN: usize = 24;
-/// Spaces between two columns.
+/// Number of spaces between two columns.
 const GAP: usize = 2;
-/// Spaces before the last piece of a flow.
+/// Number of spaces before the tail of a flow.
 const TAIL_GAP: usize = 3;
-/// A tab is drawn as this many spaces.
+/// The spaces that replace a tab.
 const TAB: &str = "    ";
 
-/// What a piece of text means; its colour follows. The words alone must be enough.
+/// Meaning of a text, which determines its colour. The text must be clear without the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
-    /// No colour.
+    /// Ordinary text, without a colour.
     #[default]
     Plain,
     /// A heading or a name.
     Strong,
-    /// Of less interest.
+    /// Secondary text.
     Dim,
-    /// Something holds.
+    /// Success.
     Good,
-    /// Something must be mended.
+    /// An error, which must be fixed.
     Bad,
-    /// Something should be mended.
+    /// A warning, which should be fixed.
     Warn,
-    /// Something is open.
+    /// A hint or an undecided result.
     Open,
 }
 
 impl Tone {
-    /// `text` in the colour of the tone, when `color` is set.
+    /// Returns `text` in the colour of the tone, if `color` is set.
     pub fn paint(self, text: &str, color: bool) -> String {
         let style = match self {
             Self::Plain => return text.to_owned(),
@@ -50,7 +50,7 @@ impl Tone {
     }
 }
 
-/// One cell of a table, or one piece of a line: safe text and its tone.
+/// A cell of a table or a part of a line: sanitised text with a tone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     text: String,
@@ -58,7 +58,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell; `text` passes the sanitiser and is one line.
+    /// Creates a cell; `text` is sanitised and becomes one line.
     pub fn new(tone: Tone, text: impl AsRef<[u8]>) -> Self {
         Self { text: sanitize::line(text), tone }
     }
@@ -79,7 +79,7 @@ impl Cell {
     }
 }
 
-/// Text output under construction. All that is added passes the sanitiser.
+/// Builder of text output. Added text is sanitised, except in [`Page::text`] and [`Page::verbatim`].
 #[derive(Debug)]
 pub struct Page {
     out: String,
@@ -88,69 +88,68 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty page for standard output.
+    /// Creates an empty page for stdout.
     pub const fn new(config: &OutputConfig) -> Self {
         Self { out: String::new(), config: *config, verbatim: false }
     }
 
-    /// How the page looks.
+    /// Returns the configuration.
     pub const fn config(&self) -> &OutputConfig {
         &self.config
     }
 
-    /// The rendered text, ready for [`super::Output::text`].
+    /// Returns the rendered text for [`super::Output::text`].
     pub fn finish(self) -> String {
         self.out
     }
 
-    /// Text that is rendered already.
+    /// Adds text that is already rendered.
     pub fn text(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
-    /// Makes the page text of our own making that is written just as it is: a schema, a completion
-    /// script.
+    /// Adds trusted text and marks the page to be written unchanged, such as a schema or a completion script.
     pub fn verbatim(&mut self, text: &str) {
         self.out.push_str(text);
         self.verbatim = true;
     }
 
-    /// An empty line, unless the page is empty or ends in one.
+    /// Adds an empty line, unless the page is empty or ends in one.
     pub fn blank(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
     }
 
-    /// A heading after an empty line.
+    /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: &str) {
         self.blank();
         self.line(0, &[Cell::strong(text)]);
     }
 
-    /// One line of cells, put together without gaps and never wrapped.
+    /// Adds one line of cells without gaps, which is not wrapped.
     pub fn line(&mut self, indent: usize, cells: &[Cell]) {
         self.push(indent, cells);
         self.end_line();
     }
 
-    /// Wrapped text. Its line feeds stay; lines that begin with white space are kept as they are.
+    /// Adds wrapped text. Its line feeds stay; lines that begin with a space are not wrapped.
     pub fn paragraph(&mut self, indent: usize, text: impl AsRef<[u8]>) {
         self.labelled(indent, &Cell::plain(""), text);
     }
 
-    /// Wrapped text after a label such as `help: `; the following lines stand under its first word.
+    /// Adds wrapped text after a label such as `help: `; later lines are indented to the first word.
     pub fn labelled(&mut self, indent: usize, label: &Cell, text: impl AsRef<[u8]>) {
         let hang = " ".repeat(label.text.width());
         self.hanging(indent, std::slice::from_ref(label), &[Cell::plain(&hang)], text);
     }
 
-    /// Wrapped text whose first line comes after `first` and the others after `others`, which is of
-    /// the same width.
+    /// Adds wrapped text whose first line follows the cells `first`, and whose other lines follow the cells `others` of the
+    /// same width.
     pub fn hanging(&mut self, indent: usize, first: &[Cell], others: &[Cell], text: impl AsRef<[u8]>) {
-        let lead = indent + first.iter().map(|cell| cell.text.width()).sum::<usize>();
+        let label_width = indent + first.iter().map(|cell| cell.text.width()).sum::<usize>();
         let text = sanitize::text(text).replace('\t', TAB);
-        let lines = wrap(text.trim_end(), self.config.width.saturating_sub(lead).max(MIN_LAST_COLUMN));
+        let lines = wrap(text.trim_end(), self.config.width.saturating_sub(label_width).max(MIN_LAST_COLUMN));
         for (nth, line) in lines.iter().enumerate() {
             self.push(indent, if nth == 0 { first } else { others });
             self.out.push_str(line);
@@ -158,8 +157,8 @@ impl Page {
         }
     }
 
-    /// Cells put together without gaps and wrapped at their spaces; the lines after the first begin `hang` columns
-    /// further right. The tail is not broken: it ends the last line where there is room, else it is a line.
+    /// Adds cells without gaps, wrapped at their spaces; lines after the first are indented by `hang` more columns. The tail
+    /// is not wrapped: it ends the last line if it fits, otherwise it is a line.
     pub fn flow(&mut self, indent: usize, hang: usize, cells: &[Cell], tail: Option<&Cell>) {
         let width = self.config.width;
         let mut lines: Vec<Vec<Cell>> = vec![Vec::new()];
@@ -196,7 +195,7 @@ impl Page {
         }
     }
 
-    /// Text as it stands, such as an example; tabs are drawn as spaces.
+    /// Adds text without wrapping, such as an example; tabs become spaces.
     pub fn block(&mut self, indent: usize, text: impl AsRef<[u8]>) {
         for line in sanitize::text(text).replace('\t', TAB).lines() {
             self.push(indent, &[]);
@@ -205,8 +204,7 @@ impl Page {
         }
     }
 
-    /// Rows in aligned columns. The last column wraps, beside the others or, where there is too
-    /// little room, under them.
+    /// Adds rows in aligned columns. The last column is wrapped, or moved below the others if there is not enough space.
     pub fn table(&mut self, indent: usize, rows: impl IntoIterator<Item = Vec<Cell>>) {
         let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -216,7 +214,8 @@ impl Page {
                 *width = cell.text.width().max(*width);
             }
         }
-        let lead = |columns: usize| indent + widths.iter().take(columns).map(|w| w + GAP).sum::<usize>();
+        let start_of_column =
+            |columns: usize| indent + widths.iter().take(columns).map(|w| w + GAP).sum::<usize>();
         for row in &rows {
             let Some((last, others)) = row.split_last() else { continue };
             self.push(indent, &[]);
@@ -224,15 +223,15 @@ impl Page {
                 self.push(0, std::slice::from_ref(cell));
                 self.out.push_str(&" ".repeat(width - cell.text.width() + GAP));
             }
-            let mut hang = lead(others.len());
-            let mut room = self.config.width.saturating_sub(hang);
-            if room < MIN_LAST_COLUMN && last.text.width() > room {
+            let mut hang = start_of_column(others.len());
+            let mut available = self.config.width.saturating_sub(hang);
+            if available < MIN_LAST_COLUMN && last.text.width() > available {
                 self.end_line();
                 hang = indent + 2 * GAP;
-                room = self.config.width.saturating_sub(hang).max(MIN_LAST_COLUMN);
+                available = self.config.width.saturating_sub(hang).max(MIN_LAST_COLUMN);
                 self.out.push_str(&" ".repeat(hang));
             }
-            for (nth, line) in wrap(&last.text, room).iter().enumerate() {
+            for (nth, line) in wrap(&last.text, available).iter().enumerate() {
                 if nth > 0 {
                     self.out.push_str(&" ".repeat(hang));
                 }
@@ -242,7 +241,7 @@ impl Page {
         }
     }
 
-    /// Adds white space and cells to the line.
+    /// Appends indentation and cells to the current line.
     fn push(&mut self, indent: usize, cells: &[Cell]) {
         self.out.push_str(&" ".repeat(indent));
         for cell in cells {
@@ -250,15 +249,15 @@ impl Page {
         }
     }
 
-    /// Ends the line, without white space at its end.
+    /// Ends the line and removes trailing spaces.
     fn end_line(&mut self) {
         self.out.truncate(self.out.trim_end_matches(' ').len());
         self.out.push('\n');
     }
 }
 
-/// The lines of `text` in at most `width` columns; a longer word is a line of its own. There is at
-/// least one line. What follows in an item of a list stands under its first word.
+/// Wraps `text` to at most `width` columns; a longer word becomes one line. Returns at least one line. Later lines of a list
+/// item are indented to its first word.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
@@ -283,12 +282,12 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Columns that one character takes.
+/// Returns the number of columns of a character.
 pub fn columns(c: char) -> usize {
     if c == '\t' { TAB.len() } else { c.width().unwrap_or(0) }
 }
 
-/// `text` as it is drawn, tabs as spaces.
+/// Replaces tabs by spaces.
 pub fn expand_tabs(text: &str) -> String {
     text.replace('\t', TAB)
 }
