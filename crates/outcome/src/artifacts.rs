@@ -49,8 +49,8 @@ impl Artifacts {
         }
     }
 
-    /// Updates the operation of a file from other evidence, such as a file watcher. Unknown files are ignored, as others
-    /// than the run may have changed them.
+    /// Updates the operation of a file from other evidence, such as a file watcher. Unknown files are ignored, as
+    /// others than the run may have changed them.
     pub(super) fn refine(&mut self, path: &str, operation: Operation) {
         if let Some(index) = self.index.get(path) {
             let known = &mut self.list[*index].1;

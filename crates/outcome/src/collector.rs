@@ -40,8 +40,8 @@ impl Collector {
     /// Reads a stream to its end, in constant memory. Several streams of the same run may be read one after the other.
     /// Warnings about lines begin with `name`, unless it is empty.
     ///
-    /// [`Collector::outcome`] may be called during the read, for instance by the reader. Fails only if the reader fails;
-    /// the events before the error are collected.
+    /// [`Collector::outcome`] may be called during the read, for instance by the reader. Fails only if the reader
+    /// fails; the events before the error are collected.
     pub fn read(&self, input: impl Read, name: &str) -> io::Result<()> {
         self.inner.borrow_mut().state.all_sessions().iter_mut().for_each(Session::next_file);
         self.read_stream(input, name)
@@ -91,8 +91,8 @@ impl Collector {
         Ok(())
     }
 
-    /// Reads stderr to its end: text with events in it. If the run failed and no event has the reason, the last lines of
-    /// the text become the error.
+    /// Reads stderr to its end: text with events in it. If the run failed and no event has the reason, the last lines
+    /// of the text become the error.
     pub fn read_stderr(&self, input: impl Read) -> io::Result<()> {
         let text = |line: &[u8]| self.inner.borrow_mut().state.stderr_tail.push(line);
         stderr::read(input, |object| self.read_object(object), text)

@@ -7,8 +7,8 @@ macro_rules! fields {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Field { $($field,)+ }
 
-        /// The paths of each field: keys separated by dots. The first may be an alias of [`ALIASES`]; `*` stands for each
-        /// element of an array. If an event has several paths of a field, the last one counts.
+        /// The paths of each field: keys separated by dots. The first may be an alias of [`ALIASES`]; `*` stands for
+        /// each element of an array. If an event has several paths of a field, the last one counts.
         pub(super) const FIELDS: &[(Field, &[&str])] = &[$((Field::$field, &[$($path),+]),)+];
     };
 }

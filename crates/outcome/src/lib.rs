@@ -1,17 +1,18 @@
 //! Summarises the event stream of an agent as one [`RunOutcome`].
 #![doc = include_str!("../README.md")]
 //!
-//! The mapping follows the document on opencode's JSON output, except where real streams contradict it: a call whose part
-//! is updated five times is one call, a file counts as created or deleted only if an event shows it, and a run without
-//! known events is not a success. The first known event determines the [`Dialect`]. If a stream has several sessions, the
-//! outermost parent is the main one.
+//! The mapping follows the document on opencode's JSON output, except where real streams contradict it: a call whose
+//! part is updated five times is one call, a file counts as created or deleted only if an event shows it, and a run
+//! without known events is not a success. The first known event determines the [`Dialect`]. If a stream has several
+//! sessions, the outermost parent is the main one.
 //!
-//! Streams are read in constant memory: only the outcome grows, and the steps if they are kept for an export. Parts that
-//! are not needed are skipped. Lines that cannot be read are skipped with a warning; incomplete data is never an error.
+//! Streams are read in constant memory: only the outcome grows, and the steps if they are kept for an export. Parts
+//! that are not needed are skipped. Lines that cannot be read are skipped with a warning; incomplete data is never an
+//! error.
 //!
-//! opencode has many events, of which only some fields are read (`event_fields`, `fields`). The events of other agents are
-//! built as values (`event_builder`) and read with `json`. Each dialect has one file with a mapper, which is listed in
-//! `mappers`. Shared state is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
+//! opencode has many events, of which only some fields are read (`event_fields`, `fields`). The events of other agents
+//! are built as values (`event_builder`) and read with `json`. Each dialect has one file with a mapper, which is listed
+//! in `mappers`. Shared state is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod arithmetic;
@@ -110,8 +111,8 @@ pub struct OutcomeOptions {
 
 /// Returns the outcome of a run from the lines of its stream, with [`OutcomeOptions::default`].
 ///
-/// Lines may end in a newline, may be `data:` lines of server-sent events, and need not be UTF-8. This never fails: a line
-/// that cannot be read becomes a warning of the outcome, and a stream without known events becomes a failed run.
+/// Lines may end in a newline, may be `data:` lines of server-sent events, and need not be UTF-8. This never fails: a
+/// line that cannot be read becomes a warning of the outcome, and a stream without known events becomes a failed run.
 ///
 /// [`Collector`] reads from readers, has options, and returns the outcome at any time.
 pub fn outcome<L: AsRef<[u8]>>(lines: impl IntoIterator<Item = L>) -> RunOutcome {

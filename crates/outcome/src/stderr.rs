@@ -40,8 +40,8 @@ impl StderrTail {
     }
 }
 
-/// Reads to the end. Passes each object at the start of a line to `on_object`, which returns whether it is an event, and
-/// each other line to `on_text`.
+/// Reads to the end. Passes each object at the start of a line to `on_object`, which returns whether it is an event,
+/// and each other line to `on_text`.
 pub(super) fn read(
     input: impl Read,
     mut on_object: impl FnMut(&[u8]) -> io::Result<bool>,

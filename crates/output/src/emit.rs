@@ -44,8 +44,8 @@ impl<O: Write, E: Write> Output<O, E> {
         }
     }
 
-    /// Writes a part of the result of a running command, as text or records. Writes nothing in the format json, which has
-    /// one document at the end.
+    /// Writes a part of the result of a running command, as text or records. Writes nothing in the format json, which
+    /// has one document at the end.
     pub fn stream<R: Serialize>(
         &mut self,
         records: impl IntoIterator<Item = R>,

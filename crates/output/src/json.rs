@@ -6,8 +6,8 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io::{self, Write};
 use strict_json::sanitize::{command_starts, is_unsafe};
 
-/// Serialises `value` as one line of JSON, without a line feed. Fails if `value` has a map whose keys are not strings, or
-/// if its serialisation fails.
+/// Serialises `value` as one line of JSON, without a line feed. Fails if `value` has a map whose keys are not strings,
+/// or if its serialisation fails.
 pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let mut out = Vec::new();
     value

@@ -41,8 +41,8 @@ const LOG_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The stdout and stderr of a program.
 ///
-/// If the consumer closes stdout, that is not an error: later output is discarded, and [`Output::is_closed`] returns true.
-/// Any other failed write to stdout is a write error, once. Failed writes to stderr are ignored.
+/// If the consumer closes stdout, that is not an error: later output is discarded, and [`Output::is_closed`] returns
+/// true. Any other failed write to stdout is a write error, once. Failed writes to stderr are ignored.
 #[derive(Debug)]
 pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     config: OutputConfig,
@@ -136,8 +136,8 @@ impl<O: Write, E: Write> Output<O, E> {
         self.verbatim(line.as_bytes())
     }
 
-    /// Writes rendered text, such as a finished [`Page`]. Escape sequences other than colours and CI commands are escaped. A
-    /// final line feed is added if it is missing.
+    /// Writes rendered text, such as a finished [`Page`]. Escape sequences other than colours and CI commands are
+    /// escaped. A final line feed is added if it is missing.
     pub fn text(&mut self, text: &str) -> Result<()> {
         let mut safe = gate(text, self.config.use_color);
         if !safe.is_empty() && !safe.ends_with('\n') {
@@ -170,9 +170,9 @@ impl<O: Write, E: Write> Output<O, E> {
         self.write_err(&gate(question, false));
     }
 
-    /// Reports the progress of work that began `elapsed` ago. On a terminal, `line` replaces the last progress line, is cut
-    /// to the width, and is cleared before other output. Otherwise it is a diagnostic, first after ten seconds and then
-    /// every 30 seconds.
+    /// Reports the progress of work that began `elapsed` ago. On a terminal, `line` replaces the last progress line, is
+    /// cut to the width, and is cleared before other output. Otherwise it is a diagnostic, first after ten seconds and
+    /// then every 30 seconds.
     pub fn progress(&mut self, elapsed: Duration, line: &str) {
         if self.config.progress {
             let width = (self.measure_err)().unwrap_or(self.config.width);

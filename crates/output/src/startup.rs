@@ -9,8 +9,8 @@ pub(super) fn check_stdout() -> io::Result<()> {
     if stdout_was_closed() { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
-/// Sets a stdout that was closed at the start to be closed again when this process executes itself, so that the new process
-/// detects it.
+/// Sets a stdout that was closed at the start to be closed again when this process executes itself, so that the new
+/// process detects it.
 #[expect(clippy::disallowed_methods, reason = "writes nothing")]
 pub fn close_stdout_on_exec() {
     if check_stdout().is_err() {

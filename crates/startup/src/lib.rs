@@ -7,9 +7,9 @@ static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Registers [`check_stdout`] with the loader, which calls the functions of this section before Rust's runtime starts.
 ///
-/// SAFETY: the section is a list of pointers to functions of the C ABI. The loader may pass arguments, which the function
-/// may ignore. The function makes one system call and stores one atomic value: it does not depend on the runtime and cannot
-/// panic.
+/// SAFETY: the section is a list of pointers to functions of the C ABI. The loader may pass arguments, which the
+/// function may ignore. The function makes one system call and stores one atomic value: it does not depend on the
+/// runtime and cannot panic.
 #[used]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]

@@ -87,8 +87,8 @@ impl Path {
 
     /// Moves to the member with the given key; returns false if the object already has this key.
     ///
-    /// `key` is the complete key, or more than 1 KiB of it; `hash` is the hash of the complete key. Keys are compared by
-    /// 64-bit hashes to save memory: the at most 917,504 stored hashes collide in one of 40 million documents.
+    /// `key` is the complete key, or more than 1 KiB of it; `hash` is the hash of the complete key. Keys are compared
+    /// by 64-bit hashes to save memory: the at most 917,504 stored hashes collide in one of 40 million documents.
     pub(super) fn member(&mut self, key: &[u8], hash: u64) -> bool {
         let Some(level) = self.levels.last_mut() else { return true };
         level.has_key = true;

@@ -102,8 +102,8 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// Position of the first wrong byte.
     pub at: Position,
-    /// RFC 6901 pointer of the value that it is in, with keys of the input. Keys over 1 KiB and pointers over 64 KiB are
-    /// cut and end in `…`.
+    /// RFC 6901 pointer of the value that it is in, with keys of the input. Keys over 1 KiB and pointers over 64 KiB
+    /// are cut and end in `…`.
     pub pointer: String,
     /// What was expected and what was found: one line of printable ASCII.
     pub message: String,

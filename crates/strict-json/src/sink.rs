@@ -25,7 +25,8 @@ pub enum Event<'a> {
     Key(Span, &'a str),
     /// A string. After parts of a string over 64 KiB: the rest of it.
     String(Span, &'a str),
-    /// The next part, of up to 64 KiB, of a longer string that begins at this offset. [`Event::String`] ends the string.
+    /// The next part, of up to 64 KiB, of a longer string that begins at this offset. [`Event::String`] ends the
+    /// string.
     StringPart(u64, &'a str),
     /// The text of a number, cut at 4 KiB. May be a spelling of NaN or infinity.
     Number(Span, &'a str),
@@ -66,16 +67,16 @@ pub trait Sink {
     fn wants_key(&mut self, _key: &[u8]) -> bool {
         true
     }
-    /// Whether the sink needs the event of the next string or number. Only called if [`Sink::TEXT`] is true. A sink that
-    /// ignores parts of a document saves their cost in this way; they are still checked.
+    /// Whether the sink needs the event of the next string or number. Only called if [`Sink::TEXT`] is true. A sink
+    /// that ignores parts of a document saves their cost in this way; they are still checked.
     fn wants_text(&self) -> bool {
         true
     }
     /// Receives a problem of the current record, or between records. `kept` is `None` if the summary only counts it.
     fn problem(&mut self, _kind: ProblemKind, _kept: Option<&Problem>) {}
-    /// Returns a tape if the sink accepts the values of a record of JSON Lines at once; [`Sink::begin_record`] must clear
-    /// it. The reader writes a record without problems to the tape, without events. Any other record comes as events:
-    /// the tape is then empty, and [`Sink::begin_record`] may be called a second time before the events.
+    /// Returns a tape if the sink accepts the values of a record of JSON Lines at once; [`Sink::begin_record`] must
+    /// clear it. The reader writes a record without problems to the tape, without events. Any other record comes as
+    /// events: the tape is then empty, and [`Sink::begin_record`] may be called a second time before the events.
     fn tape(&mut self) -> Option<&mut Tape> {
         None
     }

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use super::pointer::unescape_token;
 use super::{Event, JsonType, ReadOptions, Sink, Span, read_document};
 
-/// Returns the byte range of the value that an RFC 6901 pointer names in a document; `None` if there is no such value or
-/// the pointer is invalid. Of members with the same key, the last one counts, as in [`super::read_value`].
+/// Returns the byte range of the value that an RFC 6901 pointer names in a document; `None` if there is no such value
+/// or the pointer is invalid. Of members with the same key, the last one counts, as in [`super::read_value`].
 pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
     let mut tokens = pointer.split('/');
     if tokens.next() != Some("") {

@@ -77,7 +77,8 @@ pub enum JsonKind<'a> {
 }
 
 impl Tape {
-    /// Removes the value. The next value begins at offset `start` in the bytes that are read, and at `origin` in the input.
+    /// Removes the value. The next value begins at offset `start` in the bytes that are read, and at `origin` in the
+    /// input.
     pub fn clear(&mut self, start: u64, origin: u64) {
         self.cells.clear();
         self.text.clear();

@@ -25,8 +25,8 @@ pub(super) fn fitting_length(bytes: &[u8], max: usize) -> usize {
     (0..=max).rev().find(|end| bytes[*end] & 0xc0 != 0x80).unwrap_or(0)
 }
 
-/// Returns the index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or after `from` in valid UTF-8,
-/// or `usize::MAX`.
+/// Returns the index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or after `from` in valid
+/// UTF-8, or `usize::MAX`.
 pub(super) fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
     // All noncharacters have one of these bytes after their first byte; few other characters do.
     for found in memchr::memchr2_iter(0xb7, 0xbf, bytes.get(from..).unwrap_or_default()) {

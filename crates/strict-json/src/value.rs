@@ -32,8 +32,8 @@ pub struct Record {
 /// Maximum depth at which a value can be dropped, compared and printed with recursion.
 const MAX_DEPTH: usize = 512;
 
-/// Reads exactly one document like [`read_document`], and builds its value if it has at most `max_bytes` bytes. A larger
-/// document is still read to its end. Values may nest at most 512 deep, even if the options allow more.
+/// Reads exactly one document like [`read_document`], and builds its value if it has at most `max_bytes` bytes. A
+/// larger document is still read to its end. Values may nest at most 512 deep, even if the options allow more.
 pub fn read_value(reader: impl Read, options: &ReadOptions, max_bytes: u64) -> io::Result<Document> {
     let mut builder = Builder { max_bytes, ..Builder::default() };
     let summary = read_document(reader, &limit_depth(options), &mut builder)?;
@@ -41,8 +41,8 @@ pub fn read_value(reader: impl Read, options: &ReadOptions, max_bytes: u64) -> i
     Ok(Document { value, too_large: builder.too_large, summary })
 }
 
-/// Reads JSON Lines like [`read_lines`], and calls `on_record` for each complete record, with its value if the record has
-/// at most `max_bytes` bytes.
+/// Reads JSON Lines like [`read_lines`], and calls `on_record` for each complete record, with its value if the record
+/// has at most `max_bytes` bytes.
 pub fn read_records(
     reader: impl Read,
     options: &ReadOptions,

@@ -8,9 +8,9 @@ const MIN_CHARS: usize = 16;
 /// Returns the sanitised line around the byte at offset `byte`, in at most `max` characters (at least 16), and the
 /// 0-based index of the character for that byte.
 ///
-/// `input` may have several lines; only the line with the byte is used. An offset at or past the end of the line gives
-/// the index after the last character. A cut end is `…`. Tabs stay; all other unsafe characters are escaped. Only about
-/// `8 * max` bytes are read, however long the line is.
+/// `input` may have several lines; only the line with the byte is used. For an offset at or past the end of the line,
+/// the index is that after the last character. A cut end is `…`. Tabs stay; all other unsafe characters are escaped.
+/// Only about `8 * max` bytes are read, however long the line is.
 pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usize) {
     let input = input.as_ref();
     let max = max.max(MIN_CHARS);

@@ -11,8 +11,8 @@ pub(super) struct Cell {
     pub(super) tag: u16,
     /// Offset from the start of the record, saturated. For a key: index of the next key.
     pub(super) offset_or_next: u32,
-    /// For a text: its start in the text buffer. For a container: the number of elements or members. For a boolean: 1 if
-    /// it is true.
+    /// For a text: its start in the text buffer. For a container: the number of elements or members. For a boolean: 1
+    /// if it is true.
     pub(super) start_or_count: u32,
     /// For a text: its length. For a container: the index after its content.
     pub(super) length_or_end: u32,

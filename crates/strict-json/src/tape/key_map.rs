@@ -6,8 +6,8 @@ use super::{Key, TapeNode};
 #[derive(Debug, Clone)]
 pub struct KeyMap<T> {
     entries: Vec<(Key, T)>,
-    /// One plus the index of an entry, or 0 if the slot is free. The first slot of a key is given by the last bits of its
-    /// tag; if that is occupied, the entry is in a later slot.
+    /// One plus the index of an entry, or 0 if the slot is free. The first slot of a key is given by the last bits of
+    /// its tag; if that is occupied, the entry is in a later slot.
     slots: Vec<u32>,
 }
 
