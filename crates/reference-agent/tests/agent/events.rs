@@ -1,6 +1,6 @@
 //! The events of a run, live and in order.
 
-use crate::support::{Place, asks, says, script};
+use crate::support::{TestEnv, script, text_turn, tool_turn};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 
@@ -17,11 +17,11 @@ fn turns() -> Value {
 }
 
 #[test]
-fn the_course_of_a_run() {
-    let place = Place::new();
-    let ran = place.play("opencode-events", &turns(), &["--profile", "dev"]);
-    assert_eq!(ran.code, 0);
-    let records = ran.records();
+fn opencode_events_of_a_run() {
+    let env = TestEnv::new();
+    let output = env.play("opencode-events", &turns(), &["--profile", "dev"]);
+    assert_eq!(output.code, 0);
+    let records = output.records();
     let first: Vec<&str> = records.iter().take(5).map(|r| r["type"].as_str().unwrap()).collect();
     let expected =
         ["session.created", "message.updated", "message.part.updated", "session.status", "message.updated"];
@@ -40,16 +40,16 @@ fn the_course_of_a_run() {
     }
     assert_eq!(tools[0]["state"]["raw"], "{\"content\":\"1\\n2\\n\",\"path\":\"a\"}");
 
-    let edited = ran.of_type("file.edited");
+    let edited = output.of_type("file.edited");
     assert_eq!(edited.len(), 2);
     assert_eq!(edited[0]["properties"]["diff"]["before"], "");
-    let path = place.work().canonicalize().unwrap().join("a").display().to_string();
+    let path = env.work().canonicalize().unwrap().join("a").display().to_string();
     let diff = json!({"file": "a", "before": "1\n2\n", "after": "1\n3\n4\n", "additions": 2, "deletions": 1});
     assert_eq!(edited[1]["properties"], json!({"path": path, "diff": diff}));
-    let command = &ran.of_type("command.executed")[0]["properties"];
+    let command = &output.of_type("command.executed")[0]["properties"];
     assert_eq!((&command["exitCode"], &command["stdout"]), (&2.into(), &"hi\n".into()));
 
-    let last = ran.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
+    let last = output.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
     assert_eq!((&last["role"], &last["finish"]), (&"assistant".into(), &"stop".into()));
     let tokens = json!({"input": 30, "output": 5, "reasoning": 0, "cache": {"read": 0, "write": 0}});
     assert_eq!(last["tokens"], tokens);
@@ -58,11 +58,11 @@ fn the_course_of_a_run() {
 }
 
 #[test]
-fn text_grows_under_one_part_and_is_told_whole_at_its_end() {
-    let place = Place::new();
+fn text_grows_in_one_part_and_is_complete_at_its_end() {
+    let env = TestEnv::new();
     let pieces: Vec<String> = (0..2000).map(|n| format!("{n} ")).collect();
-    let ran = place.play("opencode-events", &script(&[json!({"text": pieces})]), &[]);
-    let parts: Vec<Value> = ran
+    let output = env.play("opencode-events", &script(&[json!({"text": pieces})]), &[]);
+    let parts: Vec<Value> = output
         .of_type("message.part.updated")
         .into_iter()
         .map(|event| event["properties"]["part"].clone())
@@ -81,42 +81,42 @@ fn text_grows_under_one_part_and_is_told_whole_at_its_end() {
 }
 
 #[test]
-fn events_come_as_they_happen() {
-    let place = Place::new();
+fn events_are_written_as_they_happen() {
+    let env = TestEnv::new();
     let wait = json!({"command": "while ! test -e go; do sleep 0.01; done"});
-    place.script(&script(&[asks("run_command", wait), says("done")]));
+    env.script(&script(&[tool_turn("run_command", wait), text_turn("done")]));
     for args in [vec!["--contract", "opencode-events"], vec!["--jsonl"]] {
-        let _ = std::fs::remove_file(place.work().join("go"));
-        let mut child = place.agent(["--profile", "dev", "q"].iter().chain(&args)).spawn().unwrap();
+        let _ = std::fs::remove_file(env.work().join("go"));
+        let mut child = env.agent(["--profile", "dev", "q"].iter().chain(&args)).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // The tool's start is read before the tool can end.
+        // The start of the tool is printed before the tool can end.
         let started = lines
             .by_ref()
             .map(Result::unwrap)
             .find(|line| line.contains("\"running\"") || line.contains("\"tool-call\""));
         assert!(started.is_some(), "{args:?}");
-        place.file("go", "");
+        env.file("go", "");
         assert!(lines.map(Result::unwrap).count() > 2);
         assert!(child.wait().unwrap().success());
     }
 }
 
 #[test]
-fn a_failure_is_told_in_the_stream_and_on_standard_error() {
-    let place = Place::new();
+fn a_failure_is_reported_in_the_stream_and_on_stderr() {
+    let env = TestEnv::new();
     let fail = json!({"fail": {"kind": "request", "message": "it said no"}});
-    let ran = place.play("opencode-events", &script(&[fail]), &[]);
-    let message = ran.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
+    let output = env.play("opencode-events", &script(&[fail]), &[]);
+    let message = output.of_type("message.updated").pop().unwrap()["properties"]["info"].clone();
     assert_eq!(message["error"]["name"], "PROVIDER_ERROR");
     assert_eq!(
         message["error"]["data"],
         json!({"message": "it said no", "isRetryable": false, "statusCode": 400})
     );
-    assert_eq!(ran.error()["message"], "it said no");
+    assert_eq!(output.error()["message"], "it said no");
 }
 
-/// The types of the lines, with the part, item or block that each holds.
-fn course(ran: &crate::support::Ran) -> String {
+/// Returns the type of each line, with that of its part, item or block.
+fn event_sequence(output: &crate::support::RunOutput) -> String {
     let name = |record: &Value| {
         let part = [
             "/item/type",
@@ -129,18 +129,18 @@ fn course(ran: &crate::support::Ran) -> String {
         let part = part.iter().filter_map(|at| record.pointer(at)?.as_str());
         std::iter::once(record["type"].as_str().unwrap()).chain(part).collect::<Vec<_>>().join(":")
     };
-    ran.records().iter().map(name).collect::<Vec<_>>().join(" ")
+    output.records().iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn the_course_of_a_run_as_other_agents_tell_it() {
-    let place = Place::new();
-    let refuse = script(&[
+fn sequence_of_events_in_the_other_contracts() {
+    let env = TestEnv::new();
+    let failing = script(&[
         json!({"text": "words", "calls": [{"tool": "calculate", "args": {"expression": "1"}}]}),
         json!({"fail": {"kind": "request", "message": "it said no"}}),
     ]);
     let claude_tool = "assistant:tool_use user:tool_result";
-    for (contract, whole, failed) in [
+    for (contract, succeeded, failed) in [
         (
             "opencode-run",
             "step_start text tool_use:completed tool_use:completed tool_use:completed tool_use:error \
@@ -171,12 +171,20 @@ fn the_course_of_a_run_as_other_agents_tell_it() {
             format!("system:init assistant:text {claude_tool} result:error_during_execution"),
         ),
     ] {
-        assert_eq!(course(&place.play(contract, &turns(), &["--profile", "dev"])), whole, "{contract}");
-        let _ = std::fs::remove_file(place.work().join("a"));
-        let ran = place.play(contract, &refuse, &[]);
-        assert_eq!((ran.code, ran.stderr.as_str(), course(&ran)), (1, "", failed), "{contract}");
-        assert!(ran.stdout.contains("it said no"), "{contract}");
-        let limit = place.play(contract, &refuse, &["--max-tool-turns", "1"]);
+        assert_eq!(
+            event_sequence(&env.play(contract, &turns(), &["--profile", "dev"])),
+            succeeded,
+            "{contract}"
+        );
+        let _ = std::fs::remove_file(env.work().join("a"));
+        let output = env.play(contract, &failing, &[]);
+        assert_eq!(
+            (output.code, output.stderr.as_str(), event_sequence(&output)),
+            (1, "", failed),
+            "{contract}"
+        );
+        assert!(output.stdout.contains("it said no"), "{contract}");
+        let limit = env.play(contract, &failing, &["--max-tool-turns", "1"]);
         assert_eq!(limit.code, 1, "{contract}");
         assert!(limit.stdout.contains("no final answer"), "{contract}");
     }

@@ -1,5 +1,5 @@
-//! A lock of the agent's output: it is the same whenever it is written, the agent keeps it, and what
-//! breaks readers is told with its rule.
+//! Locks of the agent's output: a lock is reproducible, the agent conforms to it, and breaking changes are reported with
+//! their rule.
 
 use super::programs::{program, repository};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
-/// What is changed, and the rule that has to say so.
+/// The mutation, and the rule that has to report it.
 const MUTATIONS: &[(&str, &str)] = &[
     ("lock-key-removed", "diff-key-removed"),
     ("lock-key-renamed", "diff-key-removed"),
@@ -37,15 +37,15 @@ const MUTATIONS: &[(&str, &str)] = &[
     ("lock-error-as-list", "diff-type-changed"),
 ];
 
-/// A folder with the agent's configuration, its output changed in this way.
-struct Agent(tempfile::TempDir);
+/// A folder with the configuration of an agent, whose output can be mutated.
+struct LockedAgent(tempfile::TempDir);
 
-impl Agent {
+impl LockedAgent {
     fn new() -> Self {
         let agent = Self(tempfile::tempdir().unwrap());
         let script = repository().join("fixtures/agent/two-tools.json");
         let mut script: Value = serde_json::from_slice(&std::fs::read(script).unwrap()).unwrap();
-        // Nothing here depends on when a line comes.
+        // These tests do not depend on delays.
         script["turns"][1].as_object_mut().unwrap().remove("delay_ms").unwrap();
         std::fs::write(agent.0.path().join("two-tools.json"), script.to_string()).unwrap();
         agent.mutate("none");
@@ -54,14 +54,14 @@ impl Agent {
 
     fn mutate(&self, mutation: &str) {
         let scripts = repository().join("fixtures/agent");
-        let (scripts, own) = (scripts.to_str().unwrap(), self.0.path().display());
+        let (scripts, folder) = (scripts.to_str().unwrap(), self.0.path().display());
         let agent = env!("CARGO_BIN_EXE_reference-agent");
         let script = format!("{scripts}/mutate.py");
         let command = [&script, mutation, agent];
         let command = if mutation == "none" { &command[2..] } else { &command };
         let config = format!(
             "[target.agent]\ncommand = {command:?}\n\
-            [[probe]]\nname = \"two-tools\"\nargs = [\"--script\", \"{own}/two-tools.json\", \"a query\"]\n\
+            [[probe]]\nname = \"two-tools\"\nargs = [\"--script\", \"{folder}/two-tools.json\", \"a query\"]\n\
             [[probe]]\nname = \"failure\"\nargs = [\"--script\", \"{scripts}/failure.json\", \"a query\"]\nexit = 1\n"
         );
         std::fs::write(self.0.path().join("agentnative.toml"), config).unwrap();
@@ -70,7 +70,7 @@ impl Agent {
     fn run(&self, args: &[&str]) -> Output {
         let mut run = Command::new(program("agentnative"));
         run.args(args).arg("--config").arg(self.0.path().join("agentnative.toml"));
-        // The script names files of the project.
+        // The script contains paths relative to the repository.
         run.current_dir(repository()).output().unwrap()
     }
 
@@ -81,7 +81,7 @@ impl Agent {
         (output.status.code().unwrap(), document["data"].clone())
     }
 
-    /// The files of the lock.
+    /// Returns the files of the lock by name.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let folder = self.0.path().join("agentnative.lock");
         let entries = walkdir::WalkDir::new(&folder).into_iter().filter_map(Result::ok);
@@ -96,15 +96,15 @@ impl Agent {
 }
 
 #[test]
-fn five_runs_give_the_same_lock_which_holds_nothing_of_the_run() {
-    let first = Agent::new();
+fn five_runs_write_the_same_lock_without_values_of_the_runs() {
+    let first = LockedAgent::new();
     assert!(first.run(&["contract", "lock"]).status.success());
     let files = first.files();
     assert_eq!(files.len(), 7, "{:?}", files.keys());
     for (name, text) in &files {
         let text = String::from_utf8_lossy(text);
-        for no in ["/tmp", "/root", "scratchpad/", "scripted", "let me see", "call_1"] {
-            assert!(!text.contains(no), "{name} holds {no}: {text}");
+        for value in ["/tmp", "/root", "scratchpad/", "scripted", "let me see", "call_1"] {
+            assert!(!text.contains(value), "{name} contains {value}: {text}");
         }
     }
     for _ in 0..4 {
@@ -112,24 +112,24 @@ fn five_runs_give_the_same_lock_which_holds_nothing_of_the_run() {
         assert_eq!((code, &done["written"], &done["changes"]), (0, &false.into(), &Value::Array(Vec::new())));
         assert!(first.files() == files);
     }
-    let other = Agent::new();
+    let other = LockedAgent::new();
     assert!(other.run(&["contract", "lock"]).status.success());
     assert!(other.files() == files);
 }
 
 #[test]
-fn each_break_is_told_with_its_rule_and_what_is_kept_is_not() {
-    let locked = Agent::new();
+fn each_breaking_change_is_reported_with_its_rule() {
+    let locked = LockedAgent::new();
     assert!(locked.run(&["contract", "lock"]).status.success());
     assert!(MUTATIONS.len() >= 20);
-    let kept = [("none", ""), ("lock-more", "")];
-    let (next, wrong) = (Mutex::new(kept.iter().chain(MUTATIONS)), Mutex::new(Vec::new()));
+    let compatible = [("none", ""), ("lock-more", "")];
+    let (next, wrong) = (Mutex::new(compatible.iter().chain(MUTATIONS)), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
                     let Some((mutation, rule)) = next.lock().unwrap().next() else { return };
-                    let agent = Agent::new();
+                    let agent = LockedAgent::new();
                     for (name, text) in locked.files() {
                         let path = agent.0.path().join("agentnative.lock").join(name);
                         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -158,8 +158,8 @@ fn each_break_is_told_with_its_rule_and_what_is_kept_is_not() {
 }
 
 #[test]
-fn check_holds_the_agent_to_its_lock() {
-    let agent = Agent::new();
+fn check_compares_the_agent_with_its_lock() {
+    let agent = LockedAgent::new();
     let check = |probe: &str| {
         agent.mutate(probe);
         let output = agent.run(&["check", "--json", "--check", "p2-contract-locked"]);
@@ -175,10 +175,10 @@ fn check_holds_the_agent_to_its_lock() {
     assert_eq!(broken["status"], "fail");
     let message = broken["message"].as_str().unwrap();
     assert!(message.starts_with("diff-key-removed: /data/query"), "{message}");
-    // That a run failed otherwise is the matter of another check, and so is what is no data.
+    // Another exit code and output that is not JSON are the subject of other checks.
     assert_eq!(check("lock-exit")["status"], "unverified");
     assert_eq!(check("prose-before")["status"], "unverified");
-    // A part of the locked probes is no pass.
+    // The check does not pass if a locked probe is missing.
     agent.mutate("none");
     let path = agent.0.path().join("agentnative.toml");
     let config = std::fs::read_to_string(&path).unwrap();
@@ -193,17 +193,18 @@ fn check_holds_the_agent_to_its_lock() {
 }
 
 #[test]
-fn a_lock_is_not_written_over_or_of_what_is_broken() {
-    let agent = Agent::new();
-    let told = |output: Output| (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
-    let (code, words) = told(agent.run(&["contract", "lock", "--check"]));
-    assert!(code == Some(78) && words.contains("no lock found"), "{code:?} {words}");
+fn a_lock_is_not_overwritten_or_written_for_invalid_output() {
+    let agent = LockedAgent::new();
+    let status_and_stderr =
+        |output: Output| (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
+    let (code, stderr) = status_and_stderr(agent.run(&["contract", "lock", "--check"]));
+    assert!(code == Some(78) && stderr.contains("no lock found"), "{code:?} {stderr}");
     agent.mutate("prose-before");
-    let (code, words) = told(agent.run(&["contract", "lock"]));
-    assert!(code == Some(1) && words.contains("p2-output-json"), "{code:?} {words}");
+    let (code, stderr) = status_and_stderr(agent.run(&["contract", "lock"]));
+    assert!(code == Some(1) && stderr.contains("p2-output-json"), "{code:?} {stderr}");
     assert!(agent.files().is_empty());
     agent.mutate("none");
     assert!(agent.run(&["contract", "lock"]).status.success());
-    let (code, words) = told(agent.run(&["contract", "lock"]));
-    assert!(code == Some(2) && words.contains("--update"), "{code:?} {words}");
+    let (code, stderr) = status_and_stderr(agent.run(&["contract", "lock"]));
+    assert!(code == Some(2) && stderr.contains("--update"), "{code:?} {stderr}");
 }

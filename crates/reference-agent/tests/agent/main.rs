@@ -1,24 +1,24 @@
-//! The reference agent, through its binary.
+//! Tests of the reference agent through its program.
 
 #[path = "../../../../tests/support/programs.rs"]
 mod programs;
 mod support;
 
+mod api_key;
 mod attachments;
 mod config;
+mod contract_violations;
 mod contracts;
-mod endings;
 mod events;
-mod key;
 mod locks;
+mod mock_server;
 mod mutations;
 mod openai;
 mod options;
+mod outcomes;
 mod query;
 mod readme;
 mod serve;
-mod server;
-mod spoiled;
 mod third_party;
 mod tls;
 mod tools;

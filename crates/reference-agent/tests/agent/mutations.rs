@@ -1,11 +1,11 @@
-//! The agent's output, spoiled by a wrapper in many ways: each is caught by the check that should.
+//! Mutations of the agent's output: each is caught by its check.
 
 use super::programs::{program, repository};
 use serde_json::Value;
 use std::process::Command;
 use std::sync::Mutex;
 
-/// What is spoiled, and the check that has to say so.
+/// The mutation, and the check that has to report it.
 const MUTATIONS: &[(&str, &str)] = &[
     ("json-by-default", "p2-output-format"),
     ("any-format", "p2-output-format"),
@@ -69,7 +69,7 @@ const MUTATIONS: &[(&str, &str)] = &[
     ("alias-ignored", "p2-json-alias"),
 ];
 
-/// The probes; each check gets those that it looks at.
+/// The probes; each check runs those that it needs.
 const PROBES: [(&str, &str); 6] = [
     ("list", "args = [\"--script\", \"SCRIPTS/two-tools.json\", \"a query\"]\nstream = true"),
     ("words", "args = [\"what can you do?\"]"),
@@ -79,8 +79,8 @@ const PROBES: [(&str, &str); 6] = [
     ("bad-configuration", "args = [\"--config\", \"SCRIPTS/bad.toml\", \"a query\"]\nexit = 78"),
 ];
 
-/// The probes that a check needs to see the difference.
-fn probes_of(checks: &[&str]) -> &'static [&'static str] {
+/// Returns the names of the probes that a check needs to find its mutations.
+fn probe_names_for(checks: &[&str]) -> &'static [&'static str] {
     match checks {
         ["p2-stderr-diagnostics" | "p2-error-json"] => &["words", "failure"],
         ["p2-exit-error"] => &["failure"],
@@ -94,7 +94,7 @@ fn probes_of(checks: &[&str]) -> &'static [&'static str] {
     }
 }
 
-/// The report of these checks on the agent, spoiled in this way.
+/// Returns the report of these checks on the agent with this mutation.
 fn check(mutation: &str, checks: &[&str]) -> Value {
     let root = &repository();
     let scripts = root.join("fixtures/agent");
@@ -104,7 +104,7 @@ fn check(mutation: &str, checks: &[&str]) -> Value {
             .map(str::to_owned);
     let probes: String = PROBES
         .iter()
-        .filter(|(name, _)| probes_of(checks).contains(name))
+        .filter(|(name, _)| probe_names_for(checks).contains(name))
         .map(|(name, rest)| format!("[[probe]]\nname = {name:?}\ntimeout = 4\n{rest}\n"))
         .collect();
     let probes = probes.replace("SCRIPTS", scripts.to_str().unwrap());
@@ -112,7 +112,7 @@ fn check(mutation: &str, checks: &[&str]) -> Value {
     let file = dir.path().join("agentnative.toml");
     std::fs::write(&file, config).unwrap();
     let mut run = Command::new(program("agentnative"));
-    // The script names files of the project.
+    // The script contains paths relative to the repository.
     run.args(["check", "--json", "--config"]).arg(&file).current_dir(root);
     checks.iter().for_each(|check| {
         run.args(["--check", check]);
@@ -123,7 +123,7 @@ fn check(mutation: &str, checks: &[&str]) -> Value {
 }
 
 #[test]
-fn the_agent_passes_every_check_and_none_is_left_out() {
+fn the_agent_passes_every_check_of_principle_2() {
     let root = repository();
     let built = [root.join("target/debug/reference-agent"), env!("CARGO_BIN_EXE_reference-agent").into()];
     let [configured, tested] = built.map(|path| path.canonicalize().unwrap());
@@ -147,7 +147,7 @@ fn each_mutation_is_caught_by_its_check() {
                 loop {
                     let Some((mutation, id)) = next.lock().unwrap().next() else { return };
                     let result = || check(mutation, &[id])["data"]["results"][0].take();
-                    // What other tests kept from a verdict is checked again.
+                    // A check without a verdict, because other tests used the machine, is repeated.
                     let mut results = std::iter::repeat_with(result).take(20);
                     let starved = |result: &Value| result["message"].to_string().contains("the machine gave");
                     let result = results.find(|result| !starved(result)).unwrap_or_default();

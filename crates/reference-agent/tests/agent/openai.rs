@@ -1,38 +1,38 @@
-//! The openai provider against a server of our own.
+//! The openai provider against a mock server.
 
-use crate::server::{Reply, STOP, Server, calls, delta, http, stream, text_reply};
-use crate::support::{Place, Ran, ran};
+use crate::mock_server::{Reply, STOP, Server, call_reply, delta, http, stream, text_reply};
+use crate::support::{RunOutput, TestEnv, wait_for_output};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const KEY: &str = "sk-very-secret-key";
 
-/// Runs a query against the server under a contract, with the first wait of a retry at a millisecond.
-fn run(place: &Place, server: &Server, contract: &str, more: &[&str]) -> Ran {
-    place.file("agent.toml", "retry_base_ms = 1\n");
+/// Runs a query against the server under a contract, or `native`. The first retry waits one millisecond.
+fn run(env: &TestEnv, server: &Server, contract: &str, more: &[&str]) -> RunOutput {
+    env.file("agent.toml", "retry_base_ms = 1\n");
     let base = ["--base-url", &server.url, "--model", "m", "--config", "agent.toml", "a query"];
-    let mut command = place.agent(base);
-    if contract == "own" {
+    let mut command = env.agent(base);
+    if contract == "native" {
         command.arg("--json");
     } else {
         command.args(["--contract", contract]);
     }
-    let ran = ran(command.args(more).env("OPENAI_API_KEY", KEY).spawn().unwrap());
-    assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY), "the key was printed: {ran:?}");
-    if contract != "own" {
-        ran.keeps(contract);
+    let output = wait_for_output(command.args(more).env("OPENAI_API_KEY", KEY).spawn().unwrap());
+    assert!(!output.stdout.contains(KEY) && !output.stderr.contains(KEY), "the key was printed: {output:?}");
+    if contract != "native" {
+        output.assert_conforms(contract);
     }
-    ran
+    output
 }
 
 fn agent_js(replies: Vec<Reply>, more: &[&str]) -> (i32, Value, Server) {
-    let (place, server) = (Place::new(), Server::new(replies));
-    let ran = run(&place, &server, "agent-js", more);
-    (ran.code, ran.document(), server)
+    let (env, server) = (TestEnv::new(), Server::new(replies));
+    let output = run(&env, &server, "agent-js", more);
+    (output.code, output.document(), server)
 }
 
 #[test]
-fn a_whole_answer_and_what_was_sent_for_it() {
+fn a_complete_answer_and_its_request() {
     let (code, document, server) = agent_js(vec![text_reply("hello", Some((12, 3)))], &["--no-stream"]);
     assert_eq!((code, &document["message"], &document["model"]), (0, &"hello".into(), &"openai/m".into()));
     assert_eq!(
@@ -51,22 +51,22 @@ fn a_whole_answer_and_what_was_sent_for_it() {
 }
 
 #[test]
-fn without_usage_there_is_none() {
+fn usage_is_absent_if_the_server_sends_none() {
     let (_, document, _server) = agent_js(vec![text_reply("hello", None)], &["--no-stream"]);
     assert_eq!(document["usage"]["has_usage"], false);
 }
 
 #[test]
 fn a_tool_round_trip() {
-    let (place, server) = (
-        Place::new(),
+    let (env, server) = (
+        TestEnv::new(),
         Server::new(vec![
-            calls(&[("read_file", json!({"path": "a"})), ("calculate", json!({"expression": "2*3"}))]),
+            call_reply(&[("read_file", json!({"path": "a"})), ("calculate", json!({"expression": "2*3"}))]),
             text_reply("done", Some((7, 8))),
         ]),
     );
-    place.file("a", "content of a");
-    let document = run(&place, &server, "agent-js", &["--no-stream"]).document();
+    env.file("a", "content of a");
+    let document = run(&env, &server, "agent-js", &["--no-stream"]).document();
     assert_eq!((&document["message"], &document["usage"]["total_tokens"]), (&"done".into(), &26.into()));
     let sent = server.requests()[1].body["messages"].clone();
     assert_eq!(sent[2]["tool_calls"][0]["function"]["name"], "read_file");
@@ -76,12 +76,12 @@ fn a_tool_round_trip() {
 }
 
 #[test]
-fn a_stream_of_words_and_of_a_tool_call_in_pieces() {
+fn a_stream_of_text_and_of_a_split_tool_call() {
     let piece = |function: Value, id: Value| {
         let call = json!({"index": 0, "id": id, "function": function});
         json!({"choices": [{"delta": {"tool_calls": [call]}}]}).to_string()
     };
-    let place = Place::new();
+    let env = TestEnv::new();
     let server = Server::new(vec![
         Reply::Bytes(stream(&[
             &piece(json!({"name": "calculate", "arguments": ""}), "c7".into()),
@@ -93,8 +93,8 @@ fn a_stream_of_words_and_of_a_tool_call_in_pieces() {
         ])),
         Reply::Bytes(stream(&[&delta("the "), &delta("answer"), STOP, "[DONE]"])),
     ]);
-    let ran = run(&place, &server, "own", &[]);
-    let data = ran.document()["data"].clone();
+    let output = run(&env, &server, "native", &[]);
+    let data = output.document()["data"].clone();
     assert_eq!((&data["answer"], &data["usage"]["total"]), (&"the answer".into(), &3.into()));
     let steps = data["steps"].as_array().unwrap();
     let texts: Vec<_> =
@@ -105,7 +105,7 @@ fn a_stream_of_words_and_of_a_tool_call_in_pieces() {
 }
 
 #[test]
-fn a_stream_in_odd_clothes() {
+fn an_unusual_but_valid_stream() {
     // Comments, CRLF, an event over two data lines, no [DONE], bytes one by one.
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     let body = format!(
@@ -117,8 +117,8 @@ fn a_stream_in_odd_clothes() {
 }
 
 #[test]
-fn a_slow_server_is_waited_for_while_it_says_something() {
-    // Longer in all than the idle timeout, but never silent for that long.
+fn a_slow_server_does_not_time_out_while_it_sends() {
+    // The response takes longer than the idle timeout, but no pause does.
     let bytes = stream(&[&delta("slow"), STOP]);
     let pause = Duration::from_millis(1200) / u32::try_from(bytes.len()).unwrap();
     let (code, document, _server) =
@@ -130,9 +130,9 @@ fn a_slow_server_is_waited_for_while_it_says_something() {
 fn silence_is_a_timeout() {
     for reply in [
         || Reply::Stall,
-        || Reply::Then(b"HTTP/1.1 200 OK\r\n".to_vec()),
-        || Reply::Then(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{".to_vec()),
-        || Reply::Then(stream(&[])),
+        || Reply::ThenStall(b"HTTP/1.1 200 OK\r\n".to_vec()),
+        || Reply::ThenStall(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{".to_vec()),
+        || Reply::ThenStall(stream(&[])),
     ] {
         let (code, document, server) =
             agent_js(vec![reply(), reply()], &["--idle-timeout", "0.3", "--max-retries", "1"]);
@@ -172,19 +172,19 @@ fn rate_limits_server_errors_and_resets_are_retried() {
 }
 
 #[test]
-fn a_wait_that_is_asked_for_is_kept_and_bounded() {
-    let asks =
+fn retry_after_is_followed_up_to_a_limit() {
+    let busy =
         |wait: &str| Reply::Bytes(http("429 Too Many Requests", &format!("retry-after: {wait}\r\n"), ""));
-    let began = std::time::Instant::now();
-    let (code, _, _server) = agent_js(vec![asks("1"), text_reply("ok", None)], &[]);
-    assert!(code == 0 && began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
-    let (code, document, _server) = agent_js(vec![asks("3600")], &[]);
+    let start = std::time::Instant::now();
+    let (code, _, _server) = agent_js(vec![busy("1"), text_reply("ok", None)], &[]);
+    assert!(code == 0 && start.elapsed() >= Duration::from_secs(1), "{:?}", start.elapsed());
+    let (code, document, _server) = agent_js(vec![busy("3600")], &[]);
     assert_eq!((code, &document["health"]["retriesUsed"]), (1, &0.into()));
     assert!(document["error"].as_str().unwrap().contains("3600"));
 }
 
 #[test]
-fn what_is_no_chat_completion() {
+fn an_invalid_chat_completion_is_a_provider_failure() {
     let ok = |body: &str| Reply::Bytes(http("200 OK", "content-type: application/json\r\n", body));
     let bodies = [
         "",
@@ -218,18 +218,18 @@ fn what_is_no_chat_completion() {
 }
 
 #[test]
-fn a_stream_that_breaks_after_words_were_told_is_not_asked_for_again() {
+fn a_stream_that_breaks_after_text_is_not_retried() {
     for reply in [Reply::Bytes(stream(&[&delta("half a")])), Reply::Reset(stream(&[&delta("half a")]))] {
-        let place = Place::new();
+        let env = TestEnv::new();
         let server = Server::new(vec![reply, text_reply("never", None)]);
-        let ran = run(&place, &server, "own", &[]);
-        assert_eq!((ran.code, server.requests().len()), (1, 1), "{ran:?}");
-        assert_eq!(ran.document()["data"]["code"], "PROVIDER_ERROR");
+        let output = run(&env, &server, "native", &[]);
+        assert_eq!((output.code, server.requests().len()), (1, 1), "{output:?}");
+        assert_eq!(output.document()["data"]["code"], "PROVIDER_ERROR");
     }
 }
 
 #[test]
-fn the_size_of_an_answer_is_bounded() {
+fn the_size_of_an_answer_is_limited() {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n".to_vec();
     let (code, document, server) = agent_js(vec![Reply::Endless(head)], &[]);
     assert_eq!((code, server.requests().len()), (1, 1));
@@ -255,44 +255,46 @@ fn a_redirect_is_not_followed() {
 }
 
 #[test]
-fn a_refused_key_is_not_repeated_even_when_the_server_does() {
+fn a_rejected_key_is_not_printed_even_if_the_server_repeats_it() {
     for status in ["401 Unauthorized", "403 Forbidden"] {
-        let said = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}."}}}}"#);
-        let refuse = || Reply::Bytes(http(status, "", &said));
-        let place = Place::new();
-        let own = run(&place, &Server::new(vec![refuse()]), "own", &[]);
-        assert_eq!((own.code, &own.error()["kind"]), (77, &"auth".into()));
-        assert!(own.error()["message"].as_str().unwrap().contains("[key]"));
+        let body = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}."}}}}"#);
+        let refuse = || Reply::Bytes(http(status, "", &body));
+        let env = TestEnv::new();
+        let native = run(&env, &Server::new(vec![refuse()]), "native", &[]);
+        assert_eq!((native.code, &native.error()["kind"]), (77, &"auth".into()));
+        assert!(native.error()["message"].as_str().unwrap().contains("[key]"));
         for (contract, code) in
             [("agent-js", 1), ("dexter-flat", 1), ("dexter-nested", 1), ("opencode-events", 77)]
         {
             let server = Server::new(vec![refuse()]);
-            assert_eq!(run(&place, &server, contract, &[]).code, code, "{contract}");
+            assert_eq!(run(&env, &server, contract, &[]).code, code, "{contract}");
             assert_eq!(server.requests().len(), 1);
         }
     }
-    // A model that says it, too.
-    let place = Place::new();
+    // A model can repeat it, too.
+    let env = TestEnv::new();
     let server = Server::new(vec![Reply::Bytes(stream(&[&delta(&format!("your key is {KEY}")), STOP]))]);
-    run(&place, &server, "own", &[]);
+    run(&env, &server, "native", &[]);
 }
 
 #[test]
 fn a_command_cannot_find_the_key() {
-    let place = Place::new();
+    let env = TestEnv::new();
     let command = "env; cat /proc/$PPID/environ | tr '\\0' '\\n'; true";
-    let server =
-        Server::new(vec![calls(&[("run_command", json!({"command": command}))]), text_reply("done", None)]);
-    let ran = run(&place, &server, "agent-js", &["--profile", "dev", "--no-stream"]);
-    assert_eq!(ran.document()["toolCalls"][0]["ok"], true);
-    let scratchpads = place.outside("home").join(".local/state/reference-agent/scratchpad");
+    let server = Server::new(vec![
+        call_reply(&[("run_command", json!({"command": command}))]),
+        text_reply("done", None),
+    ]);
+    let output = run(&env, &server, "agent-js", &["--profile", "dev", "--no-stream"]);
+    assert_eq!(output.document()["toolCalls"][0]["ok"], true);
+    let scratchpads = env.outside("home").join(".local/state/reference-agent/scratchpad");
     for file in std::fs::read_dir(scratchpads).unwrap() {
         assert!(!std::fs::read_to_string(file.unwrap().path()).unwrap().contains(KEY));
     }
 }
 
 #[test]
-fn a_model_without_tools_and_one_without_eyes() {
+fn models_without_support_for_tools_or_images() {
     let no_tools = || {
         Reply::Bytes(http(
             "400 Bad Request",
@@ -309,35 +311,35 @@ fn a_model_without_tools_and_one_without_eyes() {
     let (code, document, _server) = agent_js(vec![no_tools()], &["--tools-mode", "on"]);
     assert_eq!((code, &document["code"]), (6, &"TOOLS_NOT_SUPPORTED".into()));
 
-    let place = Place::new();
-    place.file("image", b"\x89PNG\r\n\x1a\n");
-    let blind =
+    let env = TestEnv::new();
+    env.file("image", b"\x89PNG\r\n\x1a\n");
+    let no_vision =
         Reply::Bytes(http("400 Bad Request", "", r#"{"error":{"message":"image input is not supported"}}"#));
-    let server = Server::new(vec![blind]);
-    let ran = run(&place, &server, "agent-js", &["--attach", "image"]);
-    assert_eq!((ran.code, &ran.document()["code"]), (6, &"VISION_NOT_SUPPORTED".into()));
+    let server = Server::new(vec![no_vision]);
+    let output = run(&env, &server, "agent-js", &["--attach", "image"]);
+    assert_eq!((output.code, &output.document()["code"]), (6, &"VISION_NOT_SUPPORTED".into()));
     let part = &server.requests()[0].body["messages"][1]["content"][1];
     assert!(part["image_url"]["url"].as_str().unwrap().starts_with("data:image/png;base64,iVBOR"));
 }
 
 #[test]
-fn nobody_there() {
+fn a_refused_connection_is_retried() {
     let server = Server::new(Vec::new());
     let url = server.url.clone();
     drop(server);
-    let place = Place::new();
-    place.file("agent.toml", "retry_base_ms = 1\n");
+    let env = TestEnv::new();
+    env.file("agent.toml", "retry_base_ms = 1\n");
     let mut command =
-        place.agent(["--contract", "agent-js", "--base-url", &url, "--config", "agent.toml", "q"]);
-    let ran = ran(command.env("OPENAI_API_KEY", KEY).spawn().unwrap());
-    ran.keeps("agent-js");
-    assert_eq!((ran.code, &ran.document()["health"]["retriesUsed"]), (1, &2.into()));
+        env.agent(["--contract", "agent-js", "--base-url", &url, "--config", "agent.toml", "q"]);
+    let output = wait_for_output(command.env("OPENAI_API_KEY", KEY).spawn().unwrap());
+    output.assert_conforms("agent-js");
+    assert_eq!((output.code, &output.document()["health"]["retriesUsed"]), (1, &2.into()));
 }
 
 #[test]
-fn an_answer_asks_for_a_bounded_number_of_calls() {
+fn the_tool_calls_of_an_answer_are_limited() {
     let call = |n: usize| json!({"index": n, "id": format!("c{n}"), "type": "function", "function": {"name": "calculate", "arguments": "{}"}});
-    let whole = |calls: Vec<Value>| {
+    let complete = |calls: Vec<Value>| {
         let answer = json!({"choices": [{"message": {"content": null, "tool_calls": calls}, "finish_reason": "tool_calls"}]});
         Reply::Bytes(http("200 OK", "content-type: application/json\r\n", &answer.to_string()))
     };
@@ -350,16 +352,20 @@ fn an_answer_asks_for_a_bounded_number_of_calls() {
     let (first, last) = (piece(long.clone()), piece(more.clone()));
     let large = [&first, &last, &last, STOP];
     let cases = [
-        (whole((0..50_000).map(call).collect()), "--no-stream", "expected at most 1000 elements in a list"),
         (
-            whole(vec![long.clone(), long.clone(), long]),
+            complete((0..50_000).map(call).collect()),
+            "--no-stream",
+            "expected at most 1000 elements in a list",
+        ),
+        (
+            complete(vec![long.clone(), long.clone(), long]),
             "--no-stream",
             "expected at most 1048576 bytes in the arguments",
         ),
         (Reply::Bytes(stream(&pieces)), "--retry", "expected at most 1000 tool calls"),
         (Reply::Bytes(stream(&large)), "--retry", "expected at most 1048576 bytes in the arguments"),
     ];
-    for (reply, flag, words) in cases {
+    for (reply, flag, expected) in cases {
         let flags: &[&str] = if flag == "--no-stream" {
             &["--no-stream", "--max-retries", "0"]
         } else {
@@ -370,15 +376,15 @@ fn an_answer_asks_for_a_bounded_number_of_calls() {
             document["message"].as_str().or(document["error"].as_str()).unwrap_or_default().to_owned();
         assert_ne!(code, 0);
         assert!(
-            document.to_string().contains(words),
-            "{words}: {message} {}",
+            document.to_string().contains(expected),
+            "{expected}: {message} {}",
             &document.to_string()[..500.min(document.to_string().len())]
         );
     }
 }
 
 #[test]
-fn an_error_without_end_is_told_without_its_words() {
+fn the_message_of_a_huge_error_is_omitted() {
     let body = format!(r#"{{"choices":[],"error":[{}]}}"#, vec!["[]"; 100_000].join(","));
     let reply = Reply::Bytes(http("200 OK", "content-type: application/json\r\n", &body));
     let (code, document, _server) = agent_js(vec![reply], &["--no-stream", "--max-retries", "0"]);

@@ -1,38 +1,38 @@
-//! `serve`: each API, streaming or not, plays each scene; bad requests and signals.
+//! `serve`: each behaviour in each API, streaming or not; invalid requests and signals.
 
-use crate::support::Place;
+use crate::support::TestEnv;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::process::Child;
 
-/// A server that plays, which is ended with the test.
-struct Serving {
+/// A running server, which is killed with the test.
+struct MockServer {
     child: Child,
     port: u16,
-    place: Place,
+    env: TestEnv,
 }
 
-impl Serving {
+impl MockServer {
     fn new() -> Self {
         Self::with("--json", |line| {
-            let told: Value = serde_json::from_str(line).unwrap();
-            told["data"]["url"].as_str().unwrap().to_owned()
+            let document: Value = serde_json::from_str(line).unwrap();
+            document["data"]["url"].as_str().unwrap().to_owned()
         })
     }
 
-    /// One that is started with a flag; `url` finds its URL in the line that it prints.
+    /// Starts a server with a flag. `url` finds the URL in the line that it prints.
     fn with(flag: &str, url: impl Fn(&str) -> String) -> Self {
-        let place = Place::new();
-        let mut child = place.agent(["serve", flag]).spawn().unwrap();
+        let env = TestEnv::new();
+        let mut child = env.agent(["serve", flag]).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let port = url(line.trim()).strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
-        Self { child, port, place }
+        Self { child, port, env }
     }
 
-    /// Sends bytes, and gives the status and the body of what comes back.
+    /// Sends a request and returns the status and the body of the response.
     fn send(&self, request: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.write_all(request).unwrap();
@@ -49,31 +49,31 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for MockServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A way to ask for a turn.
+/// An API, streaming or not.
 #[derive(Debug, Clone, Copy)]
 struct Api {
     path: &'static str,
     streams: bool,
-    /// The request with a prompt, and with a result of a tool behind it or not.
+    /// Builds a request with a prompt, followed by a tool result if the flag is true.
     request: fn(&str, bool) -> Value,
 }
 
-const WRITING: &str = r#"{"type":"object","required":["file_path","content"],"properties":{"file_path":{"type":"string"},"content":{"type":"string"}}}"#;
+const WRITE_PARAMETERS: &str = r#"{"type":"object","required":["file_path","content"],"properties":{"file_path":{"type":"string"},"content":{"type":"string"}}}"#;
 const PARAMETERS: &str = r#"{"type":"object","required":["command","limit"],"properties":{"command":{"type":"string"},"limit":{"type":["integer","null"]}}}"#;
 
 fn parameters() -> Value {
     serde_json::from_str(PARAMETERS).unwrap()
 }
 
-fn writing() -> Value {
-    serde_json::from_str(WRITING).unwrap()
+fn write_parameters() -> Value {
+    serde_json::from_str(WRITE_PARAMETERS).unwrap()
 }
 
 fn chat(prompt: &str, result: bool) -> Value {
@@ -86,7 +86,8 @@ fn chat(prompt: &str, result: bool) -> Value {
         messages.push(json!({"role": "tool", "tool_call_id": "call_0", "content": "[[empty]]"}));
     }
     let tool = json!({"type": "function", "function": {"name": "run_shell", "parameters": parameters()}});
-    let write = json!({"type": "function", "function": {"name": "write_file", "parameters": writing()}});
+    let write =
+        json!({"type": "function", "function": {"name": "write_file", "parameters": write_parameters()}});
     json!({"model": "m", "messages": messages, "tools": [write, tool]})
 }
 
@@ -97,7 +98,7 @@ fn responses(prompt: &str, result: bool) -> Value {
         input.push(json!({"type": "function_call_output", "call_id": "call_0", "output": "x"}));
     }
     let tool = json!({"type": "function", "name": "shell", "parameters": parameters()});
-    let write = json!({"type": "function", "name": "write_file", "parameters": writing()});
+    let write = json!({"type": "function", "name": "write_file", "parameters": write_parameters()});
     json!({"model": "m", "input": input, "tools": [{"type": "web_search"}, write, tool]})
 }
 
@@ -107,7 +108,7 @@ fn messages(prompt: &str, result: bool) -> Value {
         let content = json!([{"type": "tool_result", "tool_use_id": "call_0", "content": "x"}]);
         messages.push(json!({"role": "user", "content": content}));
     }
-    let write = json!({"name": "Write", "input_schema": writing()});
+    let write = json!({"name": "Write", "input_schema": write_parameters()});
     json!({"model": "m", "messages": messages, "tools": [write, {"name": "Bash", "input_schema": parameters()}]})
 }
 
@@ -117,7 +118,7 @@ fn gemini(prompt: &str, result: bool) -> Value {
         contents
             .push(json!({"role": "user", "parts": [{"functionResponse": {"name": "x", "response": {}}}]}));
     }
-    let write = json!({"name": "write_file", "parametersJsonSchema": writing()});
+    let write = json!({"name": "write_file", "parametersJsonSchema": write_parameters()});
     let declared = json!([write, {"name": "run_shell_command", "parametersJsonSchema": parameters()}]);
     json!({"contents": contents, "tools": [{"functionDeclarations": declared}]})
 }
@@ -139,10 +140,10 @@ const APIS: [Api; 8] = [
     Api { path: "/v1beta/models/g:streamGenerateContent?alt=sse", streams: true, request: gemini },
 ];
 
-/// All texts at these keys, one behind the other, and the number of calls.
-fn told(value: &Value, texts: &mut String, calls: &mut Vec<Value>) {
+/// Appends all texts and collects the arguments of all calls.
+fn collect_answer(value: &Value, texts: &mut String, calls: &mut Vec<Value>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| told(item, texts, calls)),
+        Value::Array(items) => items.iter().for_each(|item| collect_answer(item, texts, calls)),
         Value::Object(members) => {
             let arguments =
                 ["arguments", "input", "args", "partial_json"].into_iter().find_map(|key| members.get(key));
@@ -155,7 +156,7 @@ fn told(value: &Value, texts: &mut String, calls: &mut Vec<Value>) {
                     Value::String(text) if ["text", "content", "delta"].contains(&key.as_str()) => {
                         *texts += text
                     }
-                    _ => told(member, texts, calls),
+                    _ => collect_answer(member, texts, calls),
                 }
             }
         }
@@ -163,27 +164,27 @@ fn told(value: &Value, texts: &mut String, calls: &mut Vec<Value>) {
     }
 }
 
-/// What a body says: the texts of the answer, and the arguments of calls.
+/// Returns the text of the answer and the arguments of its calls.
 fn answer(api: Api, body: &str) -> (String, Vec<Value>) {
     let (mut texts, mut calls) = (String::new(), Vec::new());
     if !api.streams {
-        told(&serde_json::from_str(body).unwrap(), &mut texts, &mut calls);
+        collect_answer(&serde_json::from_str(body).unwrap(), &mut texts, &mut calls);
         return (texts, calls);
     }
     let events = body.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
     for event in events.map(|data| serde_json::from_str::<Value>(data).unwrap()) {
-        // What is told in pieces is not told again at the end.
-        let again = ["response.output_item.done", "response.completed"];
-        if event["type"].as_str().is_none_or(|kind| !again.contains(&kind)) {
-            told(&event, &mut texts, &mut calls);
+        // These events repeat the parts that were sent before.
+        let repeating = ["response.output_item.done", "response.completed"];
+        if event["type"].as_str().is_none_or(|kind| !repeating.contains(&kind)) {
+            collect_answer(&event, &mut texts, &mut calls);
         }
     }
     (texts, calls)
 }
 
 #[test]
-fn each_api_plays_each_scene() {
-    let server = Serving::new();
+fn each_api_has_each_behavior() {
+    let server = MockServer::new();
     for api in APIS {
         let play = |prompt: &str, result| {
             let (status, body) = server.post(api.path, &(api.request)(prompt, result));
@@ -218,8 +219,8 @@ fn each_api_plays_each_scene() {
 }
 
 #[test]
-fn other_requests_are_answered_or_refused() {
-    let server = Serving::new();
+fn other_requests_are_answered_or_rejected() {
+    let server = MockServer::new();
     let models = server.send(b"GET /v1/models HTTP/1.1\r\n\r\n");
     assert!(models.0 == 200 && models.1.contains("mock-1"), "{models:?}");
     assert_eq!(
@@ -230,7 +231,7 @@ fn other_requests_are_answered_or_refused() {
     let chunks = b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n{\"inpu\r\nA\r\nt\":\"[[empt\r\n5\r\ny]]\"}\r\n0\r\n\r\n";
     assert_eq!(server.send(chunks).0, 200);
     let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(100_000));
-    let wrong: [(&[u8], u16, &str); 9] = [
+    let invalid: [(&[u8], u16, &str); 9] = [
         (b"GET /v1/responses HTTP/1.1\r\n\r\n", 405, "expected POST"),
         (b"GET /elsewhere HTTP/1.1\r\n\r\n", 404, "no such path"),
         (b"POST /v1/responses HTTP/1.1\r\ncontent-length: 2\r\n\r\n[]", 400, "not a JSON object"),
@@ -241,27 +242,27 @@ fn other_requests_are_answered_or_refused() {
         (b"\x16\x03\x01 not http\r\n\r\n", 400, "not HTTP"),
         (long.as_bytes(), 431, "too long"),
     ];
-    for (request, status, words) in wrong {
+    for (request, status, message) in invalid {
         let (got, body) = server.send(request);
-        assert!(got == status && body.contains(words), "{got} {body}");
+        assert!(got == status && body.contains(message), "{got} {body}");
         assert!(serde_json::from_str::<Value>(&body).is_ok_and(|body| body["error"].is_object()), "{body}");
     }
 }
 
 #[test]
-fn the_agent_is_a_client_of_it_and_a_signal_ends_it() {
+fn the_agent_is_a_client_and_a_signal_stops_the_server() {
     let listening = |line: &str| line.strip_prefix("listening on ").unwrap().to_owned();
-    let mut server = Serving::with("--output=text", listening);
+    let mut server = MockServer::with("--output=text", listening);
     let url = format!("http://127.0.0.1:{}/v1", server.port);
     let ask = |prompt: &str, more: &[&str]| {
         let args = ["--base-url", &url, "--profile", "dev", "--jsonl", "--max-retries", "0", prompt];
-        let mut agent = server.place.agent(args.iter().chain(more));
-        crate::support::ran(agent.env("OPENAI_API_KEY", "key-of-the-test").spawn().unwrap())
+        let mut agent = server.env.agent(args.iter().chain(more));
+        crate::support::wait_for_output(agent.env("OPENAI_API_KEY", "key-of-the-test").spawn().unwrap())
     };
     for more in [&[][..], &["--no-stream"]] {
-        let ran = ask("say [[tool]]", more);
-        assert!(ran.code == 0 && ran.stdout.contains("hello-from-tool"), "{ran:?}");
-        assert!(ran.stdout.contains("Mock answer: forty-two."), "{ran:?}");
+        let output = ask("say [[tool]]", more);
+        assert!(output.code == 0 && output.stdout.contains("hello-from-tool"), "{output:?}");
+        assert!(output.stdout.contains("Mock answer: forty-two."), "{output:?}");
     }
     assert_eq!(ask("say [[error-401]]", &[]).code, 77);
     assert_eq!(ask("say [[loop]]", &["--max-tool-turns", "2"]).code, 1);
@@ -272,6 +273,9 @@ fn the_agent_is_a_client_of_it_and_a_signal_ends_it() {
     assert!(log.starts_with("POST /v1/chat/completions 200 tool\n"), "{log}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let ran = server.place.run(["serve", "--port", &port]);
-    assert!(ran.code == 1 && ran.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")), "{ran:?}");
+    let output = server.env.run(["serve", "--port", &port]);
+    assert!(
+        output.code == 1 && output.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")),
+        "{output:?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Running the agent in a folder of its own, and holding what it prints to contracts.
+//! Runs the agent in a temporary folder and validates its output against contracts.
 
 use agentnative_contract::{Contract, Framing, RunExit, split_version};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use strict_json::{ReadOptions, read_records, read_value};
 
-/// The contracts beside the agent's own.
+/// All contracts but the agent's native one.
 pub const CONTRACTS: [&str; 7] = [
     "dexter-flat",
     "dexter-nested",
@@ -20,23 +20,23 @@ pub const CONTRACTS: [&str; 7] = [
     "claude-stream",
 ];
 
-/// The closed forms that the programs have whose contracts these are: the agent keeps them as well.
-const CLOSED: [&str; 3] = ["dexter-flat@2026.2", "dexter-nested@2026.2", "agent-js@1.5.8"];
+/// The closed versions of contracts, which describe the original programs. The agent conforms to them, too.
+const CLOSED_CONTRACTS: [&str; 3] = ["dexter-flat@2026.2", "dexter-nested@2026.2", "agent-js@1.5.8"];
 
-/// A workspace, a home, and a script.
-pub struct Place {
+/// A temporary folder with a workspace, a home folder and a script.
+pub struct TestEnv {
     dir: tempfile::TempDir,
 }
 
-/// What a run gave.
+/// The output of a run. A signal that killed it is a negative exit code.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunOutput {
     pub stdout: String,
     pub stderr: String,
     pub code: i32,
 }
 
-impl Place {
+impl TestEnv {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("work")).unwrap();
@@ -44,12 +44,12 @@ impl Place {
         Self { dir }
     }
 
-    /// The workspace, which is also the working directory.
+    /// Returns the workspace, which is also the working directory.
     pub fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    /// A file outside of the workspace.
+    /// Returns the path of a file outside the workspace.
     pub fn outside(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -66,12 +66,12 @@ impl Place {
         fs::read_to_string(self.work().join(name)).unwrap()
     }
 
-    /// Writes the script that is played.
+    /// Writes the script of the scripted provider.
     pub fn script(&self, script: &Value) {
         fs::write(self.outside("script.json"), script.to_string()).unwrap();
     }
 
-    /// The agent with these arguments; with the script, when one was written.
+    /// Returns the command of the agent with these arguments, and with the script if one was written.
     pub fn agent<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reference-agent"));
         command
@@ -89,72 +89,73 @@ impl Place {
         command
     }
 
-    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
-        ran(self.agent(args).spawn().unwrap())
+    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> RunOutput {
+        wait_for_output(self.agent(args).spawn().unwrap())
     }
 
-    /// Runs with these bytes on standard input.
-    pub fn run_with<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> Ran {
+    /// Runs the agent with these bytes on stdin.
+    pub fn run_with<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> RunOutput {
         let mut child = self.agent(args).stdin(Stdio::piped()).spawn().unwrap();
-        // An agent that does not read it is no failure of the test.
+        // The agent may exit without reading stdin.
         let _ = child.stdin.take().unwrap().write_all(stdin);
-        ran(child)
+        wait_for_output(child)
     }
 
-    /// Plays a script under a contract, and holds what is printed to it.
-    pub fn play(&self, contract: &str, script: &Value, more: &[&str]) -> Ran {
+    /// Plays a script under a contract and validates the output against it.
+    pub fn play(&self, contract: &str, script: &Value, more: &[&str]) -> RunOutput {
         self.script(script);
         let mut args = vec!["--contract", contract, "a query"];
         args.extend(more);
-        let ran = self.run(args);
-        ran.keeps(contract);
-        ran
+        let output = self.run(args);
+        output.assert_conforms(contract);
+        output
     }
 
-    /// Plays a script in the agent's own json, and gives the envelope.
-    pub fn json(&self, script: &Value, more: &[&str]) -> (Ran, Value) {
+    /// Plays a script in the native json; returns the output and its envelope.
+    pub fn json(&self, script: &Value, more: &[&str]) -> (RunOutput, Value) {
         self.script(script);
         let mut args = vec!["--json", "a query"];
         args.extend(more);
-        let ran = self.run(args);
-        let document = ran.document();
-        (ran, document)
+        let output = self.run(args);
+        let document = output.document();
+        (output, document)
     }
 }
 
-pub fn ran(child: Child) -> Ran {
+/// Waits for the agent and returns its output.
+pub fn wait_for_output(child: Child) -> RunOutput {
     let output = child.wait_with_output().unwrap();
     use std::os::unix::process::ExitStatusExt as _;
-    Ran {
+    RunOutput {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
         code: output.status.code().unwrap_or_else(|| -output.status.signal().unwrap()),
     }
 }
 
-impl Ran {
-    /// The one document of standard output, read strictly.
+impl RunOutput {
+    /// Parses stdout strictly as one document.
     pub fn document(&self) -> Value {
-        let read = read_value(self.stdout.as_bytes(), &ReadOptions::default(), u64::MAX).unwrap();
-        assert!(read.summary.problems.is_empty(), "{:?}\n{self:?}", read.summary.problems);
-        read.value.unwrap()
+        let parsed = read_value(self.stdout.as_bytes(), &ReadOptions::default(), u64::MAX).unwrap();
+        assert!(parsed.summary.problems.is_empty(), "{:?}\n{self:?}", parsed.summary.problems);
+        parsed.value.unwrap()
     }
 
-    /// The records of standard output, read strictly.
+    /// Parses stdout strictly as JSON Lines.
     pub fn records(&self) -> Vec<Value> {
         let mut records = Vec::new();
-        let take = |record: strict_json::Record| records.push(record.value.unwrap());
-        let summary = read_records(self.stdout.as_bytes(), &ReadOptions::default(), u64::MAX, take).unwrap();
+        let sink = |record: strict_json::Record| records.push(record.value.unwrap());
+        let summary = read_records(self.stdout.as_bytes(), &ReadOptions::default(), u64::MAX, sink).unwrap();
         assert!(summary.problems.is_empty(), "{:?}\n{self:?}", summary.problems);
         records
     }
 
-    /// The records of this type.
+    /// Returns the records of this type.
     pub fn of_type(&self, name: &str) -> Vec<Value> {
         self.records().into_iter().filter(|record| record["type"] == name).collect()
     }
 
-    /// The one error object of standard error.
+    /// Parses stderr as one error object.
     pub fn error(&self) -> Value {
         let error: Value = serde_json::from_str(&self.stderr).unwrap_or_else(|_| panic!("{self:?}"));
         for key in ["error", "kind", "message"] {
@@ -163,72 +164,72 @@ impl Ran {
         error
     }
 
-    /// Holds standard output and the exit code to a bundled contract, and to the closed form of it.
-    pub fn keeps(&self, contract: &str) {
-        let closed = CLOSED.into_iter().filter(|closed| split_version(closed).0 == contract);
+    /// Asserts that stdout and the exit code conform to a bundled contract and to its closed version.
+    pub fn assert_conforms(&self, contract: &str) {
+        let closed = CLOSED_CONTRACTS.into_iter().filter(|closed| split_version(closed).0 == contract);
         for name in std::iter::once(contract).chain(closed) {
-            let (violations, known) = self.judged(name);
+            let (violations, known) = self.validate(name);
             assert!(violations.is_empty() && known.is_empty(), "{name}: {violations:#?} {known:?}\n{self:?}");
         }
     }
 
     pub fn violations(&self, name: &str) -> Vec<String> {
-        self.judged(name).0
+        self.validate(name).0
     }
 
-    /// The violations of a contract, and the IDs of the findings that are shown.
-    pub fn judged(&self, name: &str) -> (Vec<String>, Vec<String>) {
+    /// Returns the violations of a contract and the IDs of its known findings.
+    pub fn validate(&self, name: &str) -> (Vec<String>, Vec<String>) {
         let contract = Contract::bundled(name).unwrap();
-        let mut judge = contract.validator();
-        let mut found = Vec::new();
+        let mut validator = contract.validator();
+        let mut violations = Vec::new();
         let values = match () {
             _ if contract.framing() == Framing::Lines => self.records(),
             _ if self.stdout.is_empty() => Vec::new(),
             _ => vec![self.document()],
         };
-        for (at, value) in values.iter().enumerate() {
-            found.extend(judge.push(at as u64 + 1, value));
+        for (index, value) in values.iter().enumerate() {
+            violations.extend(validator.push(index as u64 + 1, value));
         }
-        let outcome = judge.finish(&RunExit::exit(self.code));
+        let outcome = validator.finish(&RunExit::exit(self.code));
         assert!(outcome.unknown.is_empty(), "types that {name} does not know: {:?}", outcome.unknown);
-        found.extend(outcome.violations);
+        violations.extend(outcome.violations);
         let known = outcome.known.into_iter().map(|known| known.finding.unwrap().id.unwrap());
-        (found.into_iter().map(|violation| format!("{violation:?}")).collect(), known.collect())
+        (violations.into_iter().map(|violation| format!("{violation:?}")).collect(), known.collect())
     }
 }
 
-/// A script of these turns.
+/// Returns a script with these turns.
 pub fn script(turns: &[Value]) -> Value {
     json!({"turns": turns})
 }
 
-/// A turn that says this.
-pub fn says(text: &str) -> Value {
+/// Returns a turn with this text.
+pub fn text_turn(text: &str) -> Value {
     json!({"text": text})
 }
 
-/// A turn that asks for one tool.
-pub fn asks(tool: &str, args: Value) -> Value {
+/// Returns a turn with one tool call.
+pub fn tool_turn(tool: &str, args: Value) -> Value {
     json!({"calls": [{"tool": tool, "args": args}]})
 }
 
-/// Tool results of a jsonl run, by tool.
-pub fn results(place: &Place, calls: &[Value], more: &[&str]) -> Vec<Value> {
-    place.script(&script(&[json!({"calls": calls}), says("done")]));
+/// Runs these tool calls in jsonl and returns their results.
+pub fn tool_results(env: &TestEnv, calls: &[Value], more: &[&str]) -> Vec<Value> {
+    env.script(&script(&[json!({"calls": calls}), text_turn("done")]));
     let mut args = vec!["--jsonl", "a query"];
     args.extend(more);
-    let ran = place.run(args);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    ran.of_type("tool-result")
+    let output = env.run(args);
+    assert_eq!(output.code, 0, "{output:?}");
+    output.of_type("tool-result")
 }
 
-/// The result of one tool call.
-pub fn result(place: &Place, tool: &str, args: Value, more: &[&str]) -> Value {
-    results(place, &[json!({"tool": tool, "args": args})], more).remove(0)
+/// Runs one tool call and returns its result.
+pub fn tool_result(env: &TestEnv, tool: &str, args: Value, more: &[&str]) -> Value {
+    tool_results(env, &[json!({"tool": tool, "args": args})], more).remove(0)
 }
 
-/// Whether a process is alive; a zombie is not.
-pub fn alive(pid: &str) -> bool {
+/// Returns whether a process is alive; a zombie is not.
+pub fn is_alive(pid: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid.trim()).join("stat")).unwrap_or_default();
     stat.rsplit_once(')')
         .is_some_and(|(_, rest)| !matches!(rest.trim_start().chars().next(), Some('Z' | 'X')))

@@ -1,13 +1,13 @@
-//! Servers whose certificate is not to be trusted: they never see the key.
+//! Servers with an untrusted certificate do not receive the key.
 
-use crate::support::{Place, ran};
+use crate::support::{TestEnv, wait_for_output};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 const KEY: &str = "sk-0123456789-of-the-test";
-/// It says its port, and writes what it is sent to a file.
-const SERVER: &str = "
+/// Prints its port and writes the bytes that it receives to a file.
+const SERVER_SCRIPT: &str = "
 import ssl, socket, sys
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(sys.argv[1], sys.argv[2])
@@ -24,6 +24,7 @@ with open(sys.argv[3], 'ab', buffering=0) as log:
             log.write(b'no request\\n')
 ";
 
+/// The process of a server and its port.
 struct Server(Child, u16);
 
 impl Drop for Server {
@@ -33,19 +34,23 @@ impl Drop for Server {
     }
 }
 
-fn server(place: &Place, name: &str) -> Server {
-    let files = ["crt", "key", "log"].map(|kind| place.outside(&format!("{name}.{kind}")));
-    let mut child =
-        Command::new("python3").args(["-c", SERVER]).args(files).stdout(Stdio::piped()).spawn().unwrap();
+fn server(env: &TestEnv, name: &str) -> Server {
+    let files = ["crt", "key", "log"].map(|kind| env.outside(&format!("{name}.{kind}")));
+    let mut child = Command::new("python3")
+        .args(["-c", SERVER_SCRIPT])
+        .args(files)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut port = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
     Server(child, port.trim().parse().unwrap())
 }
 
-/// Runs openssl; false where it is not there.
-fn openssl(place: &Place, args: &str) -> bool {
+/// Runs openssl; returns false if it is not installed.
+fn openssl(env: &TestEnv, args: &str) -> bool {
     let mut command = Command::new("openssl");
-    command.args(args.split_whitespace()).current_dir(place.outside("")).stderr(Stdio::piped());
+    command.args(args.split_whitespace()).current_dir(env.outside("")).stderr(Stdio::piped());
     match command.output() {
         Ok(output) => {
             assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
@@ -56,8 +61,8 @@ fn openssl(place: &Place, args: &str) -> bool {
 }
 
 #[test]
-fn a_server_with_a_bad_certificate_gets_no_key() {
-    let place = Place::new();
+fn a_server_with_an_invalid_certificate_gets_no_key() {
+    let env = TestEnv::new();
     let new = "-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=test";
     let cases = [
         ("self-signed", "-days 2 -addext subjectAltName=DNS:localhost,IP:127.0.0.1"),
@@ -68,37 +73,37 @@ fn a_server_with_a_bad_certificate_gets_no_key() {
         ("other-host", "-days 2 -addext subjectAltName=DNS:example.com"),
     ];
     for (name, more) in cases {
-        if !openssl(&place, "version") {
+        if !openssl(&env, "version") {
             eprintln!("skipped: there is no openssl");
             return;
         }
-        // Older ones cannot date a certificate back.
-        let dates = Command::new("openssl").args(["req", "-help"]).output().unwrap().stderr;
-        if more.contains("-not_before") && !String::from_utf8_lossy(&dates).contains("-not_before") {
+        // Older versions cannot make a certificate with past dates.
+        let help = Command::new("openssl").args(["req", "-help"]).output().unwrap().stderr;
+        if more.contains("-not_before") && !String::from_utf8_lossy(&help).contains("-not_before") {
             eprintln!("skipped: this openssl makes no expired certificate");
             continue;
         }
-        assert!(openssl(&place, &format!("req {new} {more} -keyout {name}.key -out {name}.crt")));
-        let server = server(&place, name);
+        assert!(openssl(&env, &format!("req {new} {more} -keyout {name}.key -out {name}.crt")));
+        let server = server(&env, name);
         let url = format!("https://localhost:{}/v1", server.1);
-        let mut agent = place.agent(["--json", "--base-url", &url, "--max-retries", "0", "a query"]);
-        let ran = ran(agent.env("OPENAI_API_KEY", KEY).spawn().unwrap());
-        assert_eq!(ran.code, 1, "{name}: {ran:?}");
-        let error = ran.error();
+        let mut agent = env.agent(["--json", "--base-url", &url, "--max-retries", "0", "a query"]);
+        let output = wait_for_output(agent.env("OPENAI_API_KEY", KEY).spawn().unwrap());
+        assert_eq!(output.code, 1, "{name}: {output:?}");
+        let error = output.error();
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("certificate") && !ran.stderr.contains(KEY), "{name}: {message}");
-        let log = fs::read_to_string(place.outside(&format!("{name}.log"))).unwrap();
+        assert!(message.contains("certificate") && !output.stderr.contains(KEY), "{name}: {message}");
+        let log = fs::read_to_string(env.outside(&format!("{name}.log"))).unwrap();
         assert!(log.contains("connection\n") && !log.contains("POST") && !log.contains(KEY), "{name}: {log}");
     }
 }
 
 #[test]
 fn plain_http_to_another_machine_gets_no_key() {
-    let place = Place::new();
+    let env = TestEnv::new();
     for url in ["http://example.com/v1", "http://192.0.2.1/v1", "http://localhost.example.com/v1"] {
-        let mut agent = place.agent(["--json", "--base-url", url, "--max-retries", "0", "a query"]);
-        let ran = ran(agent.env("OPENAI_API_KEY", KEY).spawn().unwrap());
-        assert_eq!(ran.code, 78, "{url}: {ran:?}");
-        assert!(ran.error()["hint"].as_str().unwrap_or_default().contains("https"), "{url}: {ran:?}");
+        let mut agent = env.agent(["--json", "--base-url", url, "--max-retries", "0", "a query"]);
+        let output = wait_for_output(agent.env("OPENAI_API_KEY", KEY).spawn().unwrap());
+        assert_eq!(output.code, 78, "{url}: {output:?}");
+        assert!(output.error()["hint"].as_str().unwrap_or_default().contains("https"), "{url}: {output:?}");
     }
 }

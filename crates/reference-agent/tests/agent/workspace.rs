@@ -1,6 +1,6 @@
-//! That the tools stay in the workspace.
+//! The tools do not leave the workspace.
 
-use crate::support::{Place, result, says, script};
+use crate::support::{TestEnv, script, text_turn, tool_result};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const SECRET: &str = "the secret of the outside";
 
-fn place() -> Place {
-    let place = Place::new();
-    fs::write(place.outside("secret"), SECRET).unwrap();
-    fs::create_dir(place.outside("folder")).unwrap();
-    fs::write(place.outside("folder/secret"), SECRET).unwrap();
-    symlink(place.outside("secret"), place.work().join("file-link")).unwrap();
-    symlink("../folder", place.work().join("folder-link")).unwrap();
-    symlink("folder-link", place.work().join("second-link")).unwrap();
-    place
+fn env_with_outside_files() -> TestEnv {
+    let env = TestEnv::new();
+    fs::write(env.outside("secret"), SECRET).unwrap();
+    fs::create_dir(env.outside("folder")).unwrap();
+    fs::write(env.outside("folder/secret"), SECRET).unwrap();
+    symlink(env.outside("secret"), env.work().join("file-link")).unwrap();
+    symlink("../folder", env.work().join("folder-link")).unwrap();
+    symlink("folder-link", env.work().join("second-link")).unwrap();
+    env
 }
 
 #[test]
-fn no_path_leads_out_to_be_read() {
-    let place = place();
-    let outside = place.outside("secret").display().to_string();
+fn no_path_outside_the_workspace_is_read() {
+    let env = env_with_outside_files();
+    let outside = env.outside("secret").display().to_string();
     for path in [
         "../secret",
         "sub/../../secret",
@@ -40,79 +40,79 @@ fn no_path_leads_out_to_be_read() {
             ("search", json!({"pattern": ".", "path": path})),
             ("edit_file", json!({"path": path, "old": "secret", "new": "x"})),
         ] {
-            let result = result(&place, tool, args, &[]);
+            let result = tool_result(&env, tool, args, &[]);
             assert!(!result.to_string().contains(SECRET), "{tool} {path}: {result}");
             let matches = result["result"]["matches"].as_array().map_or(0, Vec::len);
             assert!(result["ok"] == false || matches == 0, "{tool} {path}: {result}");
         }
     }
     for path in ["..", "folder-link", "/", "second-link"] {
-        let listed = result(&place, "list_files", json!({"path": path}), &[]);
+        let listed = tool_result(&env, "list_files", json!({"path": path}), &[]);
         assert_eq!(listed["ok"], false, "{path}: {listed}");
     }
     // A search of everything does not follow links.
-    let all = result(&place, "search", json!({"pattern": "secret"}), &[]);
+    let all = tool_result(&env, "search", json!({"pattern": "secret"}), &[]);
     assert_eq!(all["result"]["matches"], json!([]));
-    assert_eq!(fs::read_to_string(place.outside("secret")).unwrap(), SECRET);
+    assert_eq!(fs::read_to_string(env.outside("secret")).unwrap(), SECRET);
 }
 
 #[test]
-fn no_path_leads_out_to_be_written() {
-    let place = place();
-    let new = place.outside("new").display().to_string();
+fn no_path_outside_the_workspace_is_written() {
+    let env = env_with_outside_files();
+    let new = env.outside("new").display().to_string();
     for path in ["../new", &new, "folder-link/new", "second-link/new", "sub/../../new", "..", "."] {
-        let written = result(&place, "write_file", json!({"path": path, "content": "x"}), &[]);
+        let written = tool_result(&env, "write_file", json!({"path": path, "content": "x"}), &[]);
         assert_eq!(written["ok"], false, "{path}: {written}");
     }
-    assert!(!place.outside("new").exists() && !place.outside("folder/new").exists());
-    // Neither what a link leads to nor the link itself is replaced.
+    assert!(!env.outside("new").exists() && !env.outside("folder/new").exists());
+    // Neither the link nor its target is replaced.
     for link in ["file-link", "folder-link"] {
-        let written = result(&place, "write_file", json!({"path": link, "content": "x"}), &[]);
+        let written = tool_result(&env, "write_file", json!({"path": link, "content": "x"}), &[]);
         assert_eq!(written["error"]["code"], "TOOL_EXECUTION_ERROR", "{written}");
-        let words = written["error"]["message"].as_str().unwrap();
-        assert!(words.ends_with("leads outside the workspace"), "{words}");
-        assert!(place.work().join(link).is_symlink());
+        let message = written["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with("leads outside the workspace"), "{message}");
+        assert!(env.work().join(link).is_symlink());
     }
-    assert_eq!(fs::read_to_string(place.outside("secret")).unwrap(), SECRET);
+    assert_eq!(fs::read_to_string(env.outside("secret")).unwrap(), SECRET);
 }
 
 #[test]
-fn a_link_that_stays_inside_is_replaced_by_the_file() {
-    let place = place();
-    place.file("old", "old");
+fn a_link_inside_the_workspace_is_replaced_by_the_file() {
+    let env = env_with_outside_files();
+    env.file("old", "old");
     for (link, target, created) in [("to-file", "old", false), ("to-nothing", "absent", true)] {
-        symlink(target, place.work().join(link)).unwrap();
-        let written = result(&place, "write_file", json!({"path": link, "content": "new"}), &[]);
+        symlink(target, env.work().join(link)).unwrap();
+        let written = tool_result(&env, "write_file", json!({"path": link, "content": "new"}), &[]);
         assert_eq!(written["result"]["created"], created, "{link}: {written}");
-        assert!(!place.work().join(link).is_symlink() && place.read(link) == "new", "{link}");
+        assert!(!env.work().join(link).is_symlink() && env.read(link) == "new", "{link}");
     }
-    assert_eq!(place.read("old"), "old");
-    assert!(!place.work().join("absent").exists());
+    assert_eq!(env.read("old"), "old");
+    assert!(!env.work().join("absent").exists());
 }
 
 #[test]
-fn an_absolute_path_inside_is_taken() {
-    let place = place();
-    let inside = place.file("a", "inside").canonicalize().unwrap();
-    let read = result(&place, "read_file", json!({"path": inside.display().to_string()}), &[]);
+fn an_absolute_path_inside_the_workspace_is_accepted() {
+    let env = env_with_outside_files();
+    let inside = env.file("a", "inside").canonicalize().unwrap();
+    let read = tool_result(&env, "read_file", json!({"path": inside.display().to_string()}), &[]);
     assert_eq!(read["result"]["content"], "inside");
 }
 
 #[test]
-fn a_race_does_not_lead_out() {
-    let place = place();
-    // A folder that is a link to the outside half of the time, while the agent reads through it.
-    let (inside, flip) = (place.work().join("inside"), place.work().join("flip"));
+fn a_race_with_a_link_does_not_lead_outside() {
+    let env = env_with_outside_files();
+    // While the agent uses the link `flip`, its target alternates between a folder inside and one outside.
+    let (inside, flip) = (env.work().join("inside"), env.work().join("flip"));
     fs::create_dir(&inside).unwrap();
     fs::write(inside.join("secret"), "inside").unwrap();
-    let outside = place.outside("folder");
+    let outside = env.outside("folder");
     fs::write(outside.join("only-outside"), "x").unwrap();
-    let over = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::new(AtomicBool::new(false));
     let flipper = std::thread::spawn({
-        let (over, next, work) = (Arc::clone(&over), place.work().join("next"), place.work());
+        let (stopped, next, work) = (Arc::clone(&stopped), env.work().join("next"), env.work());
         move || {
             let mut flips = 0_u32;
-            while !over.load(Ordering::Relaxed) {
+            while !stopped.load(Ordering::Relaxed) {
                 for target in [work.join("inside"), outside.clone()] {
                     symlink(if target.ends_with("inside") { "inside".into() } else { target }, &next)
                         .unwrap();
@@ -135,39 +135,42 @@ fn a_race_does_not_lead_out() {
             ]
         })
         .collect();
-    place.script(&script(&[json!({"calls": calls}), says("done")]));
-    let ran = place.run(["--jsonl", "a query"]);
-    over.store(true, Ordering::Relaxed);
+    env.script(&script(&[json!({"calls": calls}), text_turn("done")]));
+    let output = env.run(["--jsonl", "a query"]);
+    stopped.store(true, Ordering::Relaxed);
     let flips = flipper.join().unwrap();
-    let results = ran.of_type("tool-result");
+    let results = output.of_type("tool-result");
     let good = results.iter().filter(|result| result["ok"] == true).count();
-    assert!(!ran.stdout.contains(SECRET) && !ran.stdout.contains("only-outside"), "read from the outside");
-    assert_eq!(fs::read_dir(place.outside("folder")).unwrap().count(), 2, "written to the outside");
-    assert_eq!(fs::read_to_string(place.outside("folder/secret")).unwrap(), SECRET);
+    assert!(
+        !output.stdout.contains(SECRET) && !output.stdout.contains("only-outside"),
+        "read from the outside"
+    );
+    assert_eq!(fs::read_dir(env.outside("folder")).unwrap().count(), 2, "written to the outside");
+    assert_eq!(fs::read_to_string(env.outside("folder/secret")).unwrap(), SECRET);
     assert!(results.len() == 600 && flips > 10, "{good} of {} went well, {flips} flips", results.len());
 }
 
 #[test]
-fn pipes_and_devices_are_refused_without_waiting() {
-    let place = place();
+fn pipes_and_devices_are_rejected_without_blocking() {
+    let env = env_with_outside_files();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mknodat(rustix::fs::CWD, place.work().join("pipe"), rustix::fs::FileType::Fifo, mode, 0)
+    rustix::fs::mknodat(rustix::fs::CWD, env.work().join("pipe"), rustix::fs::FileType::Fifo, mode, 0)
         .unwrap();
     for (tool, args, code) in [
         ("read_file", json!({"path": "pipe"}), "TOOL_UNSUPPORTED_FILE_TYPE"),
         ("edit_file", json!({"path": "pipe", "old": "a", "new": "b"}), "TOOL_UNSUPPORTED_FILE_TYPE"),
         ("write_file", json!({"path": "pipe", "content": "x"}), "TOOL_EXECUTION_ERROR"),
     ] {
-        let result = result(&place, tool, args, &["--timeout", "20"]);
+        let result = tool_result(&env, tool, args, &["--timeout", "20"]);
         assert_eq!(result["error"]["code"], code, "{tool}");
     }
 }
 
 #[test]
-fn a_workspace_that_is_not_there() {
-    let place = place();
-    let ran = place.run(["--json", "--workspace", "absent", "q"]);
-    assert_eq!((ran.code, &ran.error()["kind"]), (78, &"config".into()));
-    let elsewhere = place.run(["--workspace", "..", "--raw", "read secret"]);
+fn a_missing_workspace_is_a_configuration_error() {
+    let env = env_with_outside_files();
+    let output = env.run(["--json", "--workspace", "absent", "q"]);
+    assert_eq!((output.code, &output.error()["kind"]), (78, &"config".into()));
+    let elsewhere = env.run(["--workspace", "..", "--raw", "read secret"]);
     assert_eq!(elsewhere.stdout.trim(), SECRET, "{elsewhere:?}");
 }

@@ -1,20 +1,19 @@
-//! The agent's documents and streams, spoiled in many ways: the contract that they were spoken in
-//! rejects each, at the place where it is wrong.
+//! Mutations of the agent's documents and streams: the contract rejects each one, with the location of the violation.
 
-use crate::support::{Place, Ran, asks, says, script};
+use crate::support::{RunOutput, TestEnv, script, text_turn, tool_turn};
 use agentnative_contract::split_version;
 use serde_json::{Value, json};
 
-/// A contract, what is done to its output, and what a violation has to name.
-type Mutation = (&'static str, fn(&mut Spoiled), &'static str);
+/// A contract, the mutation of an output, and the text that a violation has to contain.
+type Mutation = (&'static str, fn(&mut MutatedOutput), &'static str);
 
 /// The document or the records, and the exit code.
-struct Spoiled {
+struct MutatedOutput {
     values: Vec<Value>,
     code: i32,
 }
 
-impl Spoiled {
+impl MutatedOutput {
     fn set(&mut self, pointer: &str, value: Value) {
         *self.values[0].pointer_mut(pointer).unwrap() = value;
     }
@@ -25,23 +24,23 @@ impl Spoiled {
         let object = self.values[0].pointer_mut(pointer).unwrap().as_object_mut().unwrap();
         object.remove(key).unwrap();
     }
-    fn find(&self, wanted: &str) -> usize {
-        self.values.iter().position(|value| value.to_string().contains(wanted)).unwrap()
+    fn find(&self, text: &str) -> usize {
+        self.values.iter().position(|value| value.to_string().contains(text)).unwrap()
     }
-    fn move_to(&mut self, wanted: &str, to: usize) {
-        let at = self.find(wanted);
-        let value = self.values.remove(at);
+    fn move_to(&mut self, text: &str, to: usize) {
+        let index = self.find(text);
+        let value = self.values.remove(index);
         self.values.insert(to, value);
     }
-    fn remove(&mut self, wanted: &str) {
-        self.values.remove(self.find(wanted));
+    fn remove(&mut self, text: &str) {
+        self.values.remove(self.find(text));
     }
-    fn remove_all(&mut self, wanted: &str) {
-        self.values.retain(|value| !value.to_string().contains(wanted));
+    fn remove_all(&mut self, text: &str) {
+        self.values.retain(|value| !value.to_string().contains(text));
     }
-    fn edit(&mut self, wanted: &str, pointer: &str, value: Value) {
-        let at = self.find(wanted);
-        *self.values[at].pointer_mut(pointer).unwrap() = value;
+    fn edit(&mut self, text: &str, pointer: &str, value: Value) {
+        let index = self.find(text);
+        *self.values[index].pointer_mut(pointer).unwrap() = value;
     }
 }
 
@@ -110,34 +109,34 @@ const MUTATIONS: &[Mutation] = &[
 ];
 
 #[test]
-fn each_contract_rejects_what_is_wrong() {
-    let place = Place::new();
+fn each_mutation_violates_its_contract() {
+    let env = TestEnv::new();
     let turns = script(&[
-        asks("list_files", json!({})),
-        asks("read_file", json!({"path": "absent"})),
+        tool_turn("list_files", json!({})),
+        tool_turn("read_file", json!({"path": "absent"})),
         json!({"text": "done", "usage": {"input": 1, "output": 2}}),
     ]);
     assert!(MUTATIONS.len() >= 40);
-    for (nth, (contract, spoil, named)) in MUTATIONS.iter().enumerate() {
-        let ran = place.play(split_version(contract).0, &turns, &[]);
-        let values = if *contract == "opencode-events" { ran.records() } else { vec![ran.document()] };
-        let mut spoiled = Spoiled { values, code: ran.code };
-        spoil(&mut spoiled);
-        let lines: String = spoiled.values.iter().map(|value| format!("{value}\n")).collect();
+    for (index, (contract, mutate, expected)) in MUTATIONS.iter().enumerate() {
+        let output = env.play(split_version(contract).0, &turns, &[]);
+        let values = if *contract == "opencode-events" { output.records() } else { vec![output.document()] };
+        let mut mutated = MutatedOutput { values, code: output.code };
+        mutate(&mut mutated);
+        let lines: String = mutated.values.iter().map(|value| format!("{value}\n")).collect();
         let violations =
-            Ran { stdout: lines, stderr: String::new(), code: spoiled.code }.violations(contract);
+            RunOutput { stdout: lines, stderr: String::new(), code: mutated.code }.violations(contract);
         assert!(
-            violations.iter().any(|violation| violation.contains(named)),
-            "{contract} {nth} {named}: {violations:#?}"
+            violations.iter().any(|violation| violation.contains(expected)),
+            "{contract} {index} {expected}: {violations:#?}"
         );
     }
 }
 
 #[test]
-fn a_failure_that_was_spoiled() {
-    let place = Place::new();
+fn mutated_failures_violate_their_contract() {
+    let env = TestEnv::new();
     let fail = script(&[json!({"fail": {"kind": "request"}})]);
-    let endless = json!({"turns": [asks("list_files", json!({}))], "repeat": true});
+    let endless = json!({"turns": [tool_turn("list_files", json!({}))], "repeat": true});
     for (contract, script, code, pointer, value) in [
         ("dexter-flat", &fail, 0, "", json!(null)),
         ("dexter-flat", &fail, 1, "/error", json!("")),
@@ -148,26 +147,26 @@ fn a_failure_that_was_spoiled() {
         ("agent-js", &fail, 7, "", json!(null)),
         ("agent-js", &endless, 1, "/termination/reason", json!("completed")),
     ] {
-        let ran = place.play(split_version(contract).0, script, &[]);
-        let mut document = ran.document();
+        let output = env.play(split_version(contract).0, script, &[]);
+        let mut document = output.document();
         if !pointer.is_empty() {
             *document.pointer_mut(pointer).unwrap() = value;
         }
-        let spoiled = Ran { stdout: document.to_string(), stderr: String::new(), code };
-        assert!(!spoiled.violations(contract).is_empty(), "{contract} {pointer} {code}");
+        let mutated = RunOutput { stdout: document.to_string(), stderr: String::new(), code };
+        assert!(!mutated.violations(contract).is_empty(), "{contract} {pointer} {code}");
     }
-    // What the documents of the contracts only give examples of is a warning.
+    // Values for which the documentation of a contract only has examples are findings, not violations.
     for (contract, script, pointer, value, finding) in [
         ("dexter-nested", &fail, "/error/code", "BROKEN", "unknown-error-code"),
         ("agent-js", &fail, "/code", "BROKEN", "unknown-error-code"),
         ("agent-js", &fail, "/termination/reason", "tired", "unknown-termination-reason"),
     ] {
-        let ran = place.play(contract, script, &[]);
-        let mut document = ran.document();
+        let output = env.play(contract, script, &[]);
+        let mut document = output.document();
         *document.pointer_mut(pointer).unwrap() = json!(value);
-        let changed = Ran { stdout: document.to_string(), ..ran };
-        assert_eq!(changed.judged(contract), (vec![], vec![finding.to_owned()]), "{contract} {pointer}");
+        let changed = RunOutput { stdout: document.to_string(), ..output };
+        assert_eq!(changed.validate(contract), (vec![], vec![finding.to_owned()]), "{contract} {pointer}");
     }
-    let good = place.play("agent-js", &script(&[says("yes")]), &[]);
+    let good = env.play("agent-js", &script(&[text_turn("yes")]), &[]);
     assert!(good.violations("agent-js").is_empty());
 }

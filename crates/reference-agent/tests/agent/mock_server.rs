@@ -1,4 +1,4 @@
-//! A loopback server of our own that answers, stalls, trickles, resets and sends garbage.
+//! A loopback server that answers, stalls, trickles, resets and sends invalid responses.
 
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,31 +9,31 @@ use std::time::Duration;
 
 /// How one request is answered.
 pub enum Reply {
-    /// These bytes, then the end.
+    /// Sends these bytes and closes the connection.
     Bytes(Vec<u8>),
-    /// Nothing, until the client goes away.
+    /// Sends nothing until the client disconnects.
     Stall,
-    /// These bytes, and then nothing until the client goes away.
-    Then(Vec<u8>),
-    /// These bytes, one by one, with a pause before each.
+    /// Sends these bytes, then nothing until the client disconnects.
+    ThenStall(Vec<u8>),
+    /// Sends these bytes one by one, with a pause before each.
     Trickle(Vec<u8>, Duration),
-    /// These bytes, and then a reset.
+    /// Sends these bytes and resets the connection.
     Reset(Vec<u8>),
-    /// This head, and then a body without end.
+    /// Sends this head and an infinite body.
     Endless(Vec<u8>),
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub head: String,
     pub body: Value,
 }
 
-/// A server that answers one request after another, and then no more.
+/// A server that answers one request per reply, in order.
 pub struct Server {
     pub url: String,
-    seen: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
     address: std::net::SocketAddr,
     thread: Option<JoinHandle<()>>,
 }
@@ -42,31 +42,31 @@ impl Server {
     pub fn new(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::new(Mutex::new(Vec::new()));
         let thread = std::thread::spawn({
-            let seen = Arc::clone(&seen);
+            let requests = Arc::clone(&requests);
             move || {
                 for reply in replies {
                     let Ok((mut stream, _)) = listener.accept() else { return };
-                    let Some(request) = request(&stream) else { return };
-                    seen.lock().unwrap().push(request);
-                    // A client that goes away early is part of the play.
+                    let Some(request) = read_request(&stream) else { return };
+                    requests.lock().unwrap().push(request);
+                    // Some tests expect the client to disconnect early.
                     let _ = answer(&mut stream, reply);
                 }
             }
         });
-        Self { url: format!("http://{address}/v1"), seen, address, thread: Some(thread) }
+        Self { url: format!("http://{address}/v1"), requests, address, thread: Some(thread) }
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<Request> {
-        self.seen.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Wakes the thread when it still waits for somebody.
+        // Wakes the thread if it still waits for a connection.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -74,7 +74,7 @@ impl Drop for Server {
     }
 }
 
-fn request(stream: &TcpStream) -> Option<Request> {
+fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -114,8 +114,8 @@ fn request(stream: &TcpStream) -> Option<Request> {
 fn answer(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
     match reply {
         Reply::Bytes(bytes) => stream.write_all(&bytes),
-        Reply::Stall => gone(stream),
-        Reply::Then(bytes) => stream.write_all(&bytes).and_then(|()| gone(stream)),
+        Reply::Stall => wait_for_disconnect(stream),
+        Reply::ThenStall(bytes) => stream.write_all(&bytes).and_then(|()| wait_for_disconnect(stream)),
         Reply::Trickle(bytes, pause) => {
             stream.set_nodelay(true)?;
             for byte in bytes {
@@ -138,24 +138,24 @@ fn answer(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
     }
 }
 
-fn gone(stream: &mut TcpStream) -> std::io::Result<()> {
+fn wait_for_disconnect(stream: &mut TcpStream) -> std::io::Result<()> {
     std::io::copy(stream, &mut std::io::sink()).map(|_| ())
 }
 
-/// An answer with this status, these headers and this body.
+/// Returns a response with this status, these headers and this body.
 pub fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
         .into_bytes()
 }
 
-/// An answer: these words.
+/// Returns a completion with this text.
 pub fn text_reply(text: &str, usage: Option<(u64, u64)>) -> Reply {
     let message = json!({"role": "assistant", "content": text});
     Reply::Bytes(completion(message, usage))
 }
 
-/// An answer: these tool calls.
-pub fn calls(calls: &[(&str, Value)]) -> Reply {
+/// Returns a completion with these tool calls.
+pub fn call_reply(calls: &[(&str, Value)]) -> Reply {
     let calls: Vec<Value> = calls
         .iter()
         .enumerate()
@@ -174,7 +174,7 @@ fn completion(message: Value, usage: Option<(u64, u64)>) -> Vec<u8> {
     http("200 OK", "content-type: application/json\r\n", &body.to_string())
 }
 
-/// A stream of these events.
+/// Returns a response that streams these events.
 pub fn stream(events: &[&str]) -> Vec<u8> {
     let head =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
@@ -182,10 +182,10 @@ pub fn stream(events: &[&str]) -> Vec<u8> {
     format!("{head}{events}").into_bytes()
 }
 
-/// An event with the next words.
+/// Returns an event with the next part of the text.
 pub fn delta(text: &str) -> String {
     json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]}).to_string()
 }
 
-/// The event that ends an answer.
+/// An event with a finish reason.
 pub const STOP: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
