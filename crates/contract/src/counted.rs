@@ -17,10 +17,14 @@ pub fn named(names: impl ExactSizeIterator<Item = impl Display>, most: usize) ->
 }
 
 /// Names as alternatives: `a, b or c`.
-pub fn alternatives(mut names: Vec<String>) -> String {
-    match names.pop() {
-        Some(last) if names.is_empty() => last,
-        Some(last) => format!("{} or {last}", names.join(", ")),
-        None => "nothing".to_owned(),
+pub fn alternatives(names: Vec<String>) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { listed(names, "or") }
+}
+
+/// Words in a sentence: `a, b and c`.
+pub fn listed(mut words: Vec<String>, conjunction: &str) -> String {
+    match words.pop() {
+        Some(last) if !words.is_empty() => format!("{} {conjunction} {last}", words.join(", ")),
+        last => last.unwrap_or_default(),
     }
 }

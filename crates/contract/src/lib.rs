@@ -48,7 +48,7 @@ pub mod workers;
 
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names, split_version};
 pub use contract_files::ContractFiles;
-pub use counted::{alternatives, counted, named};
+pub use counted::{alternatives, counted, listed, named};
 pub use data_file::{DataFile, Unreadable, data_files, framing, threads_for};
 pub use decimal::Decimal;
 pub use discriminator::{DISCRIMINATORS, Discriminator, type_keys};

@@ -128,10 +128,7 @@ impl<'a> Changed<'a> {
             0 => {}
             more => words.push(format!("{more} more")),
         }
-        match words.pop() {
-            Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
-            last => last.unwrap_or_default(),
-        }
+        agentnative_contract::listed(words, "and")
     }
 }
 

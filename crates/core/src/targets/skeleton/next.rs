@@ -3,6 +3,7 @@
 use super::Skeleton;
 use crate::config::FORMAT_PLACE;
 use crate::targets::{Call, Effect};
+use agentnative_contract::listed;
 
 /// So many commands are named; the others are counted.
 const NAMED: usize = 8;
@@ -29,7 +30,7 @@ impl Skeleton<'_> {
             next.push(format!(
                 "add a probe that fails with {} {}{such}, or remove the code from `exit_codes`",
                 if codes.len() == 1 { "exit code" } else { "each of the exit codes" },
-                listed(&codes)
+                listed(codes, "and")
             ));
         }
         next.push("run `agentnative check`".to_owned());
@@ -72,8 +73,8 @@ impl Skeleton<'_> {
             [&words, target].join(" ").trim_end()
         );
         let more = safe.len().saturating_sub(NAMED) + open.len().saturating_sub(WRITTEN);
-        let replace = (!values.is_empty())
-            .then(|| format!("replace {} with {}", listed(&values), a_value(values.len())));
+        let what = if values.len() == 1 { "a value that exists" } else { "values that exist" };
+        let replace = (!values.is_empty()).then(|| format!("replace {} with {what}", listed(values, "and")));
         let more = (more > 0).then(|| format!("{more} more seem to only read"));
         let notes: Vec<String> = [replace, more].into_iter().flatten().collect();
         if !notes.is_empty() {
@@ -85,7 +86,7 @@ impl Skeleton<'_> {
                 calls.iter().take(NAMED).map(|call| format!("`{}`", call.name())).collect();
             let more = calls.len() - names.len();
             names.extend((more > 0).then(|| format!("{more} more")));
-            listed(&names)
+            listed(names, "and")
         };
         let unknown = of(Effect::Unknown);
         if !unknown.is_empty() {
@@ -96,19 +97,5 @@ impl Skeleton<'_> {
             steps.push(format!("leave out what may change something, or declare it with `workspace` and `changes = true`: {}", named(changes)));
         }
         steps
-    }
-}
-
-/// What stands for so many values.
-fn a_value(count: usize) -> &'static str {
-    if count == 1 { "a value that exists" } else { "values that exist" }
-}
-
-/// `a, b and c`.
-fn listed(words: &[String]) -> String {
-    match words.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        Some((last, _)) => last.clone(),
-        None => String::new(),
     }
 }
