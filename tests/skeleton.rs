@@ -35,7 +35,7 @@ fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
 fn written(commands: &Commands, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
     let exit_codes: BTreeMap<i32, String> =
         exit_codes.iter().map(|(code, about)| (*code, (*about).to_owned())).collect();
-    Skeleton { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text()
+    Skeleton { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text().unwrap()
 }
 
 /// The text with all its suggestions turned on.
@@ -80,8 +80,8 @@ fn what_is_written_is_valid_as_it_is_and_with_all_its_suggestions() {
                 exit_codes: &exit_codes,
                 probes: &[],
             };
-            let text = skeleton.text();
-            assert_eq!(text, skeleton.text());
+            let text = skeleton.text().unwrap();
+            assert_eq!(text, skeleton.text().unwrap());
             assert!(text.chars().all(|char| char == '\n' || !char.is_control()), "{text}");
             let config = parse(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             assert_eq!((config.targets.len(), config.probes.len(), config.waivers.len()), (1, 0, 0));

@@ -100,7 +100,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         exit_codes: &exit_codes,
         probes: &probes,
     };
-    let (text, next) = (skeleton.text(), skeleton.next(&args.target.words()));
+    let (text, next) = (skeleton.text()?, skeleton.next(&args.target.words()));
     if !args.print {
         write(&path, &text, args.force)?;
     }

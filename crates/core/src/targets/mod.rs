@@ -16,6 +16,7 @@ mod language;
 pub mod manual;
 mod project;
 mod script;
+#[cfg(feature = "init")]
 mod skeleton;
 
 pub use binary::Binary;
@@ -25,6 +26,7 @@ pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{Choices, Command, Example, HelpPage, Interface, Names, Page, documented_exit_codes};
 pub use project::Project;
+#[cfg(feature = "init")]
 pub use skeleton::Skeleton;
 
 use crate::config::TargetConfig;

@@ -1,24 +1,23 @@
-//! The configuration that `agentnative init` writes.
+//! The configuration that `agentnative init` writes. Its text is in `agentnative.toml.jinja`; here are the facts that
+//! fill it.
 
 mod features;
 mod formats;
 mod next;
-mod toml_lines;
 
 use super::commands::{Call, Commands};
 use super::effect::Effect;
-use super::help::Operand;
+use super::help::{FormatArgs, Operand};
 use crate::config::{FORMAT_PLACE, ProbeConfig, TargetConfig};
-use formats::TargetFormats;
+use agentnative_contract::error::{Error, Result};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, ValueKind};
+use minijinja::{Environment, Value};
+use serde_json::json;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use toml_lines::{array, line, plain, section, string};
 
-/// How editors with a TOML language server complete the file.
-const EDITORS: &str =
-    "# For completion in editors, run `agentnative schema config > agentnative-config.schema.json`, and
-# add this as the first line: #:schema ./agentnative-config.schema.json
-";
+const TEMPLATE: &str = include_str!("agentnative.toml.jinja");
 
 /// More commands than this are only counted.
 const MOST: usize = 40;
@@ -48,13 +47,13 @@ impl Call {
 
     /// The call for people, with what it needs and takes: `show <id> [page]`.
     pub fn usage(&self) -> String {
-        let takes = self.takes.iter().map(|operand| format!("[{}]", plain(&operand.name)));
-        [self.needed()]
-            .into_iter()
-            .filter(|needed| !needed.is_empty())
-            .chain(takes)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let words = [self.needed()].into_iter().filter(|needed| !needed.is_empty()).chain(self.takes());
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The positional arguments that it takes besides, for people.
+    fn takes(&self) -> Vec<String> {
+        self.takes.iter().map(|operand| format!("[{}]", plain(&operand.name))).collect()
     }
 
     /// The word of these arguments that stands for a value of this call and is none.
@@ -79,27 +78,81 @@ impl Call {
 }
 
 impl Skeleton<'_> {
-    /// The text of the configuration. The confirmed probes are declared; everything else that the help tells of
+    /// Returns the text of the configuration. The confirmed probes are declared; everything else that the help tells of
     /// is a comment. It is valid as it is and with all comments turned on, and the same for the same input.
-    pub fn text(&self) -> String {
-        let mut text = EDITORS.to_owned();
-        section(
-            &mut text,
-            &[
-                &format!("Configuration of `agentnative check` for `{}`.", plain(self.name)),
-                "Lines that begin with `#` and no space are suggestions: remove the `#` to turn one on.",
-                "`agentnative explain config` describes all keys.",
-            ],
-        );
-        let formats = TargetFormats::of(self.commands);
-        self.target(&mut text, &formats);
-        self.probes(&mut text, &formats);
-        self.failures(&mut text);
-        section(&mut text, &["A known failure can be accepted for a time:"]);
-        text.push_str(
-            "#[[waiver]]\n#check = \"p2-output-jsonl\"\n#reason = \"why, and where it is tracked\"\n#expires = 2099-12-31\n",
-        );
-        text
+    ///
+    /// # Errors
+    /// General, if the template cannot be filled.
+    pub fn text(&self) -> Result<String> {
+        let unfilled = |error| Error::general(format!("cannot make a configuration: {error:#}"));
+        let mut environment = Environment::new();
+        let mut syntax = SyntaxConfig::builder();
+        let syntax = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+        environment.set_syntax(syntax.map_err(unfilled)?);
+        environment.add_filter("toml", |value: Value| toml(&value));
+        let template = environment.template_from_str(TEMPLATE).map_err(unfilled)?;
+        template.render(Value::from(Serde(self.facts()))).map_err(unfilled)
+    }
+
+    /// Returns what the template is filled with.
+    fn facts(&self) -> serde_json::Value {
+        let formats = formats::of_target(self.commands);
+        let default = TargetConfig::default().conventions;
+        let used =
+            |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.call.args) == Some(call));
+        let open: Vec<&Call> = self.commands.calls.iter().filter(|call| !used(call)).collect();
+        let of_effect = |effect| open.iter().filter(move |call| call.effect() == effect);
+        let named =
+            [Effect::Reads, Effect::Unknown, Effect::Changes].into_iter().flat_map(of_effect).take(MOST);
+        json!({
+            "name": plain(self.name),
+            "command": self.command,
+            "formats": formats.map(FormatArgs::facts),
+            "codes": self.codes(),
+            "default_codes": default.exit_codes,
+            "names_codes": self.exit_codes.len() > 1,
+            "usage": self.usage(),
+            "default_usage": default.usage,
+            "schema": self.commands.schema,
+            "has": self.features(),
+            "probes": self.probes.iter().map(|probe| self.confirmed(probe, formats)).collect::<Vec<_>>(),
+            "calls": named.map(|call| self.suggested(call, formats)).collect::<Vec<_>>(),
+            "more": open.len().saturating_sub(MOST),
+            "unread": self.commands.unread.as_deref().map(plain),
+            "failures": self.missing().into_iter().map(|code| self.failure(code)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// A probe that the author confirmed.
+    fn confirmed(&self, probe: &ProbeConfig, formats: Option<&FormatArgs>) -> serde_json::Value {
+        let call = self.call_of(&probe.call.args);
+        json!({
+            "name": probe.name,
+            "args": placed(&probe.call.args, call),
+            "exit": probe.exit,
+            "other_meaning": call.is_some_and(|call| call.other_meaning),
+            "formats": call.and_then(|call| formats::of_call(call, formats)),
+        })
+    }
+
+    /// A probe of a command.
+    fn suggested(&self, call: &Call, formats: Option<&FormatArgs>) -> serde_json::Value {
+        let takes = call.takes().join(" ");
+        let takes = if takes.is_empty() { takes } else { format!("takes {takes}") };
+        let about = [plain(&call.about), takes].into_iter().filter(|words| !words.is_empty());
+        let open = call.open().into_iter().map(|operand| format!("<{}>", plain(&operand.name)));
+        json!({
+            "about": about.collect::<Vec<_>>().join("; "),
+            "name": if call.words.is_empty() { plain(self.name) } else { call.name() },
+            "args": call.args(&placeholder),
+            "open": open.collect::<Vec<_>>(),
+            "reads": call.reads(),
+            "changes": features::changes(call),
+            "destroys": features::destroys(call),
+            "lists": features::lists(call),
+            "other_meaning": call.other_meaning,
+            "formats": formats::of_call(call, formats),
+        })
     }
 
     /// The codes of the target: those that its help names, else the default; and those of its probes.
@@ -136,116 +189,6 @@ impl Skeleton<'_> {
         self.codes().into_iter().filter(is_missing).collect()
     }
 
-    fn target(&self, text: &mut String, formats: &TargetFormats) {
-        text.push_str("\n[target]\n");
-        match self.command {
-            Some(command) => line(text, &format!("command = {}", array(command))),
-            None => line(
-                text,
-                "#command = [\"./path/to/program\"]    # relative to this file; default: the program of the manifest",
-            ),
-        }
-        formats.write(text);
-        let codes = self.codes();
-        let note = if codes == TargetConfig::default().conventions.exit_codes {
-            "    # remove those that it does not have"
-        } else if self.exit_codes.len() > 1 {
-            "    # from its help"
-        } else {
-            ""
-        };
-        let codes = codes.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
-        line(text, &format!("exit_codes = [{codes}]{note}"));
-        if self.usage() != TargetConfig::default().conventions.usage {
-            line(
-                text,
-                &format!("usage = {}    # its exit code for invalid usage, from its help", self.usage()),
-            );
-        }
-        line(text, "#errors = \"stdout\"    # where the error object of a JSON mode goes; default stderr");
-        match &self.commands.schema {
-            Some(schema) => line(text, &format!("schema = {}    # from its help", array(schema))),
-            None => line(
-                text,
-                "#schema = [\"schema\"]    # prints the JSON Schema of its output; false if nothing does",
-            ),
-        }
-        line(text, "#timeout = 10    # seconds per run");
-        self.features(text);
-    }
-
-    /// The confirmed probes, then a suggestion for each further command: those that seem to only read first.
-    fn probes(&self, text: &mut String, formats: &TargetFormats) {
-        section(
-            text,
-            &[
-                "Probes: calls of the target. Each is run up to 40 times, so it has to be safe to repeat.",
-                "The arguments of a format follow those of the probe; \"{format}\" marks another place.",
-                "With `workspace = true` it runs in an empty folder, which shows whether it changes something.",
-            ],
-        );
-        for probe in self.probes {
-            let call = self.call_of(&probe.call.args);
-            text.push('\n');
-            line(text, "[[probe]]");
-            line(text, &format!("name = {}", string(&probe.name)));
-            line(text, &format!("args = {}", array(&placed(&probe.call.args, call))));
-            if probe.exit != 0 {
-                line(text, &format!("exit = {}", probe.exit));
-            }
-            if let Some(own) = call.and_then(|call| formats.of_call(call)) {
-                line(text, &own);
-            }
-        }
-        let used =
-            |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.call.args) == Some(call));
-        let open = self.commands.calls.iter().filter(|call| !used(call));
-        let open: Vec<&Call> = open.collect();
-        let count = open.len();
-        let mut left = MOST;
-        for (effect, title) in [
-            (Effect::Reads, "Not confirmed; by name and description, these only read:"),
-            (Effect::Unknown, "Not confirmed; the help does not tell whether these only read:"),
-            (Effect::Changes, "Not confirmed; these may change something:"),
-        ] {
-            let group: Vec<&Call> = open.iter().copied().filter(|call| call.effect() == effect).collect();
-            if left > 0 && !group.is_empty() {
-                section(text, &[title]);
-            }
-            for call in group.into_iter().take(left) {
-                self.suggest(text, call, formats);
-                left -= 1;
-            }
-        }
-        if count > MOST {
-            line(text, &format!("\n# … and {} more commands in its help", count - MOST));
-        }
-        if let Some(unread) = &self.commands.unread {
-            section(text, &[&format!("Note: {}.", plain(unread))]);
-        }
-    }
-
-    fn suggest(&self, text: &mut String, call: &Call, formats: &TargetFormats) {
-        let takes: Vec<String> =
-            call.takes.iter().map(|operand| format!("[{}]", plain(&operand.name))).collect();
-        let takes = if takes.is_empty() { String::new() } else { format!("takes {}", takes.join(" ")) };
-        let about = [plain(&call.about), takes].into_iter().filter(|words| !words.is_empty());
-        let about: Vec<String> = about.collect();
-        let name = if call.words.is_empty() { plain(self.name) } else { call.name() };
-        let open: Vec<String> =
-            call.open().iter().map(|operand| format!("<{}>", plain(&operand.name))).collect();
-        let note = match &open[..] {
-            [] => String::new(),
-            open => format!("    # replace {}", open.join(" and ")),
-        };
-        let args = call.args(&placeholder);
-        block(text, &about.join("; "), &name, &format!("{}{note}", array(&args)), 0);
-        self.of_call(text, call);
-        if let Some(own) = formats.of_call(call) {
-            line(text, &format!("#{own}"));
-        }
-    }
-
     /// The command that a probe calls: the first that is among its arguments, and the longest there.
     fn call_of(&self, args: &[String]) -> Option<&Call> {
         let args: Vec<&String> = args.iter().filter(|arg| *arg != FORMAT_PLACE).collect();
@@ -259,52 +202,29 @@ impl Skeleton<'_> {
         found.max_by_key(|(at, length, _)| (*at, *length)).map(|(_, _, call)| call)
     }
 
-    /// A suggestion for each exit code that no probe ends with.
-    fn failures(&self, text: &mut String) {
-        let missing = self.missing();
-        if missing.is_empty() {
-            return;
-        }
-        section(
-            text,
-            &[
-                "Failures: each exit code of the target needs a probe that ends with it.",
-                "Invalid usage needs none: it is tried with an unknown flag.",
-            ],
-        );
-        for code in missing {
-            let named = self.exit_codes.get(&code).map(|about| plain(about));
-            let (about, name, args) = self.failure(code);
-            let about =
-                named.filter(|named| !named.is_empty()).map_or(about, |named| format!("{code}: {named}"));
-            block(text, &about, &name, &array(&args), code);
-            if code == 77 {
-                let remedy = string(&format!("{} login", plain(self.name)));
-                line(text, &format!("#remedy = [{remedy}]    # the message has to name one of these"));
-            }
-        }
-    }
-
     /// A call of something that does not exist.
     fn failing_call(&self) -> Option<Vec<String>> {
         let one_value = |call: &&Call| call.reads() && call.open().len() == 1;
         self.commands.calls.iter().find(one_value).map(|call| call.args(&missing))
     }
 
-    /// What a code means, and a name and arguments for a probe that ends with it.
-    fn failure(&self, code: i32) -> (String, String, Vec<String>) {
-        // A call that this target does not have would show another failure.
-        let open = || vec!["<arguments>".to_owned()];
-        let (about, name, args) = match code {
-            1 => {
-                let args = self.failing_call().unwrap_or_else(open);
-                ("1, general error: ask for something that does not exist", "not-found", args)
-            }
-            77 => ("77, authentication or permission: no login, an invalid key", "signed-out", open()),
-            78 => ("78, configuration: an invalid configuration file", "bad-config", open()),
-            code => return (format!("{code}"), format!("exit-{code}"), open()),
+    /// A probe that ends with a code.
+    fn failure(&self, code: i32) -> serde_json::Value {
+        let named = self.exit_codes.get(&code).map(|about| plain(about)).filter(|about| !about.is_empty());
+        let (name, meaning) = match code {
+            1 => ("not-found", ", general error: ask for something that does not exist"),
+            77 => ("signed-out", ", authentication or permission: no login, an invalid key"),
+            78 => ("bad-config", ", configuration: an invalid configuration file"),
+            _ => ("", ""),
         };
-        (about.to_owned(), name.to_owned(), args)
+        // A call that this target does not have would show another failure.
+        let args = self.failing_call().filter(|_| code == 1);
+        json!({
+            "about": format!("{code}{}", named.map_or_else(|| meaning.to_owned(), |about| format!(": {about}"))),
+            "name": if name.is_empty() { format!("exit-{code}") } else { name.to_owned() },
+            "exit": code,
+            "args": args.unwrap_or_else(|| vec!["<arguments>".to_owned()]),
+        })
     }
 }
 
@@ -332,16 +252,24 @@ fn placed(args: &[String], call: Option<&Call>) -> Vec<String> {
     args
 }
 
-/// A probe, commented out; `args` is TOML.
-fn block(text: &mut String, about: &str, name: &str, args: &str, exit: i32) {
-    text.push('\n');
-    if !about.is_empty() {
-        line(text, &format!("# {about}"));
+/// Returns a string, a list or a number as TOML. A list that is not there is `false`.
+fn toml(value: &Value) -> String {
+    match value.kind() {
+        ValueKind::None => "false".to_owned(),
+        ValueKind::Seq => {
+            let elements = value.try_iter().into_iter().flatten();
+            format!("[{}]", elements.map(|element| toml(&element)).collect::<Vec<_>>().join(", "))
+        }
+        ValueKind::String => {
+            toml::Value::String(value.to_string().replace(char::is_control, " ")).to_string()
+        }
+        _ => value.to_string(),
     }
-    line(text, "#[[probe]]");
-    line(text, &format!("#name = {}", string(name)));
-    line(text, &format!("#args = {args}"));
-    if exit != 0 {
-        line(text, &format!("#exit = {exit}"));
-    }
+}
+
+/// Words of a stranger for a comment: one line without control characters, not too long.
+fn plain(text: &str) -> String {
+    let text: String =
+        text.chars().map(|char| if char.is_control() { ' ' } else { char }).take(100).collect();
+    text.trim().to_owned()
 }
