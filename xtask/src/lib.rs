@@ -1,5 +1,5 @@
-//! Scaffolds: the files and table rows of something new, which leave the tests red until they are filled in; the site of
-//! documents; and the man pages.
+//! Development tasks: scaffolds (files and table rows that fail the tests until they are filled in), the documentation
+//! site, and the man pages.
 
 pub mod man;
 pub mod site;
@@ -9,24 +9,24 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// What can be made.
+/// What a scaffold is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScaffoldKind {
     /// A check of `agentnative check`.
     Check,
     /// A bundled contract.
     Contract,
-    /// A way to show a report.
+    /// An output format of a report.
     Renderer,
-    /// A kind of change that `contract diff` tells.
+    /// A kind of change that `contract diff` reports.
     Change,
 }
 
-impl Kind {
-    /// The kind of this name.
+impl ScaffoldKind {
+    /// Parses the name of a kind.
     ///
     /// # Errors
-    /// When there is none.
+    /// Fails if the name is unknown.
     pub fn parse(name: &str) -> Result<Self, String> {
         match name {
             "check" => Ok(Self::Check),
@@ -37,8 +37,8 @@ impl Kind {
         }
     }
 
-    /// What to do with what was made.
-    pub const fn next(self) -> &'static str {
+    /// Returns the instructions for the created files.
+    pub const fn next_steps(self) -> &'static str {
         match self {
             Self::Check => "Fill them in as checks/README.md says; cargo test says what is missing.",
             Self::Contract => "Fill them in as contracts/README.md says; cargo test says what is missing.",
@@ -50,30 +50,32 @@ impl Kind {
     }
 }
 
-/// Makes the files of something new in the repository at `root`, and its rows in tables; gives their paths.
+/// Creates the files of a scaffold in the repository at `root`, and inserts its table rows; returns the paths of the
+/// created and changed files.
 ///
 /// # Errors
-/// When the name is not of the form that its kind has, it is there already, or a file cannot be written.
-pub fn new(root: &Path, kind: Kind, name: &str) -> Result<Vec<PathBuf>, String> {
-    let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    if name.is_empty() || !name.split('-').all(|part| !part.is_empty() && part.chars().all(lower)) {
+/// Fails if the name is invalid for its kind or exists, or if a file cannot be written.
+pub fn scaffold(root: &Path, kind: ScaffoldKind, name: &str) -> Result<Vec<PathBuf>, String> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    if name.is_empty() || !name.split('-').all(|part| !part.is_empty() && part.chars().all(is_allowed)) {
         return Err(format!(
             "`{name}` is no name: expected words of small letters and digits with - between them"
         ));
     }
-    let mut made = Scaffold { root, made: Vec::new() };
+    let mut scaffold = Scaffold { root, paths: Vec::new() };
     match kind {
-        Kind::Check => made.check(name)?,
-        Kind::Contract => made.contract(name)?,
-        Kind::Renderer => made.renderer(name)?,
-        Kind::Change => made.change(name)?,
+        ScaffoldKind::Check => scaffold.check(name)?,
+        ScaffoldKind::Contract => scaffold.contract(name)?,
+        ScaffoldKind::Renderer => scaffold.renderer(name)?,
+        ScaffoldKind::Change => scaffold.change(name)?,
     }
-    Ok(made.made)
+    Ok(scaffold.paths)
 }
 
 struct Scaffold<'a> {
     root: &'a Path,
-    made: Vec<PathBuf>,
+    /// Paths of the created and changed files, relative to the root.
+    paths: Vec<PathBuf>,
 }
 
 impl Scaffold<'_> {
@@ -107,11 +109,11 @@ impl Scaffold<'_> {
         self.edit(&table, |text| insert_row(&insert_module(&text, &module), "CHECKS: &[Row] = &[", &row))?;
         let fixture = format!("fixtures/clis/violating/{id}");
         self.write(format!("{fixture}/cli"), templates::FIXTURE)?;
-        self.executable(&format!("{fixture}/cli"))?;
+        self.make_executable(&format!("{fixture}/cli"))?;
         self.write(format!("{fixture}/agentnative.toml"), templates::FIXTURE_CONFIG)
     }
 
-    /// A place in the report behind those of all checks.
+    /// Returns an `order` after those of all checks.
     fn next_order(&self) -> Result<u16, String> {
         let folder = self.root.join("checks");
         let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -149,7 +151,7 @@ impl Scaffold<'_> {
         self.edit(path, |text| insert_rule(text, id, &templates::change(id)))
     }
 
-    /// Writes a file that is not there yet.
+    /// Writes a new file.
     fn write(&mut self, path: String, text: &str) -> Result<(), String> {
         let file = self.root.join(&path);
         if file.exists() {
@@ -160,16 +162,16 @@ impl Scaffold<'_> {
             fs::create_dir_all(folder).map_err(failed)?;
         }
         fs::write(&file, text).map_err(failed)?;
-        self.made.push(path.into());
+        self.paths.push(path.into());
         Ok(())
     }
 
-    fn executable(&self, path: &str) -> Result<(), String> {
+    fn make_executable(&self, path: &str) -> Result<(), String> {
         let mode = fs::Permissions::from_mode(0o755);
         fs::set_permissions(self.root.join(path), mode).map_err(|error| format!("{path}: {error}"))
     }
 
-    /// Changes a file that is there.
+    /// Changes an existing file.
     fn edit(&mut self, path: &str, change: impl Fn(String) -> String) -> Result<(), String> {
         let file = self.root.join(path);
         let failed = |error: std::io::Error| format!("cannot change {path}: {error}");
@@ -179,12 +181,12 @@ impl Scaffold<'_> {
             return Err(format!("{path} has it already, or no table where it belongs"));
         }
         fs::write(&file, after).map_err(failed)?;
-        self.made.push(path.into());
+        self.paths.push(path.into());
         Ok(())
     }
 }
 
-/// The text with `mod NAME;` among its modules, which are sorted by name.
+/// Returns the text with `mod NAME;` among its modules, which are sorted by name.
 fn insert_module(text: &str, name: &str) -> String {
     let name_of = |line: &str| {
         Some(line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
@@ -200,25 +202,27 @@ fn insert_module(text: &str, name: &str) -> String {
     }
 }
 
-/// `text` with the rule `id` at its place among those sorted by ID; as it is when the rule is there.
+/// Returns the text with the rule among those sorted by ID; unchanged if the rule exists.
 fn insert_rule(text: String, id: &str, rule: &str) -> String {
     const HEAD: &str = "[[rule]]\nid = \"";
-    let ids = || text.match_indices(HEAD).map(|(at, _)| (at, text[at + HEAD.len()..].split('"').next()));
+    let ids =
+        || text.match_indices(HEAD).map(|(start, _)| (start, text[start + HEAD.len()..].split('"').next()));
     if ids().any(|(_, other)| other == Some(id)) {
         return text;
     }
-    let at = ids().find(|(_, other)| other.is_some_and(|other| other > id)).map_or(text.len(), |(at, _)| at);
-    let gap = if at == text.len() { "\n" } else { "" };
-    [&text[..at], gap, rule, if at == text.len() { "" } else { "\n" }, &text[at..]].concat()
+    let next = ids().find(|(_, other)| other.is_some_and(|other| other > id));
+    let index = next.map_or(text.len(), |(start, _)| start);
+    let (before, after) = if index == text.len() { ("\n", "") } else { ("", "\n") };
+    [&text[..index], before, rule, after, &text[index..]].concat()
 }
 
-/// The text with a row at the end of the table that starts with `head`.
+/// Returns the text with a row at the end of the table that starts with `head`.
 fn insert_row(text: &str, head: &str, row: &str) -> String {
     let end = text.find(head).and_then(|start| Some(start + text[start..].find("];")?));
     end.map_or_else(|| text.to_owned(), |end| format!("{}{row}{}", &text[..end], &text[end..]))
 }
 
-/// The name that the build script gives to a check's ID: `P2OutputJson` for `p2-output-json`.
+/// Returns the variant of `CheckId` that the build script generates: `P2OutputJson` for `p2-output-json`.
 fn variant(id: &str) -> String {
     let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
     id.split('-').map(capital).collect()

@@ -1,6 +1,6 @@
-//! `cargo xtask man DIR`: a man page for each program and subcommand, made from the types of its command line. The
-//! sections EXIT STATUS and EXAMPLES are what the help ends with; a subcommand whose help has no exit codes has those of
-//! its program.
+//! `cargo xtask man DIR`: writes a man page for each program and subcommand, generated from its command line. The
+//! sections EXIT STATUS and EXAMPLES are from the end of the help. A subcommand whose help has no exit codes has those
+//! of its program.
 
 use clap::{Arg, Command};
 use clap_mangen::Man;
@@ -11,14 +11,14 @@ use time::OffsetDateTime;
 
 /// A man page.
 pub struct ManPage {
-    /// The file's name, such as `agentnative-check.1`.
+    /// File name, such as `agentnative-check.1`.
     pub file: String,
-    /// What is in it, in the language of `man`.
+    /// Content as roff.
     pub text: String,
 }
 
-/// What the help of a program leaves to its man page: rows of a name and what it is.
-struct Surroundings {
+/// Sections that the help does not have: rows of a name and its description.
+struct ExtraSections {
     files: &'static [(&'static str, &'static str)],
     environment: &'static [(&'static str, &'static str)],
 }
@@ -26,20 +26,20 @@ struct Surroundings {
 /// A heading and its paragraphs of lines.
 type Section<'a> = (&'static str, Vec<Vec<&'a str>>);
 
-/// What the pages of one program have in common.
+/// The common properties of the pages of one program.
 struct Shared<'a> {
-    surroundings: Surroundings,
-    /// Its exit codes, for the subcommands whose help has none.
+    extra_sections: ExtraSections,
+    /// Exit codes of the program, for subcommands whose help has none.
     exit_status: Option<Section<'a>>,
     /// `YYYY-MM-DD`.
     date: &'a str,
-    /// Name and version.
+    /// Name and version of the program.
     source: &'a str,
 }
 
 const EXIT_STATUS: &str = "EXIT STATUS";
 
-const AGENTNATIVE: Surroundings = Surroundings {
+const AGENTNATIVE: ExtraSections = ExtraSections {
     files: &[
         (
             "agentnative.toml",
@@ -62,7 +62,7 @@ const AGENTNATIVE: Surroundings = Surroundings {
     ],
 };
 
-const REFERENCE_AGENT: Surroundings = Surroundings {
+const REFERENCE_AGENT: ExtraSections = ExtraSections {
     files: &[(
         "$XDG_STATE_HOME/reference-agent/scratchpad/",
         "A log of each run. Without XDG_STATE_HOME: ~/.local/state/reference-agent/scratchpad/.",
@@ -78,12 +78,12 @@ const REFERENCE_AGENT: Surroundings = Surroundings {
     ],
 };
 
-/// Writes the pages into a folder, dated by SOURCE_DATE_EPOCH or else today; gives a line for each.
+/// Writes the pages into a folder, with the date of SOURCE_DATE_EPOCH or else today; returns their paths, one per line.
 ///
 /// # Errors
-/// When SOURCE_DATE_EPOCH is no time, or a file cannot be written.
+/// Fails if SOURCE_DATE_EPOCH is invalid or a file cannot be written.
 pub fn write(folder: &Path) -> Result<String, String> {
-    let now = match std::env::var("SOURCE_DATE_EPOCH") {
+    let date = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(seconds) => (seconds.parse().ok())
             .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok())
             .ok_or_else(|| {
@@ -92,30 +92,30 @@ pub fn write(folder: &Path) -> Result<String, String> {
         Err(_) => OffsetDateTime::now_utc(),
     };
     fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
-    let mut written = Vec::new();
-    for page in pages(&now.date().to_string())? {
+    let mut paths = Vec::new();
+    for page in pages(&date.date().to_string())? {
         let path = folder.join(&page.file);
         fs::write(&path, page.text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        written.push(path.display().to_string());
+        paths.push(path.display().to_string());
     }
-    Ok(written.join("\n"))
+    Ok(paths.join("\n"))
 }
 
-/// The pages of both programs, with this date (`YYYY-MM-DD`).
+/// Returns the pages of both programs, with this date (`YYYY-MM-DD`).
 ///
 /// # Errors
-/// When a page cannot be made.
+/// Fails if a page cannot be rendered.
 pub fn pages(date: &str) -> Result<Vec<ManPage>, String> {
     let programs =
         [(agentnative::cli::command(), AGENTNATIVE), (reference_agent::command(), REFERENCE_AGENT)];
     let mut pages = Vec::new();
-    for (program, surroundings) in programs {
+    for (program, extra_sections) in programs {
         let mut program = program.disable_help_subcommand(true);
         program.build();
         let source = format!("{} {}", program.get_name(), program.get_version().unwrap_or_default());
-        let end = program.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let exit_status = sections(&end).into_iter().find(|(heading, _)| *heading == EXIT_STATUS);
-        let shared = Shared { surroundings, exit_status, date, source: &source };
+        let after_help = program.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let exit_status = sections(&after_help).into_iter().find(|(heading, _)| *heading == EXIT_STATUS);
+        let shared = Shared { extra_sections, exit_status, date, source: &source };
         add_pages(&program, None, &shared, &mut pages)?;
     }
     Ok(pages)
@@ -138,16 +138,16 @@ fn add_pages(
 
 fn page(command: &Command, name: &str, parent: Option<&str>, shared: &Shared) -> std::io::Result<ManPage> {
     let usage = command.clone().render_usage().to_string();
-    let end = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after_help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let of_clap = (command.clone().version(None).after_help(None))
+    let clap_page = (command.clone().version(None).after_help(None))
         .mut_args(with_values)
         .override_usage(usage.trim_start_matches("Usage:").trim_start().to_owned())
-        // The name has a line of its own without the period.
+        // The section NAME has the description without a period.
         .about(about.trim_end_matches('.').to_owned())
         .long_about(format!("{}.", about.trim_end_matches('.')));
     let mut text = Vec::new();
-    Man::new(of_clap)
+    Man::new(clap_page)
         .title(name.to_uppercase())
         .date(shared.date)
         .source(shared.source)
@@ -155,10 +155,10 @@ fn page(command: &Command, name: &str, parent: Option<&str>, shared: &Shared) ->
         .render(&mut text)?;
 
     let mut roff = Roff::new();
-    let own = sections(&end);
-    let has_exit_status = own.iter().any(|(heading, _)| *heading == EXIT_STATUS);
-    let of_program = shared.exit_status.iter().filter(|_| !has_exit_status);
-    for (heading, paragraphs) in of_program.chain(&own) {
+    let help_sections = sections(&after_help);
+    let has_exit_status = help_sections.iter().any(|(heading, _)| *heading == EXIT_STATUS);
+    let inherited = shared.exit_status.iter().filter(|_| !has_exit_status);
+    for (heading, paragraphs) in inherited.chain(&help_sections) {
         roff.control("SH", [*heading]);
         for (index, lines) in paragraphs.iter().enumerate() {
             if index > 0 {
@@ -169,8 +169,8 @@ fn page(command: &Command, name: &str, parent: Option<&str>, shared: &Shared) ->
     }
     match parent {
         None => {
-            add_rows("FILES", shared.surroundings.files, &mut roff);
-            add_rows("ENVIRONMENT", shared.surroundings.environment, &mut roff);
+            add_rows("FILES", shared.extra_sections.files, &mut roff);
+            add_rows("ENVIRONMENT", shared.extra_sections.environment, &mut roff);
         }
         Some(parent) => {
             roff.control("SH", ["SEE ALSO"]);
@@ -181,7 +181,7 @@ fn page(command: &Command, name: &str, parent: Option<&str>, shared: &Shared) ->
     Ok(ManPage { file: format!("{name}.1"), text: String::from_utf8_lossy(&text).into_owned() })
 }
 
-/// The argument with its values in a line of its help, as `--help` shows them.
+/// Returns the argument with its possible values at the end of its help, as in `--help`.
 fn with_values(argument: Arg) -> Arg {
     let shown = argument.get_possible_values().into_iter().filter(|value| !value.is_hide_set());
     let values: Vec<String> = shown.map(|value| value.get_name().to_owned()).collect();
@@ -192,11 +192,10 @@ fn with_values(argument: Arg) -> Arg {
     argument.help(format!("{help} [possible values: {}]", values.join(", "))).hide_possible_values(true)
 }
 
-/// What stands below the options in the help, as sections of paragraphs of lines. A paragraph without a heading belongs
-/// to the section before it.
-fn sections(end: &str) -> Vec<Section<'_>> {
+/// Parses the text after the options in the help. A paragraph without a heading belongs to the section before it.
+fn sections(after_help: &str) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
-    for paragraph in end.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+    for paragraph in after_help.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
         let known = [("Exit codes:", EXIT_STATUS), ("Examples:", "EXAMPLES")];
         let headed =
             known.into_iter().find_map(|(words, heading)| Some((heading, paragraph.strip_prefix(words)?)));
@@ -213,7 +212,7 @@ fn sections(end: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// Lines that are indented stay as they are; others are filled.
+/// Adds lines: indented ones are verbatim, others are filled.
 fn add_lines(lines: &[&str], roff: &mut Roff) {
     for group in lines.chunk_by(|a, b| a.starts_with("  ") == b.starts_with("  ")) {
         let verbatim = group[0].starts_with("  ");

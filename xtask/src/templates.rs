@@ -1,6 +1,6 @@
-//! What new files begin as. What has to be written stands empty, so that a test asks for it.
+//! Contents of new files. The texts to write are empty, so that tests fail until they are filled in.
 
-/// What each check of `checks/` begins with.
+/// Returns the beginning of a file in `checks/`.
 fn check_head(id: &str, principle: u8, order: u16, level: &str, layer: &str) -> String {
     format!(
         r#"id = "{id}"
@@ -20,7 +20,7 @@ fix = """
     )
 }
 
-/// A check of `checks/` that is judged from runs.
+/// Returns a file in `checks/` for a check of runs.
 pub fn check(id: &str, principle: u8, order: u16) -> String {
     check_head(id, principle, order, "must", "behavioral")
         + r#"runs = { formats = ["json"], variants = ["plain"] }
@@ -45,7 +45,7 @@ note = ""
 "#
 }
 
-/// A check of `checks/` that is judged from code.
+/// Returns a file in `checks/` for a check of source code.
 pub fn source_check(id: &str, principle: u8, order: u16) -> String {
     check_head(id, principle, order, "should", "source")
         + r#"
@@ -76,7 +76,7 @@ code = '''
 "#
 }
 
-/// The logic of a behavioral check.
+/// Returns the module with the logic of a check of runs.
 pub fn logic(id: &str, function: &str) -> String {
     format!(
         r#"//! 
@@ -96,7 +96,7 @@ pub fn {function}(context: &CheckContext) -> Judgement {{
     )
 }
 
-/// The module of a principle's checks.
+/// Returns the module of the checks of a principle.
 pub fn principle(number: u8) -> String {
     format!(
         r"//! The checks of principle {number}.
@@ -111,7 +111,7 @@ pub(super) const CHECKS: &[Row] = &[
     )
 }
 
-/// A CLI that violates a check, before anything in it does.
+/// A target that violates a check, as a script without the violation.
 pub const FIXTURE: &str = r#"#!/bin/sh
 # 
 . "${0%/*}/../../lib/conforming.sh"
@@ -119,7 +119,7 @@ pub const FIXTURE: &str = r#"#!/bin/sh
 main "$@"
 "#;
 
-/// The configuration of such a CLI.
+/// The configuration of this target.
 pub const FIXTURE_CONFIG: &str = r#"[target]
 command = ["./cli"]
 
@@ -128,7 +128,7 @@ name = "list"
 args = ["list"]
 "#;
 
-/// A contract of `contracts/`.
+/// Returns a file `contract.toml`.
 pub fn contract(name: &str) -> String {
     format!(
         r#"name = "{name}"
@@ -141,14 +141,14 @@ schema = "output.schema.json"
     )
 }
 
-/// Its schema.
+/// The schema of a contract.
 pub const SCHEMA: &str = r#"{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object"
 }
 "#;
 
-/// What its examples show; a contract takes three valid ones.
+/// The expectations of the examples of a contract, which needs three valid ones.
 pub const EXPECTED: &str = r#"[valid]
 "least.json" = {}
 
@@ -156,7 +156,7 @@ pub const EXPECTED: &str = r#"[valid]
 "no-object.json" = { keyword = "type", at = "" }
 "#;
 
-/// A renderer of `src/output/`.
+/// Returns a module of a renderer in `src/output/`.
 pub fn renderer(name: &str) -> String {
     format!(
         r#"//! 
@@ -172,7 +172,7 @@ pub(super) fn render(_view: &View<'_>) -> Result<String> {{
     )
 }
 
-/// A rule of `changes.toml`.
+/// Returns a rule in `changes.toml`.
 pub fn change(id: &str) -> String {
     format!(
         r#"[[rule]]

@@ -1,9 +1,9 @@
-//! Scaffolds in a copy of what they change: files, rows, and what they leave to be written.
+//! Scaffolds in a copy of the files that they change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use xtask::{Kind, new};
+use xtask::{ScaffoldKind, scaffold};
 
 const CHANGES: &str = "crates/diff/src/changes.toml";
 
@@ -11,8 +11,8 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A copy of the tables, and of the checks.
-fn copy() -> TempDir {
+/// Returns a folder with a copy of the tables and of the checks.
+fn copy_tables() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut files: Vec<PathBuf> =
         ["crates/judge/src/lib.rs", "crates/judge/src/p2/mod.rs", "src/output/mod.rs", CHANGES]
@@ -38,8 +38,8 @@ fn table(folder: &TempDir, path: &str) -> toml::Table {
 
 #[test]
 fn a_check_is_a_file_a_function_a_row_and_a_fixture() {
-    let folder = copy();
-    let made = new(folder.path(), Kind::Check, "p2-exit-clean").unwrap();
+    let folder = copy_tables();
+    let made = scaffold(folder.path(), ScaffoldKind::Check, "p2-exit-clean").unwrap();
     assert_eq!(made.len(), 5, "{made:?}");
     let check = table(&folder, "checks/p2-exit-clean.toml");
     assert_eq!((check["id"].as_str(), check["principle"].as_integer()), (Some("p2-exit-clean"), Some(2)));
@@ -63,19 +63,19 @@ fn a_check_is_a_file_a_function_a_row_and_a_fixture() {
         0o111
     );
 
-    let again = new(folder.path(), Kind::Check, "p2-exit-clean").unwrap_err();
+    let again = scaffold(folder.path(), ScaffoldKind::Check, "p2-exit-clean").unwrap_err();
     assert_eq!(again, "checks/p2-exit-clean.toml is there already");
 }
 
 #[test]
 fn the_first_check_of_a_principle_makes_its_folder() {
-    let folder = copy();
-    // As it was without any; the copy has no folder of it.
+    let folder = copy_tables();
+    // Removes the checks of a principle; the copy has no folder of the principle.
     fs::remove_file(folder.path().join("checks/p5-dry-run.toml")).unwrap();
     let without =
         read(&folder, "crates/judge/src/lib.rs").replace("mod p5;\n", "").replace("p5::CHECKS, ", "");
     fs::write(folder.path().join("crates/judge/src/lib.rs"), without).unwrap();
-    new(folder.path(), Kind::Check, "p5-dry-run").unwrap();
+    scaffold(folder.path(), ScaffoldKind::Check, "p5-dry-run").unwrap();
     let judge = read(&folder, "crates/judge/src/lib.rs");
     assert!(judge.contains("mod p4;\nmod p5;\n"), "{judge}");
     assert!(judge.contains("p4::CHECKS, p5::CHECKS, p6::CHECKS"), "{judge}");
@@ -96,8 +96,8 @@ fn the_first_check_of_a_principle_makes_its_folder() {
 
 #[test]
 fn a_source_check_is_one_file() {
-    let folder = copy();
-    let made = new(folder.path(), Kind::Check, "p2-src-new").unwrap();
+    let folder = copy_tables();
+    let made = scaffold(folder.path(), ScaffoldKind::Check, "p2-src-new").unwrap();
     assert_eq!(made, [Path::new("checks/p2-src-new.toml")]);
     let check = table(&folder, "checks/p2-src-new.toml");
     assert_eq!(check["layer"].as_str(), Some("source"));
@@ -105,9 +105,9 @@ fn a_source_check_is_one_file() {
 }
 
 #[test]
-fn a_contract_is_a_folder_that_lacks_examples() {
-    let folder = copy();
-    new(folder.path(), Kind::Contract, "my-events").unwrap();
+fn a_contract_is_a_folder_without_enough_examples() {
+    let folder = copy_tables();
+    scaffold(folder.path(), ScaffoldKind::Contract, "my-events").unwrap();
     assert_eq!(table(&folder, "contracts/my-events/contract.toml")["name"].as_str(), Some("my-events"));
     let expected = table(&folder, "contracts/my-events/examples/expected.toml");
     assert_eq!(expected["valid"].as_table().unwrap().len(), 1, "the test of contracts asks for three");
@@ -115,8 +115,8 @@ fn a_contract_is_a_folder_that_lacks_examples() {
 
 #[test]
 fn a_renderer_is_a_file_and_a_row() {
-    let folder = copy();
-    new(folder.path(), Kind::Renderer, "my-format").unwrap();
+    let folder = copy_tables();
+    scaffold(folder.path(), ScaffoldKind::Renderer, "my-format").unwrap();
     let module = read(&folder, "src/output/mod.rs");
     assert!(module.contains("mod my_format;\n"), "{module}");
     assert!(module.contains("Renderer { name: \"my-format\", render: my_format::render },\n];"), "{module}");
@@ -124,11 +124,11 @@ fn a_renderer_is_a_file_and_a_row() {
 }
 
 #[test]
-fn a_change_is_a_rule_at_its_place() {
-    let folder = copy();
+fn a_change_is_a_rule_sorted_by_id() {
+    let folder = copy_tables();
     for id in ["diff-aaa", "diff-new", "diff-zzz"] {
-        new(folder.path(), Kind::Change, id).unwrap();
-        assert!(new(folder.path(), Kind::Change, id).is_err(), "it is there already");
+        scaffold(folder.path(), ScaffoldKind::Change, id).unwrap();
+        assert!(scaffold(folder.path(), ScaffoldKind::Change, id).is_err(), "it is there already");
     }
     let changes = table(&folder, CHANGES);
     let rules = changes["rule"].as_array().unwrap();
@@ -140,18 +140,18 @@ fn a_change_is_a_rule_at_its_place() {
 }
 
 #[test]
-fn what_is_no_name_is_refused_and_nothing_is_written() {
-    let folder = copy();
+fn an_invalid_name_is_rejected_and_nothing_is_written() {
+    let folder = copy_tables();
     for (kind, name) in [
-        (Kind::Check, "output-json"),
-        (Kind::Check, "p2-"),
-        (Kind::Check, "P2-Output"),
-        (Kind::Check, "p2-../x"),
-        (Kind::Contract, ""),
-        (Kind::Change, "key-added"),
+        (ScaffoldKind::Check, "output-json"),
+        (ScaffoldKind::Check, "p2-"),
+        (ScaffoldKind::Check, "P2-Output"),
+        (ScaffoldKind::Check, "p2-../x"),
+        (ScaffoldKind::Contract, ""),
+        (ScaffoldKind::Change, "key-added"),
     ] {
-        assert!(new(folder.path(), kind, name).is_err(), "{name}");
+        assert!(scaffold(folder.path(), kind, name).is_err(), "{name}");
     }
     assert!(!folder.path().join("contracts").exists());
-    assert!(Kind::parse("principle").is_err());
+    assert!(ScaffoldKind::parse("principle").is_err());
 }

@@ -1,5 +1,4 @@
-//! The generated pages of the site: there is one for everything that has an ID, their links lead to pages, and their
-//! texts are those of the catalogue files.
+//! The generated pages of the site: one for each ID, with valid links and the texts of the catalogue files.
 
 use agentnative::catalogue::checks;
 use agentnative::model::Topic;
@@ -18,7 +17,7 @@ static SITE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     pages.into_iter().map(|page| (page.path, page.text)).collect()
 });
 
-/// The text of a page without its code: neither blocks nor what is in backticks.
+/// Returns the text of a page without code blocks and code in backticks.
 fn without_code(text: &str) -> String {
     let mut fence = None;
     let mut out = String::new();
@@ -35,14 +34,14 @@ fn without_code(text: &str) -> String {
     out
 }
 
-/// The targets of a page's links.
+/// Returns the targets of the links of a page.
 fn links(text: &str) -> Vec<String> {
     let text = without_code(text);
     text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0.to_owned()).collect()
 }
 
 #[test]
-fn each_check_change_and_contract_has_a_page_that_the_summary_and_an_index_name() {
+fn each_check_change_and_contract_has_a_page_in_the_summary_and_an_index() {
     let site = &*SITE;
     let checks = checks().iter().map(|check| (Topic::Check, check.id.as_str()));
     let changes = rules().iter().map(|rule| (Topic::Change, rule.id.as_str()));
@@ -62,19 +61,19 @@ fn each_check_change_and_contract_has_a_page_that_the_summary_and_an_index_name(
 }
 
 #[test]
-fn links_lead_to_pages() {
+fn links_have_existing_targets() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     let site = &*SITE;
-    let mut seen = 0;
+    let mut count = 0;
     for (path, text) in site {
         for link in links(text) {
             let to = if path == "SUMMARY.md" { &link } else { link.strip_prefix("../").unwrap() };
             assert!(site.contains_key(to) || docs.join(to).is_file(), "{path}: {link}");
             assert_ne!(to, path, "a page links to itself");
-            seen += 1;
+            count += 1;
         }
     }
-    assert!(seen > 350, "{seen}");
+    assert!(count > 350, "{count}");
     assert!(links(&site["checks/p2-output-json.md"]).contains(&"../checks/p2-output-pure.md".to_owned()));
     assert!(
         links(&site["checks/p2-contract-locked.md"]).contains(&"../changes/diff-key-removed.md".to_owned())
@@ -82,16 +81,16 @@ fn links_lead_to_pages() {
 }
 
 #[test]
-fn nothing_in_the_texts_is_taken_for_markup() {
+fn the_texts_contain_no_unintended_markup() {
     for (path, text) in SITE.iter().filter(|(path, _)| *path != "SUMMARY.md") {
         assert!(!text.contains("{{#"), "{path}: mdBook would replace it");
         assert!(text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "{path}");
         let prose = without_code(text);
         let unescaped = |mark: char| {
-            prose.match_indices(mark).any(|(at, _)| !prose[..at].ends_with('\\')).then_some(mark)
+            prose.match_indices(mark).any(|(index, _)| !prose[..index].ends_with('\\')).then_some(mark)
         };
         assert_eq!(['<', '>', '&', '_', '~', '{'].into_iter().find_map(unescaped), None, "{path}");
-        // All rows of a table have as many cells.
+        // All rows of a table have the same number of cells.
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines.windows(2).filter(|pair| pair.iter().all(|line| line.starts_with("| "))) {
@@ -101,24 +100,25 @@ fn nothing_in_the_texts_is_taken_for_markup() {
 }
 
 #[test]
-fn a_page_has_the_whole_text_of_its_check() {
+fn a_page_has_the_complete_text_of_its_check() {
     let site = &*SITE;
     for check in checks() {
         let page = &site[&format!("checks/{}.md", check.id)];
         let plain: String = page.chars().filter(|c| *c != '\\').collect();
         for text in [&check.why, &check.help.any, &check.title] {
-            for words in
-                text.split(|c: char| "`\\|\n".contains(c)).map(str::trim).filter(|words| words.len() > 20)
+            for passage in
+                text.split(|c: char| "`\\|\n".contains(c)).map(str::trim).filter(|passage| passage.len() > 20)
             {
-                let words = words.trim_start_matches("- ");
-                let rest = &words[words.char_indices().nth(1).map_or(0, |(at, _)| at)..];
-                assert!(plain.contains(rest), "{}: {words}", check.id);
+                let passage = passage.trim_start_matches("- ");
+                let rest = &passage[passage.char_indices().nth(1).map_or(0, |(index, _)| index)..];
+                assert!(plain.contains(rest), "{}: {passage}", check.id);
             }
         }
         for example in &check.examples {
             assert!(page.contains(&format!("$ {}\n", example.command)), "{}", check.id);
         }
-        for snippet in check.source.iter().flat_map(|source| source.languages.values().flat_map(|of| &of.bad))
+        for snippet in
+            check.source.iter().flat_map(|source| source.languages.values().flat_map(|rules| &rules.bad))
         {
             assert!(page.contains(snippet.code.trim_matches('\n')), "{}: {}", check.id, snippet.code);
         }

@@ -1,14 +1,14 @@
-//! Pages of the kinds of change that `contract diff` reports.
+//! The pages about the kinds of change that `contract diff` reports.
 
-use super::markdown::{capital, facts, fence, inline, link, prose, table};
+use super::markdown::{capitalize, facts, fence, inline, link, prose, table};
 use agentnative::model::Topic;
 use agentnative_diff::{Class, Rule};
 use std::fmt::Write as _;
 
-/// JSON of at most this many bytes is shown on one line.
-const ONE_LINE: usize = 90;
+/// Maximum length of JSON on one line, in bytes.
+const MAX_LINE: usize = 90;
 
-/// All kinds of change, by what they usually are.
+/// Returns the list of all kinds of change by their usual severity.
 pub(super) fn index(rules: &[Rule]) -> String {
     let mut out = "# Kinds of change\n\n`agentnative contract diff` compares two versions of an output and reports \
                    these changes; [Regression](../regression.md) describes how. `agentnative explain ID` prints \
@@ -20,8 +20,8 @@ pub(super) fn index(rules: &[Rule]) -> String {
         (Class::Undecided, "Undecided"),
         (Class::Compatible, "Compatible"),
     ] {
-        let of = rules.iter().filter(|rule| rule.classes.first() == Some(&class));
-        let rows: Vec<_> = of
+        let rules = rules.iter().filter(|rule| rule.classes.first() == Some(&class));
+        let rows: Vec<_> = rules
             .map(|rule| {
                 let also: Vec<&str> = rule.classes.iter().skip(1).map(|class| class.name()).collect();
                 [link(Topic::Change, &rule.id), inline(&rule.title, &rule.id), also.join(", ")]
@@ -34,7 +34,7 @@ pub(super) fn index(rules: &[Rule]) -> String {
     out
 }
 
-/// The page of a kind of change.
+/// Returns the page about a kind of change.
 pub(super) fn page(rule: &Rule) -> String {
     let id = rule.id.as_str();
     let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
@@ -47,12 +47,12 @@ pub(super) fn page(rule: &Rule) -> String {
     }
     out.push_str("\n## Examples\n");
     for example in &rule.examples {
-        _ = write!(out, "\n### {}\n", capital(example.class.name()));
+        _ = write!(out, "\n### {}\n", capitalize(example.class.name()));
         if !example.note.is_empty() {
             out.push_str(&prose(&example.note, id));
         }
         for (label, side) in [("Old", &example.old), ("New", &example.new)] {
-            _ = write!(out, "\n{label}:\n{}", fence("json", &readable(side)));
+            _ = write!(out, "\n{label}:\n{}", fence("json", &format_json(side)));
         }
         if !example.back.is_empty() && example.back != id {
             _ = write!(out, "\nThe reverse is {}.\n", link(Topic::Change, &example.back));
@@ -61,10 +61,10 @@ pub(super) fn page(rule: &Rule) -> String {
     out
 }
 
-/// JSON over several lines, if it is long.
-fn readable(json: &str) -> String {
+/// Formats long JSON over several lines.
+fn format_json(json: &str) -> String {
     let json = json.trim();
-    let long = json.len() > ONE_LINE && !json.contains('\n');
+    let long = json.len() > MAX_LINE && !json.contains('\n');
     let value = long.then(|| serde_json::from_str::<serde_json::Value>(json).ok()).flatten();
     value.map_or_else(|| json.to_owned(), |value| format!("{value:#}"))
 }

@@ -1,12 +1,12 @@
-//! Pages of checks.
+//! The pages about the checks.
 
-use super::markdown::{capital, facts, fence, inline, link, prose, table};
+use super::markdown::{capitalize, facts, fence, inline, link, prose, table};
 use agentnative::catalogue::{Check, Derived, Example, LanguageRules, Snippet};
 use agentnative::model::{Layer, Level, Status, Topic};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// All checks, by principle and layer.
+/// Returns the list of all checks by principle and layer.
 pub(super) fn index(checks: &[Check]) -> String {
     let mut out = "# Checks\n\nA check **fails** when a MUST is unmet and **warns** when a SHOULD is unmet. \
                    `agentnative explain ID` prints the page of a check.\n"
@@ -15,8 +15,8 @@ pub(super) fn index(checks: &[Check]) -> String {
     for principle in principles {
         _ = write!(out, "\n## Principle {principle}\n");
         for layer in [Layer::Behavioral, Layer::Source, Layer::Project] {
-            let of = checks.iter().filter(|check| check.principle == principle && check.layer == layer);
-            let rows: Vec<_> = of.map(row).collect();
+            let selected = checks.iter().filter(|check| check.principle == principle && check.layer == layer);
+            let rows: Vec<_> = selected.map(row).collect();
             if !rows.is_empty() {
                 _ = write!(out, "\n### {}\n", layer_title(layer));
                 out.push_str(&table(["Check", "Level", "Requirement"], rows));
@@ -28,7 +28,7 @@ pub(super) fn index(checks: &[Check]) -> String {
 
 fn row(check: &Check) -> [String; 3] {
     let id = check.id.as_str();
-    [link(Topic::Check, id), check.level.name().to_uppercase(), inline(&capital(&check.title), id)]
+    [link(Topic::Check, id), check.level.name().to_uppercase(), inline(&capitalize(&check.title), id)]
 }
 
 const fn layer_title(layer: Layer) -> &'static str {
@@ -39,7 +39,7 @@ const fn layer_title(layer: Layer) -> &'static str {
     }
 }
 
-/// The page of a check.
+/// Returns the page about a check.
 pub(super) fn page(check: &Check) -> String {
     let id = check.id.as_str();
     let unmet = match check.level {
@@ -47,7 +47,7 @@ pub(super) fn page(check: &Check) -> String {
         Level::Should => "SHOULD: the check warns if it is not met",
         Level::May => "MAY: the check passes or is not applicable",
     };
-    let mut out = format!("# {id}\n\n**{}**\n", inline(&capital(&check.title), id));
+    let mut out = format!("# {id}\n\n**{}**\n", inline(&capitalize(&check.title), id));
     let facts = [
         ("level", unmet.to_owned()),
         ("layer", check.layer.name().to_owned()),
@@ -59,10 +59,13 @@ pub(super) fn page(check: &Check) -> String {
     for (heading, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         _ = write!(out, "\n## {heading}\n{}", prose(text, id));
     }
-    let targets = check.help.targets.iter().map(|(of, text)| (of.name(), text));
+    let targets = check.help.targets.iter().map(|(target, text)| (target.name(), text));
     let help = std::iter::once(("Any language", &check.help.any)).chain(targets);
     out.push_str("\n### In one line\n");
-    out.push_str(&table(["Target", "Hint"], help.map(|(of, text)| [of.to_owned(), inline(text, id)])));
+    out.push_str(&table(
+        ["Target", "Hint"],
+        help.map(|(target, text)| [target.to_owned(), inline(text, id)]),
+    ));
     if !check.kinds.is_empty() {
         out.push_str("\n## Problems\n");
         let kinds =
@@ -80,7 +83,7 @@ pub(super) fn page(check: &Check) -> String {
     out
 }
 
-/// The runs that a check needs.
+/// Returns the section about the runs that a check needs.
 fn runs(check: &Check) -> String {
     let mut items = Vec::new();
     if !check.runs.formats.is_empty() {
@@ -90,15 +93,15 @@ fn runs(check: &Check) -> String {
         let variants = variants.join(", ");
         items.push(format!("each declared probe in {}, under the variants {variants}", formats.join(", ")));
     }
-    items.extend(check.derived.iter().map(|derived| derived_probe(*derived).to_owned()));
+    items.extend(check.derived.iter().map(|derived| derived_call(*derived).to_owned()));
     if items.is_empty() {
         return String::new();
     }
     format!("\n## Runs\n\nThe check needs these [runs](../probes.md):\n\n- {}\n", items.join("\n- "))
 }
 
-/// How a probe is called that is not declared.
-const fn derived_probe(derived: Derived) -> &'static str {
+/// Returns the description of a derived call.
+const fn derived_call(derived: Derived) -> &'static str {
     match derived {
         Derived::Help => "the target with `--help`",
         Derived::HelpShort => "`-h`, if the help does not describe it as something else",
@@ -156,7 +159,7 @@ const fn derived_probe(derived: Derived) -> &'static str {
     }
 }
 
-fn example(example: &Example, own: &str) -> String {
+fn example(example: &Example, page_name: &str) -> String {
     let verdict = match example.verdict {
         Status::Pass => "Conforms",
         Status::Fail => "Fails",
@@ -164,7 +167,7 @@ fn example(example: &Example, own: &str) -> String {
     };
     let mut out = format!("\n### {verdict}");
     if !example.note.is_empty() {
-        _ = write!(out, ": {}", inline(example.note.trim(), own));
+        _ = write!(out, ": {}", inline(example.note.trim(), page_name));
     }
     out.push('\n');
     out.push_str(&fence("console", &format!("$ {}", example.command)));
@@ -177,20 +180,20 @@ fn example(example: &Example, own: &str) -> String {
     out
 }
 
-/// What conforms and what does not in a language.
-fn snippets(rules: &LanguageRules, own: &str) -> String {
+/// Returns the conforming and the other snippets in a language.
+fn snippets(rules: &LanguageRules, page_name: &str) -> String {
     let mut out = String::new();
     for (verdict, snippets) in [("Conforms", &rules.good), ("Warns", &rules.bad)] {
         for Snippet { file, code } in snippets {
-            _ = write!(out, "\n**{verdict}**, in `{file}`:\n{}", fence(highlighting(file), code));
+            _ = write!(out, "\n**{verdict}**, in `{file}`:\n{}", fence(code_block_language(file), code));
         }
     }
-    _ = write!(out, "\n**Not covered**: {}.\n", inline(&rules.not_covered, own));
+    _ = write!(out, "\n**Not covered**: {}.\n", inline(&rules.not_covered, page_name));
     out
 }
 
-/// The language in which a file is highlighted; mdBook adds nothing to Rust that is not to be run.
-fn highlighting(file: &str) -> &str {
+/// Returns the language of a code block. The flags of Rust disable the buttons of mdBook to run it.
+fn code_block_language(file: &str) -> &str {
     match file.rsplit_once('.') {
         Some((_, "rs")) => "rust,ignore,noplayground",
         Some((_, "py")) => "python",

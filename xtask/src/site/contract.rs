@@ -1,4 +1,4 @@
-//! Pages of the bundled contracts.
+//! The pages about the bundled contracts.
 
 use super::markdown::{facts, fence, inline, link, table};
 use agentnative::model::Topic;
@@ -6,17 +6,17 @@ use agentnative_contract::{Contract, ContractSummary, outline};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// What a contract says, with its schemas by file.
-pub(super) struct Shown {
-    about: ContractSummary,
+/// The content of the page about a contract: its summary and its schemas by file.
+pub(super) struct ContractPage {
+    summary: ContractSummary,
     schemas: Vec<(String, Value)>,
 }
 
-/// All contracts.
-pub(super) fn index(contracts: &[Shown]) -> String {
-    let rows = contracts.iter().map(|Shown { about, .. }| {
-        let name = about.name.as_str();
-        [link(Topic::Contract, name), about.framing.name().to_owned(), inline(&about.title, name)]
+/// Returns the list of all contracts.
+pub(super) fn index(contracts: &[ContractPage]) -> String {
+    let rows = contracts.iter().map(|ContractPage { summary, .. }| {
+        let name = summary.name.as_str();
+        [link(Topic::Contract, name), summary.framing.name().to_owned(), inline(&summary.title, name)]
     });
     let table = table(["Contract", "Framing", "Output"], rows);
     format!(
@@ -26,24 +26,23 @@ pub(super) fn index(contracts: &[Shown]) -> String {
     )
 }
 
-impl Shown {
-    /// The bundled contract of this name.
-    pub(super) fn of(name: &str) -> Result<Self, String> {
+impl ContractPage {
+    /// Loads the bundled contract with this name.
+    pub(super) fn bundled(name: &str) -> Result<Self, String> {
         let contract = Contract::bundled(name).map_err(|error| format!("{name}: {error}"))?;
-        Ok(Self { about: contract.summary(), schemas: contract.schema_files() })
+        Ok(Self { summary: contract.summary(), schemas: contract.schema_files() })
     }
 
-    /// Its name.
     pub(super) fn name(&self) -> &str {
-        &self.about.name
+        &self.summary.name
     }
 
-    /// Its page.
+    /// Returns the page as Markdown.
     pub(super) fn page(&self) -> String {
-        let about = &self.about;
+        let summary = &self.summary;
         let name = self.name();
-        let mut out = format!("# {name}\n\n**{}**\n", inline(&about.title, name));
-        let facts = about.facts().into_iter().map(|(label, text)| (label, inline(&text, name)));
+        let mut out = format!("# {name}\n\n**{}**\n", inline(&summary.title, name));
+        let facts = summary.facts().into_iter().map(|(label, text)| (label, inline(&text, name)));
         let commands = [
             ("validate", format!("`agentnative validate --contract {name} FILE`")),
             ("in the terminal", format!("`agentnative contract show {name}`")),
@@ -60,25 +59,25 @@ impl Shown {
                 fence("text", &lines.collect::<String>())
             );
         }
-        if !about.rules.is_empty() {
+        if !summary.rules.is_empty() {
             out.push_str("\n## Rules\n");
         }
-        for rule in &about.rules {
+        for rule in &summary.rules {
             _ = write!(out, "\n### {}\n\n{}\n", inline(&rule.id, name), inline(&rule.what, name));
             if !rule.detail.is_empty() {
                 out.push_str(&fence("text", &rule.detail.join("\n")));
             }
         }
-        if !about.conditions.is_empty() {
+        if !summary.conditions.is_empty() {
             out.push_str("\n## Exit codes\n");
-            let rows = about.conditions.iter().map(|condition| {
+            let rows = summary.conditions.iter().map(|condition| {
                 [condition.codes(), inline(&condition.meaning(), name), inline(&condition.data(), name)]
             });
             out.push_str(&table(["Exit code", "Meaning", "Data"], rows));
         }
-        if !about.findings.is_empty() {
+        if !summary.findings.is_empty() {
             out.push_str("\n## Findings\n\n");
-            about.findings.iter().for_each(|finding| _ = writeln!(out, "- {}", inline(finding, name)));
+            summary.findings.iter().for_each(|finding| _ = writeln!(out, "- {}", inline(finding, name)));
         }
         for (file, schema) in &self.schemas {
             let schema = fence("json", &format!("{schema:#}"));

@@ -1,4 +1,4 @@
-//! Markdown of the texts in the catalogue files: their prose, and blocks of what is shown as it is.
+//! Converts the texts of the catalogue files to Markdown.
 
 use agentnative::catalogue::check;
 use agentnative::model::Topic;
@@ -7,29 +7,29 @@ use agentnative_diff::rule;
 use std::fmt::Write as _;
 use strict_json::sanitize;
 
-/// The page about what has this name: its topic, if there is one.
+/// Returns the topic of the page with this name, if there is one.
 fn topic(name: &str) -> Option<Topic> {
     let check = check(name).map(|_| Topic::Check);
     let change = || rule(name).map(|_| Topic::Change);
     check.or_else(change).or_else(|| names().any(|contract| contract == name).then_some(Topic::Contract))
 }
 
-/// A link from a page in one of the folders to the page about `name`.
+/// Returns a link to the page about `name` from a page in one of the topic folders.
 pub(super) fn link(topic: Topic, name: &str) -> String {
     format!("[`{name}`](../{}/{name}.md)", topic.folder())
 }
 
-/// `text` on one line, in which only code in backticks is marked up. Code that names a check, a change or a
-/// contract is a link to its page, except on the page `own`.
-pub(super) fn inline(text: &str, own: &str) -> String {
+/// Returns the text on one line, with code in backticks as its only markup. Code that names a check, a change or a
+/// contract is a link to its page, except on the page `page_name`.
+pub(super) fn inline(text: &str, page_name: &str) -> String {
     let text = sanitize::line(text);
     let mut out = String::new();
     let mut rest = text.as_str();
-    while let Some((before, code, after)) = code_span(rest) {
+    while let Some((before, code, after)) = split_code(rest) {
         escape(before, &mut out);
-        match topic(code).filter(|_| code != own) {
+        match topic(code).filter(|_| code != page_name) {
             Some(topic) => out.push_str(&link(topic, code)),
-            // A table would end its cell at a bar, in code as well.
+            // A bar ends a table cell, in code as well.
             None => _ = write!(out, "`{}`", code.replace('|', "\\|")),
         }
         rest = after;
@@ -38,20 +38,20 @@ pub(super) fn inline(text: &str, own: &str) -> String {
     out
 }
 
-/// What is before the first code in backticks, the code, and what is after it.
-fn code_span(text: &str) -> Option<(&str, &str, &str)> {
+/// Splits the text at the first code in backticks: the text before it, the code, and the text after it.
+fn split_code(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('`')?;
     let (code, after) = rest.split_once('`')?;
     Some((before, code, after))
 }
 
-/// `text` with a capital letter.
-pub(super) fn capital(text: &str) -> String {
+/// Returns the text with an initial capitalize letter.
+pub(super) fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Adds text in which no character is markup.
+/// Appends the text with all markup characters escaped.
 fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         if c.is_ascii_punctuation() {
@@ -61,8 +61,8 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Paragraphs, lists (`- `) and indented code of a catalogue file.
-pub(super) fn prose(text: &str, own: &str) -> String {
+/// Converts the paragraphs, lists (`- `) and indented code of a catalogue file.
+pub(super) fn prose(text: &str, page_name: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines().peekable();
     let mut in_list = false;
@@ -72,7 +72,7 @@ pub(super) fn prose(text: &str, own: &str) -> String {
                 out.push('\n');
             }
             in_list = true;
-            _ = writeln!(out, "- {}", inline(item, own));
+            _ = writeln!(out, "- {}", inline(item, page_name));
             continue;
         }
         in_list = false;
@@ -83,13 +83,13 @@ pub(super) fn prose(text: &str, own: &str) -> String {
             }
             out.push_str(&fence("text", &block));
         } else if !line.trim().is_empty() {
-            _ = write!(out, "\n{}\n", inline(line, own));
+            _ = write!(out, "\n{}\n", inline(line, page_name));
         }
     }
     out
 }
 
-/// A block of text as it stands.
+/// Returns a code block.
 pub(super) fn fence(language: &str, text: &str) -> String {
     let text = sanitize::text(text);
     let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -97,13 +97,13 @@ pub(super) fn fence(language: &str, text: &str) -> String {
     format!("\n{fence}{language}\n{}\n{fence}\n", text.trim_matches('\n'))
 }
 
-/// A list of facts: a label and Markdown each.
+/// Returns a list of facts, each with a label and Markdown.
 pub(super) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let items = facts.into_iter().map(|(label, text)| format!("- **{}**: {text}\n", capital(label)));
+    let items = facts.into_iter().map(|(label, text)| format!("- **{}**: {text}\n", capitalize(label)));
     format!("\n{}", items.collect::<String>())
 }
 
-/// A table; its cells are Markdown.
+/// Returns a table with cells of Markdown.
 pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut out = format!("\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(N));
     for row in rows {

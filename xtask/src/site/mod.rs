@@ -1,5 +1,5 @@
-//! The site of documents: the pages of `docs/`, and a page for each check, kind of change and contract. The pages
-//! are made from what `explain` and `contract show` print, so they cannot differ from the program.
+//! The documentation site: the pages of `docs/`, and a page for each check, kind of change and contract. The latter are
+//! generated from the data of `explain` and `contract show`, so they cannot differ from the program.
 
 mod change;
 mod check;
@@ -14,15 +14,15 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Where the sources of the site are written, and where `book.toml` expects them.
-const FOLDER: &str = "target/site";
+/// Folder of the sources of the site, as in `book.toml`.
+const SITE_FOLDER: &str = "target/site";
 
 /// A page of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its path among the sources, such as `checks/p2-raw.md`.
+    /// Path in the folder of the sources, such as `checks/p2-raw.md`.
     pub path: String,
-    /// Its Markdown.
+    /// Content as Markdown.
     pub text: String,
 }
 
@@ -32,7 +32,7 @@ impl Page {
     }
 }
 
-/// One kind of generated pages.
+/// The generated pages about one topic.
 struct Section {
     topic: Topic,
     title: &'static str,
@@ -41,37 +41,37 @@ struct Section {
 }
 
 fn sections() -> Result<[Section; 3], String> {
-    let contracts = names().map(contract::Shown::of).collect::<Result<Vec<_>, _>>()?;
+    let contracts = names().map(contract::ContractPage::bundled).collect::<Result<Vec<_>, _>>()?;
     let page = |topic| move |(name, text): (&str, String)| Page::new(topic, name, text);
-    let of_checks = checks().iter().map(|check| (check.id.as_str(), check::page(check)));
-    let of_changes = rules().iter().map(|rule| (rule.id.as_str(), change::page(rule)));
-    let of_contracts = contracts.iter().map(|shown| (shown.name(), shown.page()));
+    let check_pages = checks().iter().map(|check| (check.id.as_str(), check::page(check)));
+    let change_pages = rules().iter().map(|rule| (rule.id.as_str(), change::page(rule)));
+    let contract_pages = contracts.iter().map(|contract| (contract.name(), contract.page()));
     Ok([
         Section {
             topic: Topic::Check,
             title: "Checks",
             index: check::index(checks()),
-            pages: of_checks.map(page(Topic::Check)).collect(),
+            pages: check_pages.map(page(Topic::Check)).collect(),
         },
         Section {
             topic: Topic::Change,
             title: "Kinds of change",
             index: change::index(rules()),
-            pages: of_changes.map(page(Topic::Change)).collect(),
+            pages: change_pages.map(page(Topic::Change)).collect(),
         },
         Section {
             topic: Topic::Contract,
             title: "Bundled contracts",
             index: contract::index(&contracts),
-            pages: of_contracts.map(page(Topic::Contract)).collect(),
+            pages: contract_pages.map(page(Topic::Contract)).collect(),
         },
     ])
 }
 
-/// All generated pages, with the summary of the book: that of `docs/`, followed by them.
+/// Returns all generated pages, and the summary of the book: `summary` of `docs/`, followed by these pages.
 ///
 /// # Errors
-/// When a bundled contract cannot be read.
+/// Fails if a bundled contract cannot be loaded.
 pub fn pages(summary: &str) -> Result<Vec<Page>, String> {
     let mut summary = format!("{}\n\n# Reference\n", summary.trim_end());
     let mut pages = Vec::new();
@@ -89,18 +89,18 @@ pub fn pages(summary: &str) -> Result<Vec<Page>, String> {
     Ok(pages)
 }
 
-/// Writes the sources of the site for the repository at `root`; gives their folder.
+/// Writes the sources of the site for the repository at `root`; returns their folder.
 ///
 /// # Errors
-/// When a file cannot be read or written.
+/// Fails if a file cannot be read or written.
 pub fn write(root: &Path) -> Result<String, String> {
     let docs = root.join("docs");
-    let folder = root.join(FOLDER);
+    let folder = root.join(SITE_FOLDER);
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |error: std::io::Error| format!("{path}: {error}")
     };
-    // Pages of earlier times would be copied into the book.
+    // Outdated pages would be copied into the book.
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(failed(&folder))?;
     }
@@ -117,5 +117,5 @@ pub fn write(root: &Path) -> Result<String, String> {
         fs::create_dir_all(parent).map_err(failed(parent))?;
         fs::write(&to, page.text).map_err(failed(&to))?;
     }
-    Ok(FOLDER.to_owned())
+    Ok(SITE_FOLDER.to_owned())
 }
