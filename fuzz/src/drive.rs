@@ -1,7 +1,7 @@
-//! A driver for stable Rust: changes seeds, runs a target on them, and keeps what makes it panic, made smaller.
+//! The driver for stable Rust: mutates seeds, runs a target on them, and minimizes the inputs on which it panics.
 
-use crate::dice::Dice;
 use crate::mutate::mutate;
+use crate::rng::Rng;
 use crate::{Target, corpus};
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,105 +11,105 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Inputs that are tried to make one smaller.
-const TRIES: usize = 4_000;
+/// Number of inputs that are tried to minimize one.
+const MAX_TRIES: usize = 4_000;
 
-/// Where the last panic came from, and what it said.
-static PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
+/// Location and message of the last panic.
+static LAST_PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
 
-/// How often a target was run.
+/// Number of runs of targets.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// When a target stops.
+/// The limits of fuzzing a target.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// After so much time.
+    /// Maximum time.
     pub time: Duration,
-    /// After so many inputs.
+    /// Maximum number of inputs.
     pub inputs: u64,
 }
 
-/// An input that makes a target panic.
+/// An input on which a target panics.
 pub struct Find {
-    /// What the panic says.
+    /// Message of the panic.
     pub message: String,
-    /// As small as it could be made.
+    /// The minimized input.
     pub input: Vec<u8>,
 }
 
-/// What fuzzing a target gave.
+/// The result of fuzzing a target.
 #[derive(Default)]
-pub struct Outcome {
+pub struct FuzzResult {
     /// Number of inputs.
     pub inputs: u64,
-    /// The longest time that the target took.
+    /// Longest time for one input.
     pub slowest: Duration,
-    /// One for each place of a panic.
+    /// Finds by the location of their panic.
     pub finds: BTreeMap<String, Find>,
 }
 
-/// How often a target was run; while one hangs, the number stays.
+/// Returns the number of runs of targets. It does not change while a target hangs.
 pub fn calls() -> u64 {
     CALLS.load(Ordering::Relaxed)
 }
 
-/// Keeps panics for [`fails`] instead of printing them.
-pub fn keep_panics() {
+/// Stores panics for [`catch_panic`] instead of printing them.
+pub fn capture_panics() {
     panic::set_hook(Box::new(|info| {
-        let place = info.location().map_or_else(String::new, ToString::to_string);
-        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some((place, info.to_string()));
+        let location = info.location().map_or_else(String::new, ToString::to_string);
+        *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some((location, info.to_string()));
     }));
 }
 
-/// Where and why a target panics on an input, if it does; needs [`keep_panics`].
-pub fn fails(target: &Target, input: &[u8]) -> Option<(String, String)> {
+/// Runs a target on an input; returns the location and message of its panic, if there is one. Requires
+/// [`capture_panics`].
+pub fn catch_panic(target: &Target, input: &[u8]) -> Option<(String, String)> {
     CALLS.fetch_add(1, Ordering::Relaxed);
     let result = panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
-    let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let panic = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
     result.err().map(|_| panic.unwrap_or_default())
 }
 
-/// Fuzzes a target. `running` is the file that holds the input which is running: where the process dies or
-/// hangs, it is the find.
-pub fn drive(target: &Target, seed: u64, limits: Limits, running: Option<&PathBuf>) -> Outcome {
-    let (seeds, mut dice) = (corpus::seeds(target), Dice::new(seed));
-    let (mut outcome, began) = (Outcome::default(), Instant::now());
-    while outcome.inputs < limits.inputs && began.elapsed() < limits.time {
-        let (one, other) = (dice.of(&seeds), dice.of(&seeds));
-        let input = mutate(&mut dice, one, other, target.words);
-        if let Some(file) = running {
-            // Without it the inputs are only harder to find.
+/// Fuzzes a target. The current input is written to `input_file`, which is the find if the process dies or hangs.
+pub fn drive(target: &Target, seed: u64, limits: Limits, input_file: Option<&PathBuf>) -> FuzzResult {
+    let (seeds, mut rng) = (corpus::seeds(target), Rng::new(seed));
+    let (mut result, fuzzing_start) = (FuzzResult::default(), Instant::now());
+    while result.inputs < limits.inputs && fuzzing_start.elapsed() < limits.time {
+        let (base, other) = (rng.choose(&seeds), rng.choose(&seeds));
+        let input = mutate(&mut rng, base, other, target.words);
+        if let Some(file) = input_file {
+            // Best effort: without the file, an input that hangs is only harder to find.
             let _ = fs::write(file, &input);
         }
         let start = Instant::now();
-        let failed = fails(target, &input);
-        outcome.slowest = outcome.slowest.max(start.elapsed());
-        outcome.inputs += 1;
-        if let Some((place, message)) = failed
-            && !outcome.finds.contains_key(&place)
+        let panic = catch_panic(target, &input);
+        result.slowest = result.slowest.max(start.elapsed());
+        result.inputs += 1;
+        if let Some((location, message)) = panic
+            && !result.finds.contains_key(&location)
         {
-            let input = smaller(target, input, &place);
-            let message = fails(target, &input).map_or(message, |(_, message)| message);
-            outcome.finds.insert(place, Find { message, input });
+            let input = minimize(target, input, &location);
+            let message = catch_panic(target, &input).map_or(message, |(_, message)| message);
+            result.finds.insert(location, Find { message, input });
         }
     }
-    outcome
+    result
 }
 
-/// A smaller input that makes the target panic at the same place.
-fn smaller(target: &Target, mut input: Vec<u8>, place: &str) -> Vec<u8> {
+/// Returns a smaller input on which the target panics at the same location.
+fn minimize(target: &Target, mut input: Vec<u8>, location: &str) -> Vec<u8> {
     let mut tries = 0;
     let mut size = input.len() / 2;
-    while size > 0 && tries < TRIES {
-        let (mut at, before) = (0, input.len());
-        while at < input.len() && tries < TRIES {
-            let end = input.len().min(at + size);
-            let without = [&input[..at], &input[end..]].concat();
+    while size > 0 && tries < MAX_TRIES {
+        let (mut start, before) = (0, input.len());
+        while start < input.len() && tries < MAX_TRIES {
+            let end = input.len().min(start + size);
+            let without = [&input[..start], &input[end..]].concat();
             tries += 1;
-            if fails(target, &without).is_some_and(|(other, _)| other == place) {
+            if catch_panic(target, &without).is_some_and(|(other, _)| other == location) {
                 input = without;
             } else {
-                at += size;
+                start += size;
             }
         }
         if input.len() == before {

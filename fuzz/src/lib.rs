@@ -1,26 +1,26 @@
-//! Fuzz targets: each takes any bytes and panics where the product does not keep a promise.
+//! Fuzz targets: each takes any bytes and panics if the product violates one of its properties.
 //!
-//! The README of this folder says how to run them, and how to add one.
+//! The README describes how to run and add targets.
 
 pub mod corpus;
-pub mod dice;
 pub mod drive;
 pub mod mutate;
+pub mod rng;
 mod targets;
 
-/// One thing that is fuzzed.
+/// A fuzz target.
 pub struct Target {
-    /// Its name, which is that of its file, of its folder in `finds/`, and of its row.
+    /// Name, also of its file and of its folder in `finds/`.
     pub name: &'static str,
-    /// Panics where a promise is not kept.
+    /// Panics if the product violates a property on this input.
     pub run: fn(&[u8]),
-    /// What inputs are made of, from the files of the repository.
+    /// Returns the seeds from the files of the repository.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Tokens of its language that the seeds may lack.
+    /// Tokens of the input language that the seeds may lack.
     pub words: &'static [&'static str],
 }
 
-/// All targets.
+/// All fuzz targets.
 pub const TARGETS: &[Target] = &[
     targets::strict_json::TARGET,
     targets::json_lines::TARGET,
@@ -35,7 +35,7 @@ pub const TARGETS: &[Target] = &[
     targets::help::TARGET,
 ];
 
-/// The target of this name.
+/// Returns the target with this name.
 #[must_use]
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)

@@ -1,6 +1,6 @@
-//! Fuzzes targets without nightly Rust; see the README of this folder.
+//! The command line of the driver for stable Rust.
 
-use fuzz::drive::{Limits, calls, drive, keep_panics};
+use fuzz::drive::{Limits, calls, capture_panics, drive};
 use fuzz::{TARGETS, Target, corpus, target};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,22 @@ const USAGE: &str =
        fuzz --run TARGET FILE…                   run a target on files
        fuzz --seeds FOLDER TARGET                write the seeds of a target to a folder";
 
-/// A target that takes longer for one input hangs.
-const LONGEST: u64 = 60;
+/// Maximum time for one input, in seconds; a target that takes longer hangs.
+const MAX_SECONDS_PER_INPUT: u64 = 60;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments.as_slice() {
-        ["--run", name, files @ ..] if !files.is_empty() => named(name).and_then(|target| run(target, files)),
-        ["--seeds", folder, name] => named(name).and_then(|target| write_seeds(target, Path::new(folder))),
-        others => fuzz_all(others),
+    let result = match arguments.as_slice() {
+        ["--run", name, files @ ..] if !files.is_empty() => {
+            find_target(name).and_then(|target| run(target, files))
+        }
+        ["--seeds", folder, name] => {
+            find_target(name).and_then(|target| write_seeds(target, Path::new(folder)))
+        }
+        arguments => fuzz_all(arguments),
     };
-    match done {
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -33,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn named(name: &str) -> Result<&'static Target, String> {
+fn find_target(name: &str) -> Result<&'static Target, String> {
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     target(name).ok_or_else(|| format!("unknown target `{name}`; expected one of {}", names.join(", ")))
 }
@@ -49,13 +53,13 @@ fn run(target: &Target, files: &[&str]) -> Result<bool, String> {
 fn write_seeds(target: &Target, folder: &Path) -> Result<bool, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
-    for (nth, seed) in corpus::seeds(target).iter().enumerate() {
-        fs::write(folder.join(format!("seed-{nth}")), seed).map_err(failed)?;
+    for (index, seed) in corpus::seeds(target).iter().enumerate() {
+        fs::write(folder.join(format!("seed-{index}")), seed).map_err(failed)?;
     }
     Ok(true)
 }
 
-/// Fuzzes the targets that the arguments name; whether nothing was found.
+/// Fuzzes the targets in the arguments; returns true if there are no finds.
 fn fuzz_all(arguments: &[&str]) -> Result<bool, String> {
     let (mut seconds, mut seed, mut targets) = (60, 1, Vec::new());
     let mut rest = arguments.iter();
@@ -65,7 +69,7 @@ fn fuzz_all(arguments: &[&str]) -> Result<bool, String> {
             "--seconds" => seconds = number()?,
             "--seed" => seed = number()?,
             option if option.starts_with('-') => return Err(USAGE.to_owned()),
-            name => targets.push(named(name)?),
+            name => targets.push(find_target(name)?),
         }
     }
     if targets.is_empty() {
@@ -73,47 +77,50 @@ fn fuzz_all(arguments: &[&str]) -> Result<bool, String> {
     }
     let folder = corpus::path("target/fuzzing");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    keep_panics();
+    capture_panics();
     std::thread::spawn({
         let folder = folder.clone();
-        move || watch(folder)
+        move || watch_for_hangs(folder)
     });
     let time = Duration::from_secs(seconds) / u32::try_from(targets.len()).unwrap_or(u32::MAX);
     let finds: usize = targets.iter().map(|target| fuzz_one(target, seed, time, &folder)).sum();
     Ok(finds == 0)
 }
 
-/// Fuzzes one target; gives the number of finds.
+/// Fuzzes one target; returns the number of finds.
 fn fuzz_one(target: &Target, seed: u64, time: Duration, folder: &Path) -> usize {
-    let running = folder.join(format!("{}-running", target.name));
-    let outcome = drive(target, seed, Limits { time, inputs: u64::MAX }, Some(&running));
-    // It was not there if nothing ran.
-    let _ = fs::remove_file(&running);
+    let input_file = folder.join(format!("{}-running", target.name));
+    let result = drive(target, seed, Limits { time, inputs: u64::MAX }, Some(&input_file));
+    // The file does not exist if no input ran.
+    let _ = fs::remove_file(&input_file);
     println!(
         "{:12} {:8} inputs, the slowest {} ms, {} finds",
         target.name,
-        outcome.inputs,
-        outcome.slowest.as_millis(),
-        outcome.finds.len()
+        result.inputs,
+        result.slowest.as_millis(),
+        result.finds.len()
     );
-    for (nth, find) in outcome.finds.values().enumerate() {
-        let file = folder.join(format!("{}-{seed}-{nth}", target.name));
-        let kept = fs::write(&file, &find.input).map_or_else(|error| error.to_string(), |()| String::new());
-        println!("  {} {kept}\n    {}", file.display(), find.message.replace('\n', "\n    "));
+    for (index, find) in result.finds.values().enumerate() {
+        let file = folder.join(format!("{}-{seed}-{index}", target.name));
+        let error = fs::write(&file, &find.input).map_or_else(|error| error.to_string(), |()| String::new());
+        println!("  {} {error}\n    {}", file.display(), find.message.replace('\n', "\n    "));
     }
-    outcome.finds.len()
+    result.finds.len()
 }
 
-/// Ends the process if one input takes too long.
-fn watch(folder: PathBuf) {
-    let (mut last, mut same) = (calls(), 0);
+/// Ends the process if an input takes too long.
+fn watch_for_hangs(folder: PathBuf) {
+    let (mut last, mut unchanged_seconds) = (calls(), 0);
     loop {
         std::thread::sleep(Duration::from_secs(1));
         let now = calls();
-        same = if now == last { same + 1 } else { 0 };
+        unchanged_seconds = if now == last { unchanged_seconds + 1 } else { 0 };
         last = now;
-        if same > LONGEST {
-            println!("a target takes longer than {LONGEST} s: its input is {}/*-running", folder.display());
+        if unchanged_seconds > MAX_SECONDS_PER_INPUT {
+            println!(
+                "a target takes longer than {MAX_SECONDS_PER_INPUT} s: its input is {}/*-running",
+                folder.display()
+            );
             std::process::exit(1);
         }
     }

@@ -1,10 +1,10 @@
-//! Changes inputs by what they are made of: values, members and lines of JSON, TOML and text; and bytes.
+//! Mutates inputs by their structure (values, members and lines of JSON, TOML and text) and by their bytes.
 
-use crate::corpus::{self, LONGEST};
-use crate::dice::Dice;
+use crate::corpus::{self, MAX_INPUT};
+use crate::rng::Rng;
 use std::ops::Range;
 
-/// Values that programs get wrong.
+/// Values that programs often process incorrectly.
 const VALUES: &[&str] = &[
     "0",
     "-0",
@@ -61,7 +61,7 @@ const VALUES: &[&str] = &[
     "1979-05-27",
 ];
 
-/// Bytes that are likely to matter.
+/// Bytes with a special meaning.
 const BYTES: &[&[u8]] = &[
     b"\n",
     b"\r",
@@ -103,144 +103,148 @@ const BYTES: &[&[u8]] = &[
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A scalar, or all between two brackets and those.
+enum TokenKind {
+    /// A scalar, or an array or object with its brackets.
     Value,
     /// A key and its value.
     Member,
-    /// A line and what ends it.
+    /// A line with its line break.
     Line,
 }
 
-/// A piece of an input.
 #[derive(Clone)]
 struct Token {
-    kind: Kind,
-    place: Range<usize>,
+    kind: TokenKind,
+    /// Range of bytes in the input.
+    span: Range<usize>,
 }
 
-/// One that is being read: what stands between two brackets, or at the top.
+/// An array or object that is being parsed, or the top level.
 #[derive(Default)]
 struct Level {
     start: usize,
-    /// The value that was read last, which may turn out to be a key.
+    /// Start of the last value, which may be a key.
     last: Option<usize>,
+    /// Start of the key of the next value.
     key: Option<usize>,
 }
 
-/// An input that was changed one to four times. `other` gives it pieces, and so do the `words` of its language.
+/// Mutates an input one to four times, with parts of `other` and with `words` of the input language.
 #[must_use]
-pub fn mutate(dice: &mut Dice, input: &[u8], other: &[u8], words: &[&str]) -> Vec<u8> {
+pub fn mutate(rng: &mut Rng, input: &[u8], other: &[u8], words: &[&str]) -> Vec<u8> {
     let mut parts: Vec<Vec<u8>> = corpus::parts(input).map(<[u8]>::to_vec).collect();
-    for _ in 0..=dice.below(4) {
-        let part = dice.below(parts.len());
-        let changed = if dice.below(3) > 0 {
-            change_tokens(dice, &parts[part], other, words)
+    for _ in 0..=rng.below(4) {
+        let part = rng.below(parts.len());
+        let mutated = if rng.below(3) > 0 {
+            mutate_tokens(rng, &parts[part], other, words)
         } else {
-            change_bytes(dice, &parts[part], other)
+            mutate_bytes(rng, &parts[part], other)
         };
-        parts[part] = changed;
+        parts[part] = mutated;
     }
-    let mut all = corpus::join(&parts);
-    all.truncate(LONGEST);
-    all
+    let mut mutated = corpus::join(&parts);
+    mutated.truncate(MAX_INPUT);
+    mutated
 }
 
-fn change_tokens(dice: &mut Dice, input: &[u8], other: &[u8], words: &[&str]) -> Vec<u8> {
-    let all = tokens(input);
-    if all.is_empty() {
-        return change_bytes(dice, input, other);
+fn mutate_tokens(rng: &mut Rng, input: &[u8], other: &[u8], words: &[&str]) -> Vec<u8> {
+    let own_tokens = tokens(input);
+    if own_tokens.is_empty() {
+        return mutate_bytes(rng, input, other);
     }
-    let token = dice.of(&all).clone();
-    let alike = |tokens: &[Token], dice: &mut Dice| {
-        let alike: Vec<&Token> = tokens.iter().filter(|other| other.kind == token.kind).collect();
-        (!alike.is_empty()).then(|| (*dice.of(&alike)).clone())
+    let token = rng.choose(&own_tokens).clone();
+    let choose_same_kind = |tokens: &[Token], rng: &mut Rng| {
+        let same_kind: Vec<&Token> = tokens.iter().filter(|other| other.kind == token.kind).collect();
+        (!same_kind.is_empty()).then(|| (*rng.choose(&same_kind)).clone())
     };
-    let place = token.place.clone();
-    match dice.below(9) {
-        0 | 1 => replace(input, place, dice.of(VALUES).as_bytes()),
-        2 if !words.is_empty() => replace(input, place, dice.of(words).as_bytes()),
+    let span = token.span.clone();
+    match rng.below(9) {
+        0 | 1 => replace(input, span, rng.choose(VALUES).as_bytes()),
+        2 if !words.is_empty() => replace(input, span, rng.choose(words).as_bytes()),
         3 if !words.is_empty() => {
-            let word = *dice.of(words);
-            let more = if token.kind == Kind::Line { word.to_owned() + "\n" } else { format!(", {word}") };
-            replace(input, place.end..place.end, more.as_bytes())
+            let word = *rng.choose(words);
+            let addition =
+                if token.kind == TokenKind::Line { word.to_owned() + "\n" } else { format!(", {word}") };
+            replace(input, span.end..span.end, addition.as_bytes())
         }
-        4 => alike(&all, dice).map_or_else(Vec::new, |own| replace(input, place, &input[own.place])),
-        5 => match alike(&tokens(other), dice) {
-            Some(foreign) => replace(input, place, &other[foreign.place]),
-            None => replace(input, place, b""),
+        4 => choose_same_kind(&own_tokens, rng)
+            .map_or_else(Vec::new, |own| replace(input, span, &input[own.span])),
+        5 => match choose_same_kind(&tokens(other), rng) {
+            Some(foreign) => replace(input, span, &other[foreign.span]),
+            None => replace(input, span, b""),
         },
         6 => {
-            let comma = input[place.end..].iter().position(|byte| !byte.is_ascii_whitespace());
-            let comma = comma.filter(|at| input[place.end + at] == b',').map_or(0, |at| at + 1);
-            replace(input, place.start..place.end + comma, b"")
+            let next = input[span.end..].iter().position(|byte| !byte.is_ascii_whitespace());
+            let comma_length =
+                next.filter(|index| input[span.end + index] == b',').map_or(0, |index| index + 1);
+            replace(input, span.start..span.end + comma_length, b"")
         }
         7 => {
-            let mut again: &[u8] = if token.kind == Kind::Line { b"" } else { b"," };
-            let times = 1 << dice.below(4);
+            let mut separator: &[u8] = if token.kind == TokenKind::Line { b"" } else { b"," };
+            let times = 1 << rng.below(4);
             let copies: Vec<u8> = (0..times)
-                .flat_map(|_| [std::mem::take(&mut again), &input[place.clone()]].concat())
+                .flat_map(|_| [std::mem::take(&mut separator), &input[span.clone()]].concat())
                 .collect();
-            replace(input, place.end..place.end, &copies)
+            replace(input, span.end..span.end, &copies)
         }
         _ => {
-            let (before, behind) =
-                *dice.of(&[("[", "]"), ("{\"a\":", "}"), ("{\"not\":", "}"), ("\"", "\"")]);
-            let (before, behind) = (before.as_bytes(), behind.as_bytes());
-            replace(input, place.clone(), &[before, &input[place], behind].concat())
+            let (prefix, suffix) =
+                *rng.choose(&[("[", "]"), ("{\"a\":", "}"), ("{\"not\":", "}"), ("\"", "\"")]);
+            let (prefix, suffix) = (prefix.as_bytes(), suffix.as_bytes());
+            replace(input, span.clone(), &[prefix, &input[span], suffix].concat())
         }
     }
 }
 
-fn change_bytes(dice: &mut Dice, input: &[u8], other: &[u8]) -> Vec<u8> {
-    let from = dice.below(input.len() + 1);
-    let length = if dice.below(4) == 0 { dice.below(256) } else { dice.below(5) };
+fn mutate_bytes(rng: &mut Rng, input: &[u8], other: &[u8]) -> Vec<u8> {
+    let from = rng.below(input.len() + 1);
+    let length = if rng.below(4) == 0 { rng.below(256) } else { rng.below(5) };
     let to = input.len().min(from + length);
-    let mut changed = input.to_vec();
-    match dice.below(6) {
+    let mut mutated = input.to_vec();
+    match rng.below(6) {
         0 if from < to => {
-            changed[from] ^= 1 << dice.below(8);
-            changed
+            mutated[from] ^= 1 << rng.below(8);
+            mutated
         }
         1 => replace(input, from..to, b""),
-        2 => replace(input, from..from, &input[from..to].repeat(1 << dice.below(6))),
+        2 => replace(input, from..from, &input[from..to].repeat(1 << rng.below(6))),
         3 if !other.is_empty() => {
-            let start = dice.below(other.len());
+            let start = rng.below(other.len());
             let end = other.len().min(start + length * 4);
             replace(input, from..to, &other[start..end])
         }
         4 => {
-            changed.truncate(from);
-            changed
+            mutated.truncate(from);
+            mutated
         }
-        _ => replace(input, from..from, BYTES[dice.below(BYTES.len())]),
+        _ => replace(input, from..from, BYTES[rng.below(BYTES.len())]),
     }
 }
 
-fn replace(input: &[u8], place: Range<usize>, with: &[u8]) -> Vec<u8> {
-    [&input[..place.start], with, &input[place.end..]].concat()
+fn replace(input: &[u8], span: Range<usize>, replacement: &[u8]) -> Vec<u8> {
+    [&input[..span.start], replacement, &input[span.end..]].concat()
 }
 
-/// The pieces of a text, as far as it looks like JSON or TOML.
+/// Splits a text that may be JSON or TOML into tokens.
 fn tokens(input: &[u8]) -> Vec<Token> {
-    let mut all = Vec::new();
+    let mut tokens = Vec::new();
     let mut levels = vec![Level::default()];
-    let (mut at, mut line) = (0, 0);
-    while at < input.len() {
-        let start = at;
-        at += 1;
+    let (mut position, mut line_start) = (0, 0);
+    while position < input.len() {
+        let start = position;
+        position += 1;
         match input[start] {
             b'{' | b'[' => levels.push(Level { start, ..Level::default() }),
             b'}' | b']' if levels.len() > 1 => {
                 let opened = levels.pop().map_or(start, |level| level.start);
-                value(&mut all, &mut levels, opened..at);
+                add_value(&mut tokens, &mut levels, opened..position);
             }
             quote @ (b'"' | b'\'') => {
-                while at < input.len() && input[at] != quote && input[at] != b'\n' {
-                    at += 1 + usize::from(input[at] == b'\\');
+                while position < input.len() && input[position] != quote && input[position] != b'\n' {
+                    position += 1 + usize::from(input[position] == b'\\');
                 }
-                at = input.len().min(at + 1);
-                value(&mut all, &mut levels, start..at);
+                position = input.len().min(position + 1);
+                add_value(&mut tokens, &mut levels, start..position);
             }
             b':' | b'=' => {
                 if let Some(level) = levels.last_mut() {
@@ -253,33 +257,33 @@ fn tokens(input: &[u8]) -> Vec<Token> {
                 }
             }
             b'\n' => {
-                all.push(Token { kind: Kind::Line, place: line..at });
-                line = at;
+                tokens.push(Token { kind: TokenKind::Line, span: line_start..position });
+                line_start = position;
                 if let [top] = levels.as_mut_slice() {
                     (top.key, top.last) = (None, None);
                 }
             }
             byte if is_word(byte) => {
-                at += input[at..].iter().take_while(|byte| is_word(**byte)).count();
-                value(&mut all, &mut levels, start..at);
+                position += input[position..].iter().take_while(|byte| is_word(**byte)).count();
+                add_value(&mut tokens, &mut levels, start..position);
             }
             _ => {}
         }
     }
-    all
+    tokens
 }
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.' | b'$' | 0x80..)
 }
 
-/// Notes a value; with the key before it, it is a member.
-fn value(all: &mut Vec<Token>, levels: &mut [Level], place: Range<usize>) {
+/// Adds a value, and a member if a key precedes it.
+fn add_value(tokens: &mut Vec<Token>, levels: &mut [Level], span: Range<usize>) {
     if let Some(level) = levels.last_mut() {
-        level.last = Some(place.start);
+        level.last = Some(span.start);
         if let Some(key) = level.key.take() {
-            all.push(Token { kind: Kind::Member, place: key..place.end });
+            tokens.push(Token { kind: TokenKind::Member, span: key..span.end });
         }
     }
-    all.push(Token { kind: Kind::Value, place });
+    tokens.push(Token { kind: TokenKind::Value, span });
 }

@@ -1,12 +1,11 @@
-//! Configurations, as files of their own and in manifests: read, or all faults at places in the file.
+//! Configurations, in `agentnative.toml` and in manifests: each is valid, or all its errors have locations in the file.
 
-use super::shared::{hold_located, hold_places};
+use super::shared::{assert_located, assert_valid_places};
 use crate::{Target, corpus};
 use agentnative::catalogue;
 use agentnative::config::{Config, Date, FILE_NAME, Known, keys};
 use agentnative_contract::names;
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "config",
     run,
@@ -39,9 +38,9 @@ pub const TARGET: Target = Target {
 };
 
 fn seeds() -> Vec<Vec<u8>> {
-    let mut all = corpus::texts(&["examples", "fixtures", "agentnative.toml"], &[".toml"]);
-    all.extend(keys().iter().map(|key| format!("{}\n{}", key.header(), key.example).into_bytes()));
-    all
+    let mut seeds = corpus::texts(&["examples", "fixtures", "agentnative.toml"], &[".toml"]);
+    seeds.extend(keys().iter().map(|key| format!("{}\n{}", key.header(), key.example).into_bytes()));
+    seeds
 }
 
 fn run(bytes: &[u8]) {
@@ -57,19 +56,19 @@ fn run(bytes: &[u8]) {
         [(FILE_NAME, text), ("Cargo.toml", &manifest), ("pyproject.toml", text), ("package.json", &json)]
     {
         match Config::parse(text, &folder.join(name), &known) {
-            Ok(config) => hold_config(&config),
-            // What is no configuration at all has no place.
+            Ok(config) => assert_consistent(&config),
+            // A file without a configuration has no location.
             Err(error) if error.message.contains("has no configuration") => {}
             Err(error) => {
-                hold_located(&error);
-                hold_places(&error, name, text);
+                assert_located(&error);
+                assert_valid_places(&error, name, text);
             }
         }
     }
 }
 
-/// A configuration is the same when it was written and read; and its parts fit each other.
-fn hold_config(config: &Config) {
+/// Asserts that a configuration survives serialization, and that its probes have existing targets.
+fn assert_consistent(config: &Config) {
     let text = serde_json::to_string(config).expect("a configuration can be written");
     assert_eq!(&serde_json::from_str::<Config>(&text).expect("what was written can be read"), config);
     assert!(!config.targets.is_empty());

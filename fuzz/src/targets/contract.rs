@@ -1,17 +1,19 @@
 //! Contract folders: `contract.toml`, then other files (the first line is the name), of which `data` is validated.
 //!
-//! A folder is read or has errors with places in its files; data is validated the same in bytes and in memory.
+//! A folder is valid, or its errors have locations in its files. Validating data has the same result from bytes and from
+//! values in memory.
 
-use super::shared::{SCHEMA_WORDS, document, hold_located, hold_places, is_cheap, is_exact, validate};
+use super::shared::{
+    SCHEMA_WORDS, assert_located, assert_valid_places, document, is_cheap, is_exact, validate,
+};
 use crate::{Target, corpus};
 use agentnative_contract::{CONTRACT_FILE, Contract, Framing, RunExit, Violation};
 use std::fs;
 
-/// See the file.
 pub const TARGET: Target = Target { name: "contract", run, seeds, words: SCHEMA_WORDS };
 
 fn seeds() -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
+    let mut seeds = Vec::new();
     for file in corpus::files(&["contracts"], &[CONTRACT_FILE]) {
         let Some(folder) = file.parent() else { continue };
         let mut parts = vec![corpus::read(&file)];
@@ -29,13 +31,13 @@ fn seeds() -> Vec<Vec<u8>> {
         let examples =
             examples.iter().filter(|path| path.components().any(|part| part.as_os_str() == "examples"));
         for example in examples.step_by(3) {
-            let mut whole = parts.clone();
-            whole.push(named("data", &corpus::read(example)));
-            all.push(corpus::join(&whole));
+            let mut with_data = parts.clone();
+            with_data.push(named("data", &corpus::read(example)));
+            seeds.push(corpus::join(&with_data));
         }
     }
-    all.retain(|seed| seed.len() < corpus::LONGEST);
-    all
+    seeds.retain(|seed| seed.len() < corpus::MAX_INPUT);
+    seeds
 }
 
 fn folder_name(folder: &std::path::Path) -> String {
@@ -52,12 +54,12 @@ fn run(bytes: &[u8]) {
     write(CONTRACT_FILE, toml);
     let (mut data, mut cheap, mut exact) = (None, true, true);
     for part in parts {
-        let at = part.iter().position(|byte| *byte == b'\n').unwrap_or(part.len());
-        let (name, text) = (&part[..at], part.get(at + 1..).unwrap_or_default());
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+        let name_end = part.iter().position(|byte| *byte == b'\n').unwrap_or(part.len());
+        let (name, text) = (&part[..name_end], part.get(name_end + 1..).unwrap_or_default());
+        let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
         match std::str::from_utf8(name) {
             Ok("data") => data = Some(text),
-            Ok(name) if name.ends_with(".json") && name.bytes().all(|byte| plain(&byte)) => {
+            Ok(name) if name.ends_with(".json") && name.bytes().all(|byte| is_allowed(&byte)) => {
                 (cheap, exact) = (cheap && (is_cheap(text) || text.len() > 8 << 10), exact && is_exact(text));
                 write(name, text);
             }
@@ -68,8 +70,8 @@ fn run(bytes: &[u8]) {
         Ok(contract) => contract,
         Err(error) => {
             if let Ok(text) = std::str::from_utf8(toml) {
-                hold_located(&error);
-                hold_places(&error, CONTRACT_FILE, text);
+                assert_located(&error);
+                assert_valid_places(&error, CONTRACT_FILE, text);
             }
             return;
         }
@@ -77,32 +79,32 @@ fn run(bytes: &[u8]) {
     assert!(!contract.summary().facts().is_empty());
     let Some(data) = data.filter(|_| cheap) else { return };
     let framing = contract.framing();
-    let one = validate(&contract, framing, data, 1);
-    assert_eq!(one, validate(&contract, framing, data, 2));
-    if exact && let Some(slow) = in_memory(&contract, data) {
-        // Messages quote numbers as they are written.
+    let from_bytes = validate(&contract, framing, data, 1);
+    assert_eq!(from_bytes, validate(&contract, framing, data, 2));
+    if exact && let Some(in_memory) = validate_in_memory(&contract, data) {
+        // Messages differ: they quote numbers as they are written.
         let sorted = |all: Vec<Violation>| {
             let mut all: Vec<_> = all.into_iter().map(|it| (it.pointer, it.rule, it.keyword)).collect();
             all.sort();
             all
         };
-        assert_eq!(sorted(one.findings), sorted(slow));
+        assert_eq!(sorted(from_bytes.findings), sorted(in_memory));
     }
 }
 
-/// What values in memory give, where all of the data is exact and strict JSON.
-fn in_memory(contract: &Contract, data: &[u8]) -> Option<Vec<Violation>> {
-    let mut judge = contract.validator();
-    let mut found = Vec::new();
+/// Returns the violations of values in memory, if all data is strict JSON with exact numbers.
+fn validate_in_memory(contract: &Contract, data: &[u8]) -> Option<Vec<Violation>> {
+    let mut validator = contract.validator();
+    let mut violations = Vec::new();
     if contract.framing() == Framing::Lines {
-        for (line, nth) in data.split_inclusive(|byte| *byte == b'\n').zip(1..) {
+        for (line, number) in data.split_inclusive(|byte| *byte == b'\n').zip(1..) {
             let value = document(line).filter(|value| value.is_object() && is_exact(line))?;
-            found.extend(judge.push(nth, &value));
+            violations.extend(validator.push(number, &value));
         }
     } else {
         let value = document(data).filter(|_| is_exact(data))?;
-        found.extend(judge.push_document(&value));
+        violations.extend(validator.push_document(&value));
     }
-    found.extend(judge.finish(&RunExit::default()).violations);
-    Some(found)
+    violations.extend(validator.finish(&RunExit::default()).violations);
+    Some(violations)
 }

@@ -1,11 +1,10 @@
-//! Help pages: whatever they say, the words taken from them are words; and reading takes time in proportion.
+//! Help pages: parsed names are single words without control characters, and parsing takes linear time.
 
 use crate::{Target, corpus};
 use agentnative::targets::help::{HelpPage, Interface, Names, Page};
 use cpu_time::ThreadTime;
 use std::time::Duration;
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "help",
     run,
@@ -30,33 +29,34 @@ pub const TARGET: Target = Target {
 };
 
 fn seeds() -> Vec<Vec<u8>> {
-    // Pages are in the programs and in the tests that hold them.
-    let mut all =
+    // Help pages are in the fixtures and in the tests.
+    let mut seeds =
         corpus::texts(&["fixtures/clis", "docs", "tests/snapshots"], &["cli", ".md", ".py", ".sh", ".txt"]);
     let tests = corpus::texts(&["tests"], &["help.rs", "help_examples.rs", "help_pages.rs", "skeleton.rs"]);
     let strings = tests.iter().flat_map(|text| text.split(|byte| *byte == b'"').skip(1).step_by(2));
-    all.extend(strings.filter(|text| text.len() > 60).map(<[u8]>::to_vec));
-    all
+    seeds.extend(strings.filter(|text| text.len() > 60).map(<[u8]>::to_vec));
+    seeds
 }
 
-/// One input in so many is made long.
-const LONG: usize = 64;
-/// How long a long one is, and the time that it may take, which is a hundred times what it takes.
-const LENGTH: usize = 128 << 10;
-const TIME: Duration = Duration::from_secs(20);
+/// One of this number of inputs is repeated to a long input.
+const LONG_INPUT_INTERVAL: usize = 64;
+/// Length of a long input, in bytes.
+const LONG_INPUT: usize = 128 << 10;
+/// Maximum time for a long input, about a hundred times the usual time.
+const MAX_TIME: Duration = Duration::from_secs(20);
 
 fn run(bytes: &[u8]) {
-    read(bytes);
+    parse(bytes);
     let sum: usize = bytes.iter().map(|byte| usize::from(*byte)).sum();
-    if sum.is_multiple_of(LONG) && !bytes.is_empty() {
-        let long = bytes.repeat(LENGTH.div_ceil(bytes.len()));
+    if sum.is_multiple_of(LONG_INPUT_INTERVAL) && !bytes.is_empty() {
+        let long = bytes.repeat(LONG_INPUT.div_ceil(bytes.len()));
         let start = ThreadTime::now();
-        read(&long[..LENGTH]);
-        assert!(start.elapsed() < TIME, "{:?}", start.elapsed());
+        parse(&long[..LONG_INPUT]);
+        assert!(start.elapsed() < MAX_TIME, "{:?}", start.elapsed());
     }
 }
 
-fn read(bytes: &[u8]) {
+fn parse(bytes: &[u8]) {
     let layout = HelpPage::read(bytes);
     let help = Interface::of_command(&layout, &["list"]);
     let names = Names::of(&layout, &help.commands, &["a".to_owned()]);
@@ -64,9 +64,9 @@ fn read(bytes: &[u8]) {
     assert_eq!(help, page.interface);
     assert_eq!(Interface::parse(bytes).commands, help.commands);
     for command in &help.commands {
-        let word =
+        let is_word =
             !command.name.is_empty() && !command.name.contains(|c: char| c.is_control() || c.is_whitespace());
-        assert!(word && page.has_command(&command.name), "{command:?}");
+        assert!(is_word && page.has_command(&command.name), "{command:?}");
         assert!(!command.about.contains(char::is_control), "{command:?}");
     }
     for flag in &help.option_names() {

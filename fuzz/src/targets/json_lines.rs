@@ -1,4 +1,5 @@
-//! JSON Lines: the same however the bytes arrive, each problem at its place, each line as a document of its own.
+//! JSON Lines: the same result for any chunks of the bytes, each problem at its location, and each line the same as a
+//! separate document.
 
 use super::events::Events;
 use super::on_tape::three_ways;
@@ -7,7 +8,6 @@ use crate::{Target, corpus};
 use serde_json::Value;
 use strict_json::{ReadOptions, locate, read_document, read_lines, read_records};
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "json-lines",
     run,

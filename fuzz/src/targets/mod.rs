@@ -1,4 +1,4 @@
-//! The targets, a file each, and what they share.
+//! The fuzz targets, one per file, and their shared code.
 
 pub mod config;
 pub mod contract;

@@ -1,4 +1,5 @@
-//! Streams of agents: whatever they hold gives an outcome that keeps its schema, and the same however it arrives.
+//! Streams of agents: any stream has an outcome that is valid against its schema, and the same for any chunks of the
+//! bytes.
 
 use super::pieces::Pieces;
 use crate::{Target, corpus};
@@ -7,7 +8,6 @@ use agentnative_outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
 use std::io::Read;
 use std::sync::LazyLock;
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "outcome",
     run,

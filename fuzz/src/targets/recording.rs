@@ -1,10 +1,9 @@
-//! Recordings: refused with an error, or judged by all checks.
+//! Recordings: rejected with an error, or judged by all checks.
 
 use crate::{Target, corpus};
 use agentnative::catalogue;
 use agentnative::check::{Recording, judge};
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "recording",
     run,

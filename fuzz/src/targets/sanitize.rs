@@ -1,11 +1,10 @@
-//! The sanitiser: nothing that controls a terminal or a CI log gets out, and what is safe stays as it is.
+//! The sanitizer: the output cannot control a terminal or a CI log, and safe text is unchanged.
 
 use crate::{Target, corpus};
 use strict_json::sanitize::{
     break_commands, capped, excerpt, is_unsafe, line, lossless, plain, rendered, text,
 };
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "sanitize",
     run,
@@ -35,22 +34,22 @@ fn run(bytes: &[u8]) {
             assert_eq!((input, input), (one.as_str(), safe.as_str()));
         }
         assert!(!rendered(input, false).contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\t')));
-        hold_colours(&rendered(input, true));
+        assert_only_colours(&rendered(input, true));
     }
     let broken = break_commands(&safe).into_owned();
     assert_eq!(break_commands(&broken), broken);
     for shown in broken.lines() {
         assert!(!shown.trim_start().starts_with("::") && !shown.contains("##["), "{shown:?}");
     }
-    let read = plain(bytes);
-    assert!(!read.contains(|c: char| c.is_control() && c != '\n'), "{read:?}");
+    let unstyled = plain(bytes);
+    assert!(!unstyled.contains(|c: char| c.is_control() && c != '\n'), "{unstyled:?}");
     assert!(lossless(bytes).len() >= bytes.len());
     for max in [1, 2, 16, 60, 1 + bytes.len() % 200] {
         let short = capped(bytes, max);
         assert!(!short.contains(is_unsafe) && short.chars().count() <= max, "{short:?}");
         assert!(short == one || short.ends_with('…'));
-        for at in [0, bytes.len() / 2, bytes.len()] {
-            let (shown, caret) = excerpt(bytes, at, max);
+        for offset in [0, bytes.len() / 2, bytes.len()] {
+            let (shown, caret) = excerpt(bytes, offset, max);
             assert!(!shown.contains(|c| is_unsafe(c) && c != '\t'), "{shown:?}");
             let count = shown.chars().count();
             assert!(count <= max.max(16) && caret <= count, "{shown:?} {caret}");
@@ -58,10 +57,10 @@ fn run(bytes: &[u8]) {
     }
 }
 
-/// Only colours are left of what begins with ESC.
-fn hold_colours(shown: &str) {
-    for (at, _) in shown.match_indices('\x1b') {
-        let rest = shown[at..].strip_prefix("\x1b[").unwrap_or_else(|| panic!("{shown:?}"));
+/// Asserts that all escape sequences are colours.
+fn assert_only_colours(shown: &str) {
+    for (index, _) in shown.match_indices('\x1b') {
+        let rest = shown[index..].strip_prefix("\x1b[").unwrap_or_else(|| panic!("{shown:?}"));
         assert!(
             rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m'),
             "{shown:?}"

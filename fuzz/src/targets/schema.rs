@@ -1,17 +1,16 @@
-//! Validating, held to the jsonschema crate: a schema, and a document.
+//! Validation, compared with the jsonschema crate: a schema and a document.
 //!
-//! Numbers that binary64 rounds are left out of the comparison, and so is `multipleOf` beyond whole numbers: ours
-//! are exact. `differential.py` compares these. Schemas that lead back to themselves without a step into the value are
-//! only held to not crash: what they mean is undefined (JSON Schema 2020-12 core, section 9.4.1).
+//! Numbers that binary64 rounds and `multipleOf` of fractions are not compared, because this validator is exact;
+//! `differential.py` compares these. Schemas with a cycle of references that stays at the same value only must not
+//! crash: their meaning is undefined (JSON Schema 2020-12 core, section 9.4.1).
 
-use super::shared::{SCHEMA_WORDS, contract_of, document, is_cheap, is_exact, validate};
+use super::shared::{SCHEMA_WORDS, document, is_cheap, is_exact, load_schema, validate};
 use crate::{Target, corpus};
 use agentnative_contract::{Framing, Schema, Violation};
 use jsonschema::{PatternOptions, meta};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// See the file.
 pub const TARGET: Target = Target { name: "schema", run, seeds, words: SCHEMA_WORDS };
 
 fn seeds() -> Vec<Vec<u8>> {
@@ -22,20 +21,20 @@ fn seeds() -> Vec<Vec<u8>> {
     pairs.filter(|pair| pair.len() < 6 << 10).collect()
 }
 
-/// Pointer and keyword.
-fn places(found: &[Violation]) -> Vec<(String, String)> {
-    sorted(found.iter().map(|it| (it.pointer.clone(), it.keyword.clone().unwrap_or_default())))
+/// Returns the pointers and keywords of the violations, sorted.
+fn locations(violations: &[Violation]) -> Vec<(String, String)> {
+    sorted(violations.iter().map(|it| (it.pointer.clone(), it.keyword.clone().unwrap_or_default())))
 }
 
-/// Pointer, keyword and message.
-fn told(found: &[Violation]) -> Vec<(&str, Option<&str>, &str)> {
-    sorted(found.iter().map(|it| (&*it.pointer, it.keyword.as_deref(), &*it.message)))
+/// Returns the pointers, keywords and messages of the violations, sorted.
+fn messages(violations: &[Violation]) -> Vec<(&str, Option<&str>, &str)> {
+    sorted(violations.iter().map(|it| (&*it.pointer, it.keyword.as_deref(), &*it.message)))
 }
 
-fn sorted<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all: Vec<T> = all.collect();
-    all.sort();
-    all
+fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.collect();
+    items.sort();
+    items
 }
 
 fn run(bytes: &[u8]) {
@@ -47,38 +46,38 @@ fn run(bytes: &[u8]) {
     }
     let ours = Schema::compile(&schema);
     let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
-    // Building alone takes a few meta-schemas that are not known.
+    // `build` alone accepts some unknown meta-schemas.
     let theirs = meta::validate(&schema).is_ok().then(|| options.build(&schema).ok()).flatten();
     assert_eq!(ours.is_ok(), theirs.is_some(), "{:?}", ours.err());
     let (Ok(ours), Some(theirs)) = (ours, theirs) else { return };
-    let found = ours.violations(&value);
-    let defined = !has_circle(&schema);
+    let violations = ours.violations(&value);
+    let defined = !has_cycle(&schema);
 
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
-    if let Ok(contract) = contract_of(schema_text, folder.path()) {
+    if let Ok(contract) = load_schema(schema_text, folder.path()) {
         let verdict = validate(&contract, Framing::Document, text, 1);
         if defined && is_exact(text) {
-            assert_eq!(places(&verdict.findings), places(&found));
+            assert_eq!(locations(&verdict.findings), locations(&violations));
             let verdict = validate(&contract, Framing::Document, value.to_string().as_bytes(), 1);
-            assert_eq!(told(&verdict.findings), told(&found));
+            assert_eq!(messages(&verdict.findings), messages(&violations));
         }
     }
     let multiples = schema_text.windows(10).any(|window| window == b"multipleOf");
     if defined && is_exact(schema_text) && is_exact(text) && !(multiples && has_fractions(&schema, &value)) {
-        let place = |error: jsonschema::ValidationError<'_>| {
+        let location = |error: jsonschema::ValidationError<'_>| {
             (error.instance_path().as_str().to_owned(), error.kind().keyword().to_owned())
         };
-        assert_eq!(places(&found), sorted(theirs.iter_errors(&value).map(place)));
+        assert_eq!(locations(&violations), sorted(theirs.iter_errors(&value).map(location)));
     }
 }
 
-/// Whether a part of the schema may lead back to itself at one value. References that are no pointers into the
-/// schema count as those to its root.
-fn has_circle(schema: &Value) -> bool {
+/// Returns whether the schema may have a cycle of references that stays at the same value. References that are not
+/// pointers into the schema count as references to its root.
+fn has_cycle(schema: &Value) -> bool {
     let mut finished = HashSet::new();
     let mut parts = vec![schema];
     while let Some(part) = parts.pop() {
-        if circles(schema, part, &mut Vec::new(), &mut finished) {
+        if leads_to_cycle(schema, part, &mut Vec::new(), &mut finished) {
             return true;
         }
         match part {
@@ -90,22 +89,22 @@ fn has_circle(schema: &Value) -> bool {
     false
 }
 
-/// Whether this part leads back to itself or to one of those on the `way`, which led to it.
-fn circles<'s>(
+/// Returns whether this part leads back to itself or to a part in `path`, which leads to this part.
+fn leads_to_cycle<'s>(
     root: &'s Value,
     part: &'s Value,
-    way: &mut Vec<*const Value>,
+    path: &mut Vec<*const Value>,
     finished: &mut HashSet<*const Value>,
 ) -> bool {
     let Some(members) = part.as_object() else { return false };
-    if way.contains(&std::ptr::from_ref(part)) {
+    if path.contains(&std::ptr::from_ref(part)) {
         return true;
     }
     if !finished.insert(part) {
         return false;
     }
-    way.push(part);
-    let at_the_value = members.iter().flat_map(|(key, value)| match (key.as_str(), value) {
+    path.push(part);
+    let at_same_value = members.iter().flat_map(|(key, value)| match (key.as_str(), value) {
         ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(to)) => {
             vec![to.strip_prefix('#').and_then(|pointer| root.pointer(pointer)).unwrap_or(root)]
         }
@@ -114,14 +113,15 @@ fn circles<'s>(
         ("dependentSchemas" | "dependencies", Value::Object(all)) => all.values().collect(),
         _ => Vec::new(),
     });
-    let found = at_the_value.into_iter().any(|next| circles(root, next, way, finished));
-    way.pop();
+    let found = at_same_value.into_iter().any(|next| leads_to_cycle(root, next, path, finished));
+    path.pop();
     found
 }
 
-/// Whether a number is no whole number that binary64 holds.
+/// Returns whether a number is not a whole number that binary64 represents exactly.
 fn has_fractions(schema: &Value, value: &Value) -> bool {
-    let whole = |number: &serde_json::Number| number.as_i64().is_some_and(|it| it.unsigned_abs() < 1 << 53);
+    let is_exact_integer =
+        |number: &serde_json::Number| number.as_i64().is_some_and(|it| it.unsigned_abs() < 1 << 53);
     fn any(value: &Value, test: &dyn Fn(&serde_json::Number) -> bool) -> bool {
         match value {
             Value::Number(number) => test(number),
@@ -130,5 +130,5 @@ fn has_fractions(schema: &Value, value: &Value) -> bool {
             _ => false,
         }
     }
-    any(schema, &|number| !whole(number)) || any(value, &|number| !whole(number))
+    any(schema, &|number| !is_exact_integer(number)) || any(value, &|number| !is_exact_integer(number))
 }

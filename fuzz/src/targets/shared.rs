@@ -1,4 +1,4 @@
-//! What several targets need.
+//! Code that several targets share.
 
 use agentnative_contract::error::{Error, ErrorKind};
 use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation, Verdict};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use strict_json::{Event, ReadOptions, Sink};
 
-/// The keywords of JSON Schema.
+/// Members with the keywords of JSON Schema.
 pub const SCHEMA_WORDS: &[&str] = &[
     "\"type\": \"integer\"",
     "\"type\": [\"string\", \"null\"]",
@@ -62,8 +62,8 @@ pub const SCHEMA_WORDS: &[&str] = &[
     "false",
 ];
 
-/// Fails where the places of an error are not in the file of this name with this text.
-pub fn hold_places(error: &Error, file: &str, text: &str) {
+/// Asserts that the locations of an error in this file are positions in its text.
+pub fn assert_valid_places(error: &Error, file: &str, text: &str) {
     assert!(!error.message.is_empty());
     for place in error.issues.iter().filter_map(|issue| issue.place.as_ref()) {
         if !place.file.ends_with(file) {
@@ -76,35 +76,35 @@ pub fn hold_places(error: &Error, file: &str, text: &str) {
     }
 }
 
-/// Fails unless an error of configuration says where.
-pub fn hold_located(error: &Error) {
+/// Asserts that an error of configuration has locations.
+pub fn assert_located(error: &Error) {
     if error.kind == ErrorKind::Config {
         assert!(!error.issues.is_empty(), "{error:?}");
         assert!(error.issues.iter().all(|issue| issue.place.is_some()), "{error:?}");
     }
 }
 
-/// Reads a document strictly; none where that rejects it, and where it nests deeper than serde_json reads.
+/// Parses a document strictly; `None` if it is rejected or nested more deeply than serde_json supports.
 pub fn document(bytes: &[u8]) -> Option<Value> {
     let options = ReadOptions { max_depth: 127, ..ReadOptions::default() };
     let read = strict_json::read_document(bytes, &options, &mut ()).ok()?;
     (!read.rejected()).then(|| serde_json::from_slice(bytes).ok()).flatten()
 }
 
-/// Whether validating with a schema is cheap for sure: references that branch again and again are not.
+/// Returns whether validating with a schema is certainly cheap. Repeated branches of references are not.
 pub fn is_cheap(schema: &[u8]) -> bool {
     schema.len() < 8 << 10
         && schema.windows(4).filter(|window| window == b"Ref\"" || window == b"ref\"").count() < 10
 }
 
-/// Whether all numbers are as binary64 or 64 bits have them: the others are rounded by serde_json.
+/// Returns whether binary64 or a 64-bit integer represents all numbers exactly. serde_json rounds others.
 pub fn is_exact(bytes: &[u8]) -> bool {
     struct Numbers(bool);
     impl Sink for Numbers {
         fn event(&mut self, event: Event<'_>) {
             if let Event::Number(_, text) = event {
-                let kept = text.parse::<serde_json::Number>().map(|number| number.to_string());
-                self.0 &= kept.is_ok_and(|kept| digits(&kept) == digits(text));
+                let parsed = text.parse::<serde_json::Number>().map(|number| number.to_string());
+                self.0 &= parsed.is_ok_and(|parsed| digits(&parsed) == digits(text));
             }
         }
     }
@@ -112,27 +112,28 @@ pub fn is_exact(bytes: &[u8]) -> bool {
     strict_json::read_document(bytes, &ReadOptions::default(), &mut numbers).is_ok() && numbers.0
 }
 
-/// The digits of a number and the power of ten of the last: what two spellings of a number share.
+/// Returns the significant digits of a number and the power of ten of the last one, which are the same for all spellings
+/// of a number.
 fn digits(number: &str) -> (String, i64) {
     let number = number.strip_prefix('-').unwrap_or(number);
     let (mantissa, power) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{whole}{fraction}");
-    let digits = all.trim_start_matches('0').trim_end_matches('0').to_owned();
+    let all_digits = format!("{whole}{fraction}");
+    let digits = all_digits.trim_start_matches('0').trim_end_matches('0').to_owned();
     let power = power.parse::<i64>().unwrap_or(i64::MAX / 2) - fraction.len() as i64;
-    let zeros = all.len() - all.trim_end_matches('0').len();
+    let zeros = all_digits.len() - all_digits.trim_end_matches('0').len();
     let power = if digits.is_empty() { 0 } else { power + zeros as i64 };
     (digits, power)
 }
 
-/// What validating these bytes gives.
+/// Validates these bytes against a contract.
 pub fn validate(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Verdict {
     let settings = Settings { framing, max_errors: 10_000, exit: RunExit::default(), threads };
     Validation::new(contract, settings).input(bytes, &mut |_| ()).expect("memory can be read")
 }
 
-/// The contract that a schema is, from a file in this folder.
-pub fn contract_of(schema: &[u8], folder: &Path) -> agentnative_contract::error::Result<Contract> {
+/// Loads a schema as a contract, from a file that is written to this folder.
+pub fn load_schema(schema: &[u8], folder: &Path) -> agentnative_contract::error::Result<Contract> {
     let path = folder.join("schema.json");
     std::fs::write(&path, schema).expect("a fresh folder can be written");
     Contract::load(&path)

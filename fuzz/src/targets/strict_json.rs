@@ -1,7 +1,7 @@
-//! The strict reader, held to serde_json: both accept the same documents and read the same values.
+//! The strict reader, compared with serde_json: both accept the same documents and parse the same values.
 //!
-//! They differ on purpose where serde_json takes a key that comes twice, and refuses a number beyond binary64. Depth
-//! is limited to what serde_json reads, which is less than our limit.
+//! Two differences are deliberate: serde_json accepts duplicate keys, and it rejects numbers beyond binary64. The depth
+//! is limited to that of serde_json, which is less than that of the strict reader.
 
 use super::events::Events;
 use super::pieces::Pieces;
@@ -9,7 +9,6 @@ use crate::{Target, corpus};
 use serde_json::Value;
 use strict_json::{ProblemKind, ReadOptions, Span, find_span, locate, read_document, read_value};
 
-/// See the file.
 pub const TARGET: Target = Target {
     name: "strict-json",
     run,
@@ -17,15 +16,15 @@ pub const TARGET: Target = Target {
     words: &["\"a\": 1", "\"a\": \"\\ud800\\udc00\"", "\"\\u0061\": []", "\"\\q\""],
 };
 
-/// The levels that serde_json reads.
-const DEPTH: usize = 127;
-/// A longer number is not built.
-const LONG_NUMBER: usize = 4 << 10;
-/// A longer key is cut.
-const LONG_KEY: usize = 16 << 10;
+/// Maximum depth that serde_json parses.
+const MAX_DEPTH: usize = 127;
+/// Maximum length of a number that becomes a value.
+const MAX_NUMBER_LENGTH: usize = 4 << 10;
+/// Maximum length of a key; longer keys are truncated.
+const MAX_KEY_LENGTH: usize = 16 << 10;
 
 fn run(bytes: &[u8]) {
-    let options = ReadOptions { max_depth: DEPTH, ..ReadOptions::default() };
+    let options = ReadOptions { max_depth: MAX_DEPTH, ..ReadOptions::default() };
     let mut whole = Events::default();
     let summary = read_document(bytes, &options, &mut whole).expect("memory can be read");
     for problem in &summary.problems {
@@ -45,45 +44,51 @@ fn run(bytes: &[u8]) {
     let differs = summary.count(ProblemKind::Overflow) > 0;
     assert!(ours == theirs.is_ok() || differs, "{:?} {:?}", summary.problems, theirs.err());
     let (true, Ok(expected)) = (ours, theirs) else { return };
-    let read = read_value(bytes, &options, u64::MAX).expect("memory can be read").value;
-    let long = bytes.split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() > LONG_NUMBER / 2);
+    let value = read_value(bytes, &options, u64::MAX).expect("memory can be read").value;
+    let has_long_number =
+        bytes.split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() > MAX_NUMBER_LENGTH / 2);
     let has_long_key = has_long_key(&expected);
-    assert!(long || has_long_key || read.as_ref() == Some(&expected), "{read:?}\n{expected}");
+    assert!(has_long_number || has_long_key || value.as_ref() == Some(&expected), "{value:?}\n{expected}");
     if summary.count(ProblemKind::DuplicateKey) == 0 && !has_long_key {
-        hold_spans(bytes, &expected, String::new(), &mut 40);
+        assert_spans(bytes, &expected, String::new(), &mut 40);
     }
 }
 
-/// Whether a key is so long that it is cut.
+/// Returns whether a key is longer than [`MAX_KEY_LENGTH`].
 fn has_long_key(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(has_long_key),
         Value::Object(members) => {
-            members.iter().any(|(key, member)| key.len() > LONG_KEY || has_long_key(member))
+            members.iter().any(|(key, member)| key.len() > MAX_KEY_LENGTH || has_long_key(member))
         }
         _ => false,
     }
 }
 
-/// The span of each value holds that value, for the first so many.
-fn hold_spans(bytes: &[u8], value: &Value, pointer: String, left: &mut usize) {
-    if *left == 0 {
+/// Asserts that the span of each value contains that value, for at most `remaining` values.
+fn assert_spans(bytes: &[u8], value: &Value, pointer: String, remaining: &mut usize) {
+    if *remaining == 0 {
         return;
     }
-    *left -= 1;
+    *remaining -= 1;
     let found = find_span(bytes, &pointer).expect("memory can be read");
     let Span { start, end } = found.unwrap_or_else(|| panic!("nothing at {pointer}"));
     let text = &bytes[start as usize..end as usize];
     assert_eq!(serde_json::from_slice::<Value>(text).ok().as_ref(), Some(value), "{pointer}");
     match value {
         Value::Array(elements) => {
-            for (nth, element) in elements.iter().enumerate() {
-                hold_spans(bytes, element, format!("{pointer}/{nth}"), left);
+            for (index, element) in elements.iter().enumerate() {
+                assert_spans(bytes, element, format!("{pointer}/{index}"), remaining);
             }
         }
         Value::Object(members) => {
             for (key, member) in members {
-                hold_spans(bytes, member, format!("{pointer}/{}", strict_json::escape_token(key)), left);
+                assert_spans(
+                    bytes,
+                    member,
+                    format!("{pointer}/{}", strict_json::escape_token(key)),
+                    remaining,
+                );
             }
         }
         _ => {}
