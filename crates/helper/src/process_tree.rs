@@ -19,7 +19,7 @@ pub fn become_reaper() -> io::Result<()> {
 /// Waits for a child to end, without reaping it; returns false if the deadline comes first.
 pub fn ends_before(child: Pid, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
-    sys::open_pidfd(child).is_ok_and(|pidfd| sys::wait_for_exit(&pidfd, left))
+    sys::open_process(child).is_ok_and(|process| sys::wait_for_exit(&process, left))
 }
 
 /// Returns the descendants of a process that have not ended.

@@ -77,7 +77,7 @@ fn start_launcher(
     // Dropping the command closes the socket.
     let child = role_command(LAUNCH).stdin(launch).spawn()?;
     let target = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-    let handles = [sys::open_pidfd(rustix::process::getpid())?, sys::open_pidfd(target)?];
+    let handles = [sys::open_process(rustix::process::getpid())?, sys::open_process(target)?];
     let counts = listeners.iter().map(|(port, open)| (*port, open.len())).collect();
     let answer = frame(&InitAnswer::Yes(counts, is_copied), &[])?;
     let open = listeners.iter().flat_map(|(_, open)| open).map(AsFd::as_fd);

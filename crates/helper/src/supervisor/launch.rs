@@ -86,7 +86,7 @@ impl ChildLeader {
         let child = role_command(LAUNCH).stdin(OwnedFd::from(socket)).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.expect("a process that was just started has a positive number");
-        let handle = sys::open_pidfd(pid).and_then(|handle| async_fd(handle, Interest::READABLE));
+        let handle = sys::open_process(pid).and_then(|handle| async_fd(handle, Interest::READABLE));
         match handle {
             Ok(handle) => Ok(Self { pid, handle }),
             Err(error) => {

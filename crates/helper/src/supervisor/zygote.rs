@@ -44,7 +44,7 @@ impl Zygote {
         let (socket, zygote_socket) = UnixStream::pair()?;
         let child = role_command(ZYGOTE).env_clear().stdin(OwnedFd::from(zygote_socket)).spawn()?;
         let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
-        let handle = sys::open_pidfd(Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?)?;
+        let handle = sys::open_process(Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?)?;
         let mut zygote = Self { socket: socket.try_clone()?, child, handle, exposed: Vec::new() };
         let root = root.as_os_str().to_owned();
         // A dead file system may block this, while requests to stop have to be received.

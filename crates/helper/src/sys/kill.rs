@@ -22,14 +22,14 @@ pub(crate) fn become_reaper() -> io::Result<()> {
 }
 
 /// Opens a pidfd, which becomes readable when the process ends, and stays readable.
-pub(crate) fn open_pidfd(pid: Pid) -> io::Result<OwnedFd> {
+pub(crate) fn open_process(pid: Pid) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
 /// Kills a process, unless its ID has been reused since `stat` was read. Returns false if that is not permitted.
 pub(crate) fn kill_unless_reused(known: &Stat) -> bool {
     let Some(pid) = Pid::from_raw(known.pid) else { return true };
-    let Ok(pidfd) = open_pidfd(pid) else { return true };
+    let Ok(pidfd) = open_process(pid) else { return true };
     // The pidfd refers to one process from here on; check that it is the right one.
     let is_same = stat(known.pid).is_some_and(|now| now.start == known.start);
     !is_same || pidfd_send_signal(&pidfd, Signal::KILL) != Err(Errno::PERM)

@@ -51,7 +51,7 @@ pub(crate) use executable::{execute, own_executable, reset_signals, unblock_sign
 pub(crate) use handover::take_variable;
 #[cfg(feature = "runtime")]
 pub(crate) use kill::{ChildNotifications, die_with_parent, kill};
-pub(crate) use kill::{become_reaper, kill_unless_reused, open_pidfd, reap, wait_for_exit};
+pub(crate) use kill::{become_reaper, kill_unless_reused, open_process, reap, wait_for_exit};
 #[cfg(feature = "runtime")]
 pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
