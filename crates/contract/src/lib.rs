@@ -4,6 +4,7 @@
 
 mod acceptor;
 pub mod budget;
+mod chunks;
 mod contract;
 mod contract_files;
 mod counted;
@@ -44,8 +45,9 @@ mod validation;
 mod verdict;
 mod version;
 mod violation;
-pub mod workers;
+mod workers;
 
+pub use chunks::{Rest, fold_chunks};
 pub use contract::{CONTRACT_FILE, Contract, contract_path, names, split_version};
 pub use contract_files::ContractFiles;
 pub use counted::{alternatives, counted, listed, named};

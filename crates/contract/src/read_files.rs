@@ -1,17 +1,12 @@
 //! Reads many files: short ones side by side, long ones one after the other, each by all threads.
 
+use super::budget;
 use super::data_file::{DataFile, Unreadable, is_short, threads};
 use super::error::{Error, Result};
-use super::{budget, workers};
-use std::collections::BTreeMap;
+use super::workers::in_order;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
-use std::thread;
-
-/// As much as documents and schemas nest.
-const STACK: usize = 16 << 20;
 
 /// What is told of the reading of files.
 pub enum Reading<'a, T> {
@@ -89,36 +84,27 @@ fn side_by_side<T: Send>(
     read: impl Fn(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T> + Sync,
     tell: &mut impl FnMut(Reading<'_, T>) -> Result<()>,
 ) -> Result<()> {
-    let (taken, read) = (&AtomicUsize::new(0), &read);
-    let (sender, results) = channel();
-    let work = move || {
+    let (taken, mut told) = (AtomicUsize::new(0), Ok(()));
+    let work = |deliver: &mut dyn FnMut(usize, (usize, Result<T>))| {
         loop {
             let nth = taken.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(nth) else { return Ok(()) };
             let result = DataFile::open(path)
                 .and_then(|file| read(file, 1, &mut |_| ()).map_err(|error| Error::data(path, &error)));
-            // After an error of `tell` nobody waits for it.
-            let _ = sender.send((nth, result));
+            deliver(nth, (nth, result));
         }
     };
-    thread::scope(|scope| {
-        let no_thread = |error: io::Error| Error::general(error.to_string());
-        let workers = workers::start(scope, count, STACK, work).map_err(no_thread)?;
-        let (mut waiting, mut next, mut told) = (BTreeMap::new(), 0, Ok(()));
-        for (nth, result) in results {
-            budget::progress();
-            waiting.insert(nth, result);
-            while let Some(result) = waiting.remove(&next).filter(|_| told.is_ok()) {
-                told = tell(Reading::ended(paths[next].clone(), result));
-                next += 1;
-            }
-            if told.is_err() {
-                taken.store(paths.len(), Ordering::Relaxed);
-            }
+    let take = |(nth, result): (usize, _)| {
+        budget::progress();
+        if told.is_ok() {
+            told = tell(Reading::ended(paths[nth].clone(), result));
         }
-        workers.into_iter().try_for_each(workers::join).map_err(no_thread)?;
-        told
-    })
+        if told.is_err() {
+            taken.store(paths.len(), Ordering::Relaxed);
+        }
+    };
+    in_order(count, work, take).map_err(|error| Error::general(error.to_string()))?;
+    told
 }
 
 impl<T> Reading<'_, T> {

@@ -1,8 +1,9 @@
 //! Validates inputs against a contract: strictly read, in constant memory, errors with their places.
 
+use super::chunks::Rest;
 use super::exit_rules::RunExit;
 use super::location_buffer::{LocationBuffer, TeeReader};
-use super::parallel::{self, Rest};
+use super::parallel;
 use super::pointer::Pointer;
 use super::record_pipeline::LastRecord;
 use super::record_validator::RecordValidator;
@@ -46,12 +47,12 @@ impl Validation<'_> {
         let over = match self.settings.framing {
             Framing::Document | Framing::Array => self.document(reader, &mut verdict, progress, observer)?,
             Framing::Lines => {
-                let rest = match observer {
-                    None => parallel::read(self, reader, &mut verdict, progress)?,
-                    Some(_) => Some(Rest { reader: Box::new(reader), base: Position::START }),
-                };
-                if let Some(Rest { reader, base }) = rest {
-                    self.lines(reader, base, &mut verdict, progress, observer)?;
+                if observer.is_some() {
+                    self.lines(reader, Position::START, &mut verdict, progress, observer)?;
+                } else if let Some(Rest { reader, base }) =
+                    parallel::read(self, reader, &mut verdict, progress)?
+                {
+                    self.lines(reader, base, &mut verdict, progress, None)?;
                 }
                 self.several_documents()
             }

@@ -1,21 +1,52 @@
-//! Threads that share one piece of work.
+//! Threads that share one piece of work, the results of which are taken in order.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::sync::mpsc::channel;
+use std::thread::{self, Builder};
 
-/// Starts `count` threads with a stack of so many bytes, each with a copy of the work.
-pub fn start<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    count: usize,
-    stack_size: usize,
-    work: impl Fn() -> io::Result<T> + Clone + Send + 'scope,
-) -> io::Result<Vec<ScopedJoinHandle<'scope, io::Result<T>>>> {
-    let start = |_| Builder::new().stack_size(stack_size).spawn_scoped(scope, work.clone());
-    let started: io::Result<_> = (0..count).map(start).collect();
-    started.map_err(|error| io::Error::other(format!("cannot start a thread: {error}")))
+/// The stack of a thread: as much as documents and schemas nest.
+const STACK: usize = 16 << 20;
+
+/// A thread that came to no result.
+pub fn failed() -> io::Error {
+    io::Error::other("a reader thread failed")
 }
 
-/// What a thread came to; a panic in it is an error.
-pub fn join<T>(worker: ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
-    worker.join().map_err(|_| io::Error::other("a reader thread failed"))?
+/// Has so many threads do the work, by this thread alone for fewer than two, or where no other can be had. They deliver
+/// results with their numbers, from 0, of which `take` gets one after the other. Returns what each thread returns.
+///
+/// # Errors
+/// The first one of the work; or a thread panics.
+pub fn in_order<S: Send, T: Send>(
+    threads: usize,
+    work: impl Fn(&mut dyn FnMut(usize, T)) -> io::Result<S> + Sync,
+    take: impl FnMut(T),
+) -> io::Result<Vec<S>> {
+    let work = &work;
+    // Where `take` panics, it is dropped before the threads are waited for.
+    thread::scope(move |scope| {
+        let (mut take, mut waiting, mut next) = (take, BTreeMap::new(), 0);
+        let mut deliver = |number, result| {
+            waiting.insert(number, result);
+            while let Some(result) = waiting.remove(&next) {
+                next += 1;
+                take(result);
+            }
+        };
+        let (sender, results) = channel();
+        let start = |_| {
+            let sender = sender.clone();
+            let work = move || work(&mut |number, result| drop(sender.send((number, result))));
+            Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok()
+        };
+        let others = if threads < 2 { 0 } else { threads };
+        let workers: Vec<_> = (0..others).map_while(start).collect();
+        if workers.is_empty() {
+            return Ok(vec![work(&mut deliver)?]);
+        }
+        drop(sender);
+        results.into_iter().for_each(|(number, result)| deliver(number, result));
+        workers.into_iter().map(|worker| worker.join().map_err(|_| failed())?).collect()
+    })
 }

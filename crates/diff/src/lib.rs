@@ -25,6 +25,7 @@ mod rename;
 mod sample;
 mod samples;
 mod scalar;
+pub mod shape;
 mod typed_schema;
 mod union;
 mod validator;

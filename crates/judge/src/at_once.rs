@@ -2,7 +2,7 @@
 
 use super::context::{CheckContext, RunView};
 use super::verdict::{FAST, Reason};
-use crate::kit::{difference, size};
+use crate::kit::difference;
 use agentnative_core::model::{CheckId, OutputFormat, Variant};
 use agentnative_core::probe::{Probe, repetitions};
 use agentnative_core::run::{Observation, Purpose, RunKey};
@@ -114,7 +114,7 @@ impl RunView<'_> {
         ours.control().is_none() == theirs.control().is_none()
             && ours.structural().is_none()
             && ours.unreadable.is_none()
-            && size(&ours.shape) == size(&theirs.shape)
+            && ours.shape.size() == theirs.shape.size()
             && difference(&ours.shape, &theirs.shape).is_none()
     }
 }

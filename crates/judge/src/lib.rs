@@ -4,7 +4,6 @@
 
 mod at_once;
 mod baseline;
-mod blocks;
 mod breakdown;
 mod confined;
 mod context;
@@ -23,8 +22,6 @@ mod row;
 mod run_view;
 mod scan;
 mod seen;
-mod shape;
-mod shape_sink;
 pub mod source;
 pub mod source_checks;
 mod traceback;

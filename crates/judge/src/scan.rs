@@ -1,16 +1,18 @@
 //! Reading of a stream, once: its problems and its shape, and how it keeps a contract.
 
-use crate::blocks::{self, BLOCK};
-use crate::shape::Shape;
-use crate::shape_sink::ShapeSink;
-use agentnative_contract::{Contract, Framing, RunExit, Settings, Validation, Verdict, threads_for};
+use agentnative_contract::{
+    Contract, Framing, RunExit, Settings, Validation, Verdict, fold_chunks, threads_for,
+};
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::run::Bytes;
+use agentnative_diff::shape::{Shape, ShapeBuilder};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, io};
-use strict_json::{Class, Problem, ProblemKind, Summary};
+use strict_json::{
+    Chunk, Class, Problem, ProblemKind, ReadOptions, Summary, read_document, read_lines, read_lines_at_hand,
+};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// As many violations of a contract are told apart, of each kind; the others are counted.
@@ -32,17 +34,15 @@ impl Scan {
         let threads = threads_for(bytes.len(), None);
         if format == OutputFormat::Jsonl
             && threads > 1
-            && let Some((summary, shape)) = blocks::read(bytes, BLOCK, threads)?
+            && let Some((summary, shape)) = in_chunks(bytes, threads)?
         {
             return Ok(Self { summary, shape, controls_follow: false, unreadable: None });
         }
-        let options = strict_json::ReadOptions::default();
-        let mut sink = ShapeSink::default();
+        let options = ReadOptions::default();
+        let mut sink = ShapeBuilder::for_values();
         let summary = match format {
-            OutputFormat::Jsonl => strict_json::read_lines(bytes.reader(), &options, &mut sink)?,
-            OutputFormat::Json | OutputFormat::Text => {
-                strict_json::read_document(bytes.reader(), &options, &mut sink)?
-            }
+            OutputFormat::Jsonl => read_lines(bytes.reader(), &options, &mut sink)?,
+            OutputFormat::Json | OutputFormat::Text => read_document(bytes.reader(), &options, &mut sink)?,
         };
         let controls_follow = match summary.first(Class::Structural) {
             Some(problem) if matches!(problem.kind, ProblemKind::Syntax | ProblemKind::Trailing) => {
@@ -70,6 +70,26 @@ impl Scan {
             .find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
         (is_control(first.kind) || self.controls_follow).then_some(first)
     }
+}
+
+/// Lines and their shape, read by several threads; none where they have to be read one after the other: there is
+/// something to report, or a line is too long.
+fn in_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(Summary, Shape)>> {
+    let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
+        let summary = || read_lines_at_hand(&chunk.bytes, &ReadOptions::default(), builder);
+        (!chunk.cut).then(summary).filter(|summary| summary.problems.is_empty())
+    };
+    let mut all = Summary::default();
+    let merge = |_: &Chunk, part: Summary| {
+        all.bytes += part.bytes;
+        all.records += part.records;
+        all.whole += part.whole;
+        true
+    };
+    let (states, rest) = fold_chunks(bytes.reader(), threads, ShapeBuilder::for_values, examine, merge)?;
+    let mut shape = Shape::default();
+    states.into_iter().for_each(|builder| shape.join(builder.finish()));
+    Ok(rest.is_none().then_some((all, shape)))
 }
 
 /// How the output of a run that ended so keeps a contract.
@@ -189,5 +209,35 @@ impl Scans {
 impl fmt::Debug for Scans {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Scans")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::differences;
+
+    fn lines(text: &str) -> Bytes {
+        Bytes::from(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn lines_are_read_in_chunks_unless_there_is_something_to_report() {
+        let line =
+            |nth: u64| format!("{{\"type\":\"t{}\",\"n{}\":{nth},\"a\":[{{}}]}}\n", nth % 3, nth % 5000);
+        let text: String = (0..50_000).map(line).collect();
+        let mut builder = ShapeBuilder::for_values();
+        let expected = read_lines(text.as_bytes(), &ReadOptions::default(), &mut builder).unwrap();
+        let whole = builder.finish();
+        for threads in [1, 3] {
+            let (summary, shape) = in_chunks(&lines(&text), threads).unwrap().unwrap();
+            assert_eq!((summary, shape.size()), (expected.clone(), whole.size()));
+            assert_eq!(shape.kinds(), whole.kinds());
+            assert!(differences(&shape, &whole).is_empty());
+        }
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(9 << 20));
+        for more in ["{\"a\":1,\"a\":2}\n", "\n", "{\"a\":\n", "{}", &long] {
+            assert!(in_chunks(&lines(&format!("{text}{more}{text}")), 2).unwrap().is_none(), "{more}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod clean;
 mod events;
 mod key;
 mod key_map;
+mod open;
 
 pub use key::Key;
 pub use key_map::KeyMap;
@@ -162,6 +163,7 @@ impl Tape {
         self.push(json_type, 0, from, text.len());
     }
 
+    #[inline]
     fn push(&mut self, json_type: Option<JsonType>, start: u64, start_or_count: usize, length_or_end: usize) {
         self.overflow |= self.text.len().max(self.cells.len() + 1) >= u32::MAX as usize;
         if self.overflow {
@@ -170,31 +172,21 @@ impl Tape {
             self.text.clear();
             return;
         }
-        if json_type.is_some()
-            && let Some(container) = self.open.last()
-        {
-            self.cells[*container].start_or_count = self.cells[*container].start_or_count.saturating_add(1);
-        }
-        let saturate = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        if self.cells.is_empty() {
-            self.root_offset = self.origin + (start - self.start);
-        }
-        let offset_or_next = if json_type.is_none() {
-            saturate(self.cells.len() + 2)
+        let (offset_or_next, tag) = if json_type.is_none() {
+            (self.cells.len() as u32 + 2, tag(fingerprint(&self.text.as_bytes()[start_or_count..])))
         } else {
-            u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX)
-        };
-        let tag = if json_type.is_some() {
-            0
-        } else {
-            tag(fingerprint(&self.text.as_bytes()[start_or_count..start_or_count + length_or_end]))
+            match self.open.last().and_then(|container| self.cells.get_mut(*container)) {
+                Some(container) => container.start_or_count = container.start_or_count.saturating_add(1),
+                None => self.root_offset = self.origin + (start - self.start),
+            }
+            (u32::try_from(start.saturating_sub(self.start)).unwrap_or(u32::MAX), 0)
         };
         self.cells.push(Cell {
             json_type,
             tag,
             offset_or_next,
-            start_or_count: saturate(start_or_count),
-            length_or_end: saturate(length_or_end),
+            start_or_count: start_or_count as u32,
+            length_or_end: length_or_end as u32,
         });
     }
 

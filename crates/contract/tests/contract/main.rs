@@ -4,6 +4,7 @@
 mod alone;
 mod bundled;
 mod captures;
+mod chunks;
 mod contract_examples;
 mod differential;
 #[path = "../../../../tests/support/documents.rs"]

@@ -1,8 +1,8 @@
 //! The values of keys that name a type (`type`, `kind`, …), wherever they stand.
 
 use super::render::map;
-use super::shape::Shape;
 use super::{Inference, Rules};
+use crate::shape::Shape;
 use agentnative_contract::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::escape_token;
@@ -37,8 +37,8 @@ impl Rules {
                 continue;
             }
             for field in group.fields.sorted() {
-                let pointer = format!("{at}/{}", escape_token(&field.key));
-                if type_keys().any(|key| key == &*field.key) {
+                let pointer = format!("{at}/{}", escape_token(field.key.text()));
+                if type_keys().any(|key| key == field.key.text()) {
                     let words = words(&field.shape);
                     let known = kinds.entry(pointer.clone()).or_insert_with(|| Some(BTreeSet::new()));
                     *known = known.take().zip(words).map(|(known, words)| &known | &words);
@@ -52,7 +52,7 @@ impl Rules {
 /// The words that a value has been, if it was nothing else.
 fn words(shape: &Shape) -> Option<BTreeSet<String>> {
     let strings = shape.strings.as_ref()?;
-    let alone = shape.types() == Shape { strings: shape.strings.clone(), ..Shape::default() }.types();
+    let alone = shape.type_bits() == Shape { strings: shape.strings.clone(), ..Shape::default() }.type_bits();
     let choices = strings.choices.as_ref().filter(|_| alone && shape.nulls == 0)?;
     Some(choices.iter().map(|(word, _)| word.to_string()).collect())
 }

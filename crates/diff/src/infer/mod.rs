@@ -3,22 +3,16 @@
 //! What is kept grows with the shapes that the samples have, not with their length, and does not depend
 //! on their order. Every sample validates against the schema.
 
-mod absorb;
-mod builder;
 mod kinds;
-mod nodes;
-mod objects;
 mod read;
 mod render;
-mod shape;
 mod state;
-mod text;
 
+use crate::shape::PLACES;
 use agentnative_contract::{Framing, Violation};
 use read::Learnt;
 pub(crate) use read::glance;
 use serde_json::Value;
-use shape::PLACES;
 use std::io::{self, Read};
 
 /// How much must have been seen before something is told as a promise.

@@ -1,15 +1,11 @@
 //! Reading samples: chunks of lines by several threads, a document by one.
 
-use super::builder::ShapeBuilder;
-use super::shape::{PLACES, Shape};
-use agentnative_contract::{Framing, Violation, workers};
+use crate::shape::{PLACES, Shape, ShapeBuilder};
+use agentnative_contract::{Framing, Rest, Violation, fold_chunks};
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use strict_json::{
-    ArrayRecords, Chunk, LineChunker, Position, ProblemKind, ReadOptions, Summary, read_document, read_lines,
+    ArrayRecords, Chunk, Position, ProblemKind, ReadOptions, Summary, read_document, read_lines,
+    read_lines_at_hand,
 };
 
 /// So many bytes are looked at to tell lines from a document.
@@ -27,12 +23,6 @@ pub(super) struct Learnt {
     pub records: u64,
     pub bytes: u64,
     pub faults: Vec<Violation>,
-}
-
-/// What the threads share.
-struct Shared<R> {
-    cutter: Mutex<LineChunker<R>>,
-    stop: AtomicBool,
 }
 
 pub(super) fn shapeless() -> io::Error {
@@ -54,27 +44,18 @@ pub(super) fn read(
         None => glance(&mut reader, &mut start)?,
     };
     let reader = io::Cursor::new(start).chain(reader);
-    let threads = if framing == Framing::Lines { threads.max(1) } else { 1 };
-    let shared = Shared { cutter: Mutex::new(LineChunker::new(reader)), stop: AtomicBool::new(false) };
-    let (told, telling) = channel();
-    thread::scope(|scope| {
-        let shared = &shared;
-        // Merging goes as deep as the values do.
-        let workers = workers::start(scope, threads, 16 << 20, move || work(shared, framing, &told))?;
-        let mut bytes = 0;
-        for more in telling {
-            bytes += more;
-            progress(bytes);
-        }
-        let mut all = Learnt::default();
-        for worker in workers {
-            all.join(workers::join(worker)?);
-        }
-        all.faults.sort_by_key(|fault| (fault.line, fault.column));
-        all.faults.truncate(FAULTS);
-        all.inputs = 1;
-        Ok(all)
-    })
+    let mut learnt = Learnt { inputs: 1, ..Learnt::default() };
+    if framing == Framing::Lines {
+        learnt.lines(reader, threads, progress)?;
+    } else {
+        let mut builder = ShapeBuilder::for_schema();
+        learnt.add(&document(reader, framing, &mut builder)?, Position::START);
+        learnt.merge(builder)?;
+    }
+    progress(learnt.bytes);
+    learnt.faults.sort_by_key(|fault| (fault.line, fault.column));
+    learnt.faults.truncate(FAULTS);
+    Ok(learnt)
 }
 
 /// Tells lines from a document: the first line is a whole value, and there is more behind it.
@@ -96,43 +77,6 @@ pub(crate) fn glance(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<
 
 fn options() -> ReadOptions {
     ReadOptions { max_problems: FAULTS, ..ReadOptions::default() }
-}
-
-/// Learns from a document, or from chunks of lines until there are no more.
-fn work<R: Read>(shared: &Shared<R>, framing: Framing, told: &Sender<u64>) -> io::Result<Learnt> {
-    let (mut builder, mut learnt) = (ShapeBuilder::default(), Learnt::default());
-    let mut buffer = Vec::new();
-    while !shared.stop.load(Ordering::Relaxed) {
-        let mut cutter = shared.cutter.lock().unwrap_or_else(PoisonError::into_inner);
-        let (summary, base) = if framing == Framing::Lines {
-            let Some(Chunk { bytes, base, cut }) = cutter.next(std::mem::take(&mut buffer))? else { break };
-            let summary = if cut {
-                // A line too long for a chunk: this thread reads all the rest as it comes.
-                read_lines(io::Cursor::new(bytes).chain(&mut cutter.reader), &options(), &mut builder)?
-            } else {
-                drop(cutter);
-                let summary = read_lines(bytes.as_slice(), &options(), &mut builder)?;
-                buffer = bytes;
-                summary
-            };
-            (summary, base)
-        } else {
-            shared.stop.store(true, Ordering::Relaxed);
-            (document(&mut cutter.reader, framing, &mut builder)?, Position::START)
-        };
-        let whole = learnt.add(&summary, base);
-        let _ = told.send(summary.bytes);
-        let fits = !builder.full && builder.places() <= PLACES;
-        if !whole || !fits {
-            // What comes before is with other threads, which tell its faults.
-            shared.stop.store(true, Ordering::Relaxed);
-        }
-        if !fits {
-            return Err(shapeless());
-        }
-    }
-    (learnt.shape, learnt.records) = (builder.shape, builder.records);
-    Ok(learnt)
 }
 
 /// Learns from a document, or from each item of one.
@@ -158,6 +102,46 @@ impl Learnt {
         self.records += other.records;
         self.bytes += other.bytes;
         self.faults.extend(other.faults);
+    }
+
+    /// Learns from lines, up to the chunk that has the first fault.
+    fn lines(
+        &mut self,
+        reader: impl Read + Send,
+        threads: usize,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<()> {
+        let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
+            let summary = || read_lines_at_hand(&chunk.bytes, &options(), builder);
+            // A line that is too long for a chunk is read as it comes.
+            (!chunk.cut).then(summary).map(|summary| (summary, !builder.is_full()))
+        };
+        let merge = |chunk: &Chunk, (summary, fits): (Summary, bool)| {
+            let whole = self.add(&summary, chunk.base);
+            progress(self.bytes);
+            whole && fits
+        };
+        let (states, rest) = fold_chunks(reader, threads, ShapeBuilder::for_schema, examine, merge)?;
+        for builder in states {
+            self.merge(builder)?;
+        }
+        if let Some(Rest { reader, base }) = rest.filter(|_| self.faults.is_empty()) {
+            let mut builder = ShapeBuilder::for_schema();
+            let summary = read_lines(reader, &options(), &mut builder)?;
+            self.add(&summary, base);
+            self.merge(builder)?;
+        }
+        Ok(())
+    }
+
+    /// Merges what was read by one thread in.
+    fn merge(&mut self, mut builder: ShapeBuilder) -> io::Result<()> {
+        if builder.is_full() {
+            return Err(shapeless());
+        }
+        self.shape.join(builder.shape);
+        self.records += builder.records;
+        Ok(())
     }
 
     /// Adds what a reading came to; gives whether there was no fault.

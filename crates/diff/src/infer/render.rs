@@ -1,8 +1,8 @@
 //! A shape as JSON Schema 2020-12.
 
-use super::shape::{Arrays, Elements, Fields, Group, Objects, Shape, Strings, Tag};
-use super::text::is_data;
 use super::{Rules, Variant};
+use crate::shape::text::is_data;
+use crate::shape::{Arrays, Elements, Fields, Group, Objects, Shape, Strings, Tag};
 use agentnative_contract::{DISCRIMINATORS, Discriminator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -28,14 +28,14 @@ impl Rules {
 
     fn value(&self, shape: &Shape, root: bool) -> Members {
         let mut schema = Members::new();
-        if shape.deep || self.cautious && shape.types() == 0 {
+        if shape.deep || self.cautious && shape.type_bits() == 0 {
             return schema;
         }
         let objects = shape.objects.as_ref().map(|objects| self.variants(objects, root)).unwrap_or_default();
         if let [_, _, ..] = objects.as_slice() {
             let mut forms: Vec<Value> = objects.iter().map(|group| self.group(group)).collect();
             let rest = Shape { objects: None, ..shape.clone() };
-            if rest.types() != 0 || rest.nulls > 0 {
+            if rest.type_bits() != 0 || rest.nulls > 0 {
                 forms.push(self.schema(&rest));
             }
             let key = |group: &Group| group.tag.as_ref().map(|tag| tag.key);
@@ -78,7 +78,7 @@ impl Rules {
         // One value tells nothing of what else there may be; one that came once tells that there are more.
         let closed = choices.len() > 1 && choices.iter().all(|(_, count)| *count > 1);
         let enough = strings.count / self.enum_threshold.max(1) >= choices.len() as u64;
-        let alone = Shape { strings: None, ..shape.clone() }.types() == 0;
+        let alone = Shape { strings: None, ..shape.clone() }.type_bits() == 0;
         if self.enum_threshold > 0 && closed && enough && alone {
             let mut values: Vec<Value> = choices.iter().map(|(word, _)| json!(word)).collect();
             values.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
@@ -93,7 +93,7 @@ impl Rules {
         if let Elements::Tuple(places) = &arrays.elements
             && places.len() > 1
             && arrays.count >= self.tuples
-            && places.iter().any(|place| place.types() != places[0].types())
+            && places.iter().any(|place| place.type_bits() != places[0].type_bits())
         {
             let length = places.len();
             let places: Vec<Value> = places.iter().map(|place| self.schema(place)).collect();
@@ -130,12 +130,12 @@ impl Rules {
         let (mut properties, mut required) = (Members::new(), Vec::new());
         for field in group.fields.sorted() {
             let value = match &tag {
-                Some((key, value)) if *key == &*field.key => value.clone(),
+                Some((key, value)) if *key == field.key.text() => value.clone(),
                 _ => self.schema(&field.shape),
             };
-            properties.insert(field.key.to_string(), value);
+            properties.insert(field.key.text().to_owned(), value);
             if field.count >= group.count {
-                required.push(json!(field.key));
+                required.push(json!(field.key.text()));
             }
         }
         // Of a group whose keys are too many or too long to be kept, the tag is known all the same.
@@ -171,7 +171,8 @@ impl Rules {
     /// What the objects of each value of a tag key are, where there are no other values.
     pub(super) fn tagged(&self, shape: &Shape, key: &str) -> Option<Vec<Variant>> {
         let objects = shape.objects.as_ref()?;
-        let alone = shape.types() == Shape { objects: shape.objects.clone(), ..Shape::default() }.types();
+        let alone =
+            shape.type_bits() == Shape { objects: shape.objects.clone(), ..Shape::default() }.type_bits();
         let of_key = |group: &Group| group.tag.as_ref().is_some_and(|tag| DISCRIMINATORS[tag.key].key == key);
         if !alone || shape.nulls > 0 || shape.deep || !objects.groups.iter().all(of_key) {
             return None;
@@ -216,8 +217,8 @@ fn differ(groups: &[&Group]) -> bool {
     let mut keys: BTreeMap<&str, (bool, u64, u8)> = BTreeMap::new();
     for group in groups {
         for field in &group.fields.list {
-            let types = field.shape.types();
-            let entry = keys.entry(&field.key).or_insert((false, 0, u8::MAX));
+            let types = field.shape.type_bits();
+            let entry = keys.entry(field.key.text()).or_insert((false, 0, u8::MAX));
             entry.0 |= field.count == group.count;
             entry.1 += 1;
             entry.2 &= if types == 0 { u8::MAX } else { types };
@@ -235,7 +236,7 @@ pub(super) fn map(group: &Group, cautious: bool) -> Option<Shape> {
         return Some((**map).clone());
     }
     let keys = fields.list.len();
-    let data = keys > 0 && fields.list.iter().all(|field| is_data(&field.key));
+    let data = keys > 0 && fields.list.iter().all(|field| is_data(field.key.text()));
     let filled: u64 = fields.list.iter().map(|field| field.count).sum();
     // Many keys, none of which is always there, and few of which are in one object.
     let sparse = !cautious
@@ -252,7 +253,7 @@ pub(super) fn map(group: &Group, cautious: bool) -> Option<Shape> {
 
 /// Whether the values of all keys have the same type, and objects mostly the same keys.
 fn alike(fields: &Fields) -> bool {
-    let types = fields.list.iter().fold(0, |types, field| types | field.shape.types());
+    let types = fields.list.iter().fold(0, |types, field| types | field.shape.type_bits());
     if types.count_ones() > 1 {
         return false;
     }
@@ -261,7 +262,7 @@ fn alike(fields: &Fields) -> bool {
     let mut keys: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all = 0;
     for field in objects.iter().flat_map(|objects| &objects.groups).flat_map(|group| &group.fields.list) {
-        *keys.entry(&field.key).or_default() += 1;
+        *keys.entry(field.key.text()).or_default() += 1;
         all += 1;
     }
     objects.is_empty() || 2 * all >= keys.len() * objects.len()

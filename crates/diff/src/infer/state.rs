@@ -3,8 +3,8 @@
 
 use super::Inference;
 use super::read::Learnt;
-use super::shape::{Arrays, DEEPEST, Elements, Field, Fields, Group, Objects, PLACES, Shape, Strings, Tag};
-use super::text::Formats;
+use crate::shape::text::Formats;
+use crate::shape::{Arrays, DEEPEST, Elements, Field, Fields, Group, Objects, PLACES, Shape, Strings, Tag};
 use agentnative_contract::DISCRIMINATORS;
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use serde::{Deserialize, Serialize};
@@ -177,7 +177,7 @@ fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::R
             keys.filter(|(key, _)| objects.is_loose(*key)).map(|(_, known)| known.key.into()).collect();
         let group = |group: &Group| {
             let tag = group.tag.as_ref().map(|tag| (DISCRIMINATORS[tag.key].key.into(), tag.value.clone()));
-            let field = |field: &Field| Ok((field.key.clone(), field.count, write(&field.shape)?));
+            let field = |field: &Field| Ok((field.key.text().into(), field.count, write(&field.shape)?));
             let fields = group.fields.list.iter().map(field).collect::<io::Result<_>>()?;
             let map = group.fields.map.as_ref().map(|map| write(map)).transpose()?;
             Ok(GroupPart { tag, count: group.count, fields, map })
@@ -243,8 +243,9 @@ impl Shapes {
             let mut group = |GroupPart { tag, count, fields, map }| {
                 let tag = tag
                     .map(|(key, value): (Box<str>, _)| Ok::<_, String>(Tag { key: tag_key(&key)?, value }));
-                let mut field =
-                    |(key, count, at)| Ok(Field { key, count: bounded(count)?, shape: take(at)? });
+                let mut field = |(key, count, at): (Box<str>, _, _)| {
+                    Ok(Field { count: bounded(count)?, shape: take(at)?, ..Field::new(&key) })
+                };
                 let list = fields.into_iter().map(&mut field).collect::<Result<Vec<_>, String>>()?;
                 let fields = Fields::of(list, map.map(&mut take).transpose()?);
                 Ok(Group { tag: tag.transpose()?, count: bounded(count)?, fields })

@@ -10,6 +10,7 @@ mod real;
 mod references;
 mod rules;
 mod samples;
+mod shape;
 mod sizes;
 mod soundness;
 mod support;

@@ -1,6 +1,6 @@
 //! In what two outputs differ: their shapes, and how much of them there is.
 
-use crate::shape::{Node, Shape};
+use agentnative_diff::shape::Shape;
 use std::collections::BTreeSet;
 use std::fmt;
 use strict_json::{JsonType, ProblemKind, escape_token};
@@ -8,11 +8,6 @@ use strict_json::{JsonType, ProblemKind, escape_token};
 /// What a stream that stops too early looks like.
 pub fn ends_early(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Truncated | ProblemKind::Torn | ProblemKind::Empty | ProblemKind::InvalidUtf8)
-}
-
-/// How many values there are.
-pub fn size(node: &Node) -> u64 {
-    node.count() + node.keys.values().map(size).sum::<u64>() + node.items.as_deref().map_or(0, size)
 }
 
 /// The first of some faults, and how many more there are.
@@ -54,20 +49,19 @@ pub fn differences(a: &Shape, b: &Shape) -> Vec<Difference> {
     found
 }
 
-fn differ(a: &Node, b: &Node, pointer: &mut String, found: &mut Vec<Difference>) {
+fn differ(a: &Shape, b: &Shape, pointer: &mut String, found: &mut Vec<Difference>) {
     let place = if pointer.is_empty() { "the document".to_owned() } else { pointer.clone() };
     let mut note = |kind, what| found.push(Difference { pointer: pointer.clone(), kind, what });
-    let types =
-        |node: &Node| node.types.keys().copied().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
+    let types = |shape: &Shape| shape.types().filter(|of| *of != JsonType::Null).collect::<BTreeSet<_>>();
     let (left, right) = (types(a), types(b));
     if !left.is_empty() && !right.is_empty() && left.is_disjoint(&right) {
         let (left, right) = (names(&left), names(&right));
         return note("types", format!("{place} is {left} in one and {right} in the other"));
     }
-    if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.more_keys || b.more_keys) {
+    if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.is_map() || b.is_map()) {
         for (one, other) in [(a, b), (b, a)] {
-            let gone = one.keys.iter().filter(|(key, node)| {
-                node.count() == one.objects() && !other.keys.contains_key(*key) && same_number(one, other)
+            let gone = one.members().filter(|(key, member)| {
+                member.count() == one.objects() && other.member(key).is_none() && same_number(one, other)
             });
             for (key, _) in gone {
                 note("keys", format!("the key `{key}` of {place} is missing in one of them"));
@@ -75,15 +69,15 @@ fn differ(a: &Node, b: &Node, pointer: &mut String, found: &mut Vec<Difference>)
         }
     }
     let length = pointer.len();
-    for (key, child) in &a.keys {
-        if let Some(other) = b.keys.get(key) {
+    for (key, child) in a.members() {
+        if let Some(other) = b.member(key) {
             pointer.push('/');
             pointer.push_str(&escape_token(key));
             differ(child, other, pointer, found);
             pointer.truncate(length);
         }
     }
-    if let (Some(left), Some(right)) = (&a.items, &b.items) {
+    if let (Some(left), Some(right)) = (a.items(), b.items()) {
         pointer.push_str("/0");
         differ(left, right, pointer, found);
         pointer.truncate(length);
@@ -91,7 +85,7 @@ fn differ(a: &Node, b: &Node, pointer: &mut String, found: &mut Vec<Difference>)
 }
 
 /// With other elements in a list, other optional keys are to be expected.
-fn same_number(a: &Node, b: &Node) -> bool {
+fn same_number(a: &Shape, b: &Shape) -> bool {
     a.objects() == b.objects()
 }
 
@@ -101,15 +95,12 @@ fn names(types: &BTreeSet<JsonType>) -> String {
 
 /// Whether the keys in which two objects differ are data, as in a map, rather than names: they look
 /// like it, and so do the others, or all values are of one type.
-fn keys_are_data(a: &Node, b: &Node) -> bool {
-    let differing: Vec<&String> = a
-        .keys
-        .keys()
-        .filter(|key| !b.keys.contains_key(*key))
-        .chain(b.keys.keys().filter(|key| !a.keys.contains_key(*key)))
-        .collect();
+fn keys_are_data(a: &Shape, b: &Shape) -> bool {
     let is_data = |key: &str| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c));
-    let all = || a.keys.iter().chain(&b.keys);
-    let types: BTreeSet<JsonType> = all().flat_map(|(_, node)| node.types.keys().copied()).collect();
-    differing.iter().all(|key| is_data(key)) && (types.len() == 1 || all().all(|(key, _)| is_data(key)))
+    let in_one = |one: &Shape, other: &Shape| {
+        one.members().filter(|(key, _)| other.member(key).is_none()).all(|(key, _)| is_data(key))
+    };
+    let all = || a.members().chain(b.members());
+    let types: BTreeSet<JsonType> = all().flat_map(|(_, member)| member.types()).collect();
+    in_one(a, b) && in_one(b, a) && (types.len() == 1 || all().all(|(key, _)| is_data(key)))
 }

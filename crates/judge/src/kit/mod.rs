@@ -14,7 +14,7 @@ mod waiting;
 
 pub use calls::{Examples, Wrong};
 pub use changed::{Changed, is_folder, is_unsteady, listed, reading};
-pub use differences::{Difference, difference, differences, ends_early, size, some_of};
+pub use differences::{Difference, difference, differences, ends_early, some_of};
 pub use error_object::{
     Misplaced, SILENT, error_object, is_repeated, lacking_keys, misplaced, repeats, unusable,
 };

@@ -1,7 +1,7 @@
 //! That the same call gives the same thing: whole, each time, and in one shape for each command.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Difference, declare_success, differences, ends_early, size, some_of};
+use crate::kit::{Difference, declare_success, differences, ends_early, some_of};
 use crate::scan::Scan;
 use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use agentnative_contract::named;
@@ -110,7 +110,7 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
         return Err(run.not_parsed().into());
     }
     // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
-    let size = |run: &RunView| size(&run.scan().shape);
+    let size = |run: &RunView| run.scan().shape.size();
     if readers.iter().all(|run| size(run) >= size(&readers[0])) {
         return Ok(());
     }
@@ -219,7 +219,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
         commands += 1;
         match run.parsed() {
             Ok(scan) if scan.shape.objects() == 1 => {
-                objects.push((run, scan.shape.keys.keys().cloned().collect()));
+                objects.push((run, scan.shape.members().map(|(key, _)| key.to_owned()).collect()));
             }
             Ok(_) => {
                 let detail =

@@ -6,11 +6,11 @@ use crate::kit::{
     misplaced, repeats, unusable,
 };
 use crate::lines::has_words;
-use crate::shape::Shape;
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
+use agentnative_diff::shape::Shape;
 
 /// `p2-stderr-diagnostics`
 pub fn diagnostics(context: &CheckContext) -> Judgement {
@@ -138,8 +138,8 @@ fn may_be_an_outcome(run: &RunView, unmet: Unmet) -> Unmet {
 
 /// Whether a value has the shape of data, with all keys that are always there in it.
 fn is_like(data: &Shape, value: &Shape) -> bool {
-    let mut always = data.keys.iter().filter(|(_, member)| member.count() == data.objects());
-    difference(data, value).is_none() && always.all(|(key, _)| value.keys.contains_key(key))
+    let mut always = data.members().filter(|(_, member)| member.count() == data.objects());
+    difference(data, value).is_none() && always.all(|(key, _)| value.member(key).is_some())
 }
 
 /// Every format: the reason is on stderr, and nothing of it on stdout. What an error object has to look

@@ -1,11 +1,11 @@
 //! That json and jsonl carry the same records.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, differences, size, some_of};
-use crate::shape::{Kind, Node};
+use crate::kit::{declare_success, differences, some_of};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::Probe;
+use agentnative_diff::shape::{Kind, Shape};
 use std::collections::BTreeMap;
 use strict_json::JsonType;
 
@@ -38,7 +38,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         return lines.failed_at_start("whole-document", Stream::Stdout, detail);
     }
     let matched = matches(&whole.shape, &records.shape);
-    let steady = |probe: &Probe, format, same: fn(&Node, &Node) -> bool| {
+    let steady = |probe: &Probe, format, same: fn(&Shape, &Shape) -> bool| {
         let repeats = context.same_data(probe, format);
         let first = repeats.first().map(|run| run.scan().shape.clone());
         first.is_some_and(|first| {
@@ -73,7 +73,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
 }
 
 /// What is not the same in the records of lines and in the part of the document that is most like them.
-fn unlike(document: &Node, lines: &RunView, records: &Node) -> Assertion {
+fn unlike(document: &Shape, lines: &RunView, records: &Shape) -> Assertion {
     let (count, name) = (records.count(), &lines.probe.name);
     let parts = parts(document);
     let best = parts.iter().max_by_key(|part| (part.likeness(records), part.is_list, part.count));
@@ -109,14 +109,14 @@ struct Part<'a> {
     pointer: String,
     is_list: bool,
     count: u64,
-    record: &'a Node,
+    record: &'a Shape,
 }
 
 impl Part<'_> {
     /// How many of all keys are in both, of a thousand.
-    fn likeness(&self, records: &Node) -> usize {
-        let both = self.record.keys.keys().filter(|key| records.keys.contains_key(*key)).count();
-        let all = self.record.keys.len() + records.keys.len() - both;
+    fn likeness(&self, records: &Shape) -> usize {
+        let both = self.record.members().filter(|(key, _)| records.member(key).is_some()).count();
+        let all = self.record.members().count() + records.members().count() - both;
         (both * 1000).checked_div(all).unwrap_or(0)
     }
 
@@ -126,14 +126,14 @@ impl Part<'_> {
     }
 }
 
-fn parts(document: &Node) -> Vec<Part<'_>> {
+fn parts(document: &Shape) -> Vec<Part<'_>> {
     let single = |(pointer, record)| Part { pointer, is_list: false, count: 1, record };
-    let members = document.keys.iter().map(|(key, node)| (format!("/{key}"), node));
+    let members = document.members().map(|(key, member)| (format!("/{key}"), member));
     let objects = std::iter::once(("the document".to_owned(), document))
         .chain(members)
-        .filter(|(_, node)| node.objects() == 1);
+        .filter(|(_, shape)| shape.objects() == 1);
     let lists = lists(document).into_iter().filter_map(|(pointer, list)| {
-        Some(Part { pointer, is_list: true, count: list.elements(), record: list.items.as_deref()? })
+        Some(Part { pointer, is_list: true, count: list.elements(), record: list.items()? })
     });
     objects.map(single).chain(lists).collect()
 }
@@ -147,22 +147,23 @@ enum Match {
 }
 
 /// Looks for the records in the document: the elements of a list, the document itself, or a member.
-fn matches(document: &Node, lines: &Node) -> Match {
+fn matches(document: &Shape, lines: &Shape) -> Match {
     let mut near = Match::None;
     for (pointer, list) in lists(document) {
-        for (ours, theirs, tagged) in
-            [(&list.kinds.whole, &lines.kinds.whole, false), (&list.kinds.whole, &lines.kinds.untagged, true)]
-        {
+        for (ours, theirs, tagged) in [
+            (&list.kinds().whole, &lines.kinds().whole, false),
+            (&list.kinds().whole, &lines.kinds().untagged, true),
+        ] {
             // In a stream of events of several kinds the records are one of the kinds.
-            let found = ours.iter().all(|(signature, kind)| {
-                theirs.get(signature).is_some_and(|other| other.count == kind.count)
-            });
-            let all = list.elements() == list.kinds.count();
-            let others = lines.kinds.count() != list.kinds.count();
+            let found = ours
+                .iter()
+                .all(|(members, kind)| theirs.get(members).is_some_and(|other| other.count == kind.count));
+            let all = list.elements() == list.kinds().count();
+            let others = lines.kinds().count() != list.kinds().count();
             if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
                 continue;
             }
-            if ours.iter().all(|(signature, kind)| theirs[signature].values == kind.values) {
+            if ours.iter().all(|(members, kind)| theirs[members].values == kind.values) {
                 return Match::Same;
             }
             near = Match::OtherValues(pointer.clone());
@@ -176,47 +177,43 @@ fn matches(document: &Node, lines: &Node) -> Match {
 
 /// The list of an envelope, where the one record of the lines is that whole envelope. Outside of an
 /// envelope a list belongs to the record.
-fn document_line(document: &Node, lines: &Node) -> Option<(String, u64)> {
-    let envelope = ["ok", "success"].iter().any(|key| document.keys.contains_key(*key));
-    let alike = lines.count() == 1 && lines.kinds.whole == document.kinds.whole;
+fn document_line(document: &Shape, lines: &Shape) -> Option<(String, u64)> {
+    let envelope = ["ok", "success"].iter().any(|key| document.member(key).is_some());
+    let alike = lines.count() == 1 && lines.kinds().whole == document.kinds().whole;
     let list = ["data", "items", "results", "records", "entries"]
         .iter()
-        .find_map(|key| Some((format!("/{key}"), document.keys.get(*key)?)));
-    list.filter(|(_, list)| envelope && alike && list.kinds.count() > 1)
+        .find_map(|key| Some((format!("/{key}"), document.member(key)?)));
+    list.filter(|(_, list)| envelope && alike && list.kinds().count() > 1)
         .map(|(pointer, list)| (pointer, list.elements()))
 }
 
 /// One record that is the document, or one of its members; or none, for an empty document.
-fn single(document: &Node, lines: &Node) -> bool {
+fn single(document: &Shape, lines: &Shape) -> bool {
     if lines.count() == 0 {
         let lists = lists(document);
-        let is_bare =
-            document.keys.values().all(|member| member.types.keys().all(|of| *of == JsonType::Boolean));
+        let is_bare = document.members().all(|(_, member)| member.types().all(|of| of == JsonType::Boolean));
         return lists.iter().all(|(_, list)| list.elements() == 0) && (!lists.is_empty() || is_bare);
     }
-    let mut objects: Vec<&Node> = vec![document];
-    objects.extend(document.keys.values());
+    let mut objects: Vec<&Shape> = vec![document];
+    objects.extend(document.members().map(|(_, member)| member));
     objects.into_iter().any(|object| {
         object.objects() == 1 && {
-            let members = object.keys.iter().map(|(key, node)| (key.as_str(), node.types.keys().next()));
-            let members: BTreeMap<_, _> = members.collect();
-            let keys = lines.keys.iter().map(|(key, node)| (key.as_str(), node.types.keys().next()));
-            let keys: Vec<_> = keys.collect();
-            keys.len() >= members.len()
-                && keys.len() <= members.len() + 1
-                && members.iter().all(|member| keys.contains(&(*member.0, *member.1)))
+            let first = |shape: Option<&Shape>| shape.map(|shape| shape.types().next());
+            let more = lines.members().count().checked_sub(object.members().count());
+            more.is_some_and(|more| more <= 1)
+                && object.members().all(|(key, member)| first(lines.member(key)) == first(Some(member)))
         }
     })
 }
 
 /// The lists of a document that stand at one place only, not in other lists, with their pointers.
-pub(super) fn lists(document: &Node) -> Vec<(String, &Node)> {
-    fn walk<'a>(node: &'a Node, pointer: String, depth: usize, found: &mut Vec<(String, &'a Node)>) {
-        if node.types.contains_key(&JsonType::Array) {
+pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
+    fn walk<'a>(node: &'a Shape, pointer: String, depth: usize, found: &mut Vec<(String, &'a Shape)>) {
+        if node.count_of(JsonType::Array) > 0 {
             found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));
         }
         if depth > 0 {
-            for (key, child) in &node.keys {
+            for (key, child) in node.members() {
                 walk(child, format!("{pointer}/{key}"), depth - 1, found);
             }
         }
@@ -227,31 +224,31 @@ pub(super) fn lists(document: &Node) -> Vec<(String, &Node)> {
 }
 
 /// Whether two outputs have the same records, with the same values.
-fn same_values(a: &Node, b: &Node) -> bool {
-    a.kinds == b.kinds && size(a) == size(b) && all_kinds(a) == all_kinds(b)
+fn same_values(a: &Shape, b: &Shape) -> bool {
+    a.kinds() == b.kinds() && a.size() == b.size() && all_kinds(a) == all_kinds(b)
 }
 
 /// Whether two outputs have as many records of each kind, whatever their values are.
-fn same_keys(a: &Node, b: &Node) -> bool {
-    fn counts(node: &Node) -> Vec<(String, &str, u64)> {
-        let lists = [(String::new(), &node.kinds.whole)].into_iter().chain(all_kinds(node));
+fn same_keys(a: &Shape, b: &Shape) -> bool {
+    fn counts(shape: &Shape) -> Vec<(String, u64, u64)> {
+        let lists = [(String::new(), &shape.kinds().whole)].into_iter().chain(all_kinds(shape));
         lists
             .flat_map(|(pointer, kinds)| {
-                kinds.iter().map(move |(signature, kind)| (pointer.clone(), signature.as_str(), kind.count))
+                kinds.iter().map(move |(members, kind)| (pointer.clone(), *members, kind.count))
             })
             .collect()
     }
     counts(a) == counts(b)
 }
 
-fn all_kinds(document: &Node) -> Vec<(String, &BTreeMap<String, Kind>)> {
-    lists(document).into_iter().map(|(pointer, list)| (pointer, &list.kinds.whole)).collect()
+fn all_kinds(document: &Shape) -> Vec<(String, &BTreeMap<u64, Kind>)> {
+    lists(document).into_iter().map(|(pointer, list)| (pointer, &list.kinds().whole)).collect()
 }
 
-fn key_difference(items: &Node, lines: &Node) -> String {
-    let without = |ours: &Node, theirs: &Node, words: &str| -> Vec<String> {
-        let gone = ours.keys.keys().filter(|key| !theirs.keys.contains_key(*key));
-        gone.map(|key| format!("`{key}` is {words}")).collect()
+fn key_difference(items: &Shape, lines: &Shape) -> String {
+    let without = |ours: &Shape, theirs: &Shape, words: &str| -> Vec<String> {
+        let gone = ours.members().filter(|(key, _)| theirs.member(key).is_none());
+        gone.map(|(key, _)| format!("`{key}` is {words}")).collect()
     };
     let types = differences(items, lines).into_iter().filter(|found| found.kind == "types");
     let mut all = without(items, lines, "missing in jsonl");

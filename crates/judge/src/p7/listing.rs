@@ -65,8 +65,8 @@ impl<'a> Listing<'a> {
 /// How many elements an array has that only members of objects lead to, in a document of any length.
 fn counted(scan: &Scan, pointer: &str) -> Option<u64> {
     let mut keys = pointer.split('/').skip(1).map(unescape_token);
-    let node = keys.try_fold(&scan.shape, |node, key| node.keys.get(&key))?;
-    node.types.contains_key(&JsonType::Array).then(|| node.elements())
+    let list = keys.try_fold(&scan.shape, |shape, key| shape.member(&key))?;
+    (list.count_of(JsonType::Array) > 0).then(|| list.elements())
 }
 
 /// A pointer in words.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A set of formats, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Formats(u8);
+pub(crate) struct Formats(u8);
 
 /// The formats that are told, in the order of preference.
 const NAMES: [&str; 3] = ["date-time", "uuid", "uri"];
@@ -26,7 +26,7 @@ impl Formats {
 
 /// The formats that a text surely has: a validator that knows them accepts it.
 #[inline]
-pub(super) fn formats(text: &str) -> Formats {
+pub(crate) fn formats(text: &str) -> Formats {
     let bytes = text.as_bytes();
     let found = match bytes.len() {
         20..=40 if bytes[4] == b'-' && is_date_time(bytes) => 1,
@@ -126,7 +126,7 @@ const WORD: usize = 64;
 
 /// Whether a text can name a kind of things: it begins with a letter, and is short and without spaces.
 #[inline]
-pub(super) fn is_word(text: &str) -> bool {
+pub(crate) fn is_word(text: &str) -> bool {
     let bytes = text.as_bytes();
     (1..=WORD).contains(&bytes.len())
         && bytes[0].is_ascii_alphabetic()
@@ -134,13 +134,13 @@ pub(super) fn is_word(text: &str) -> bool {
 }
 
 /// Whether a word can be one of a closed set: no identifier, path or version, which have digits or slashes.
-pub(super) fn is_choice(word: &str) -> bool {
+pub(crate) fn is_choice(word: &str) -> bool {
     word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-.:".contains(&byte))
 }
 
 /// Whether a key looks like data (a path, an address, a date, an identifier, the version of a model) and not
 /// like a name.
-pub(super) fn is_data(key: &str) -> bool {
+pub(crate) fn is_data(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
     // `gpt-4o`, `gemini-2.5-pro`: a part of a name begins with a digit.
     let versioned =

@@ -1,34 +1,40 @@
 //! What the values at one place have been so far.
 //!
-//! All that is kept is a count, a union, an intersection or whether a limit was passed, of all values
+//! All that is kept is a count, a sum, a union, an intersection or whether a limit was passed, of all values
 //! alike: so the order in which values come and shapes are joined makes no difference.
 
-use super::text::{Formats, is_choice};
+use super::kinds::Kinds;
+use super::text::{Formats, is_choice, is_word};
+use strict_json::{JsonType, Key};
 
-/// The maximum number of places; samples with more have no shape.
-pub(super) const PLACES: usize = 1 << 18;
+/// The maximum number of places of a schema; samples with more have no shape.
+pub(crate) const PLACES: usize = 1 << 18;
 /// Values deeper than this are not described.
-pub(super) const DEEPEST: usize = 96;
+pub(crate) const DEEPEST: usize = 96;
 /// More different strings than this are no closed set.
 const CHOICES: usize = 16;
+/// Arrays longer than this are no tuples.
+const TUPLE: usize = 8;
+/// An object with more different keys than this is a map, in a schema.
+const MAX_KEYS: usize = 512;
 
 /// What the values at one place have been.
-#[derive(Clone, Default)]
-pub(super) struct Shape {
-    pub nulls: u64,
-    pub bools: u64,
-    pub integers: u64,
-    pub numbers: u64,
-    pub strings: Option<Box<Strings>>,
-    pub arrays: Option<Box<Arrays>>,
-    pub objects: Option<Box<Objects>>,
+#[derive(Debug, Clone, Default)]
+pub struct Shape {
+    pub(crate) nulls: u64,
+    pub(crate) bools: u64,
+    pub(crate) integers: u64,
+    pub(crate) numbers: u64,
+    pub(crate) strings: Option<Box<Strings>>,
+    pub(crate) arrays: Option<Box<Arrays>>,
+    pub(crate) objects: Option<Box<Objects>>,
     /// There were values so deep that nothing is said of them.
-    pub deep: bool,
+    pub(crate) deep: bool,
 }
 
 /// What the strings at one place have been.
-#[derive(Clone)]
-pub(super) struct Strings {
+#[derive(Debug, Clone)]
+pub(crate) struct Strings {
     pub count: u64,
     /// The formats that all have.
     pub formats: Formats,
@@ -37,15 +43,15 @@ pub(super) struct Strings {
 }
 
 /// What the arrays at one place have been.
-#[derive(Clone, Default)]
-pub(super) struct Arrays {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Arrays {
     pub count: u64,
     pub elements: Elements,
 }
 
 /// What the elements have been.
-#[derive(Clone)]
-pub(super) enum Elements {
+#[derive(Debug, Clone)]
+pub(crate) enum Elements {
     /// All arrays have had this length: what has been at each place.
     Tuple(Vec<Shape>),
     /// What all elements have been.
@@ -53,45 +59,50 @@ pub(super) enum Elements {
 }
 
 /// What the objects at one place have been.
-#[derive(Clone, Default)]
-pub(super) struct Objects {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Objects {
     pub groups: Vec<Group>,
     /// The former tag keys, as bits: keys that had too many values.
     pub loose: u8,
     /// The group that was met last.
     pub last: usize,
+    pub kinds: Kinds,
 }
 
 /// The objects with the same tag, or without one.
-#[derive(Clone, Default)]
-pub(super) struct Group {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Group {
     pub tag: Option<Tag>,
     pub count: u64,
     pub fields: Fields,
 }
 
 /// The members of objects.
-#[derive(Clone, Default)]
-pub(super) struct Fields {
+#[derive(Debug, Clone)]
+pub(crate) struct Fields {
     /// The keys as they came.
     pub list: Vec<Field>,
     /// The indices of `list`, sorted by key.
     pub order: Vec<u16>,
     /// What all values have been, where the keys are too many.
     pub map: Option<Box<Shape>>,
+    /// More different keys than this make a map.
+    pub max_keys: usize,
 }
 
 /// The members of one key.
-#[derive(Clone)]
-pub(super) struct Field {
-    pub key: Box<str>,
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub key: Key,
+    /// A hash of the key.
+    pub hash: u64,
     pub count: u64,
     pub shape: Shape,
 }
 
 /// The value of a tag key.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Tag {
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Tag {
     /// The key, by its place in [`DISCRIMINATORS`](agentnative_contract::DISCRIMINATORS).
     pub key: usize,
     /// The string, or "true" or "false".
@@ -104,6 +115,12 @@ impl Default for Elements {
     }
 }
 
+impl Default for Fields {
+    fn default() -> Self {
+        Self { list: Vec::new(), order: Vec::new(), map: None, max_keys: MAX_KEYS }
+    }
+}
+
 impl Default for Strings {
     fn default() -> Self {
         Self { count: 0, formats: Formats::ALL, choices: Some(Vec::new()) }
@@ -111,17 +128,6 @@ impl Default for Strings {
 }
 
 impl Shape {
-    /// A single object or array of which nothing is merged yet.
-    pub fn of_one(object: bool) -> Self {
-        let (mut objects, mut arrays) = (None, None);
-        if object {
-            objects = Some(Box::new(Objects::of_one()));
-        } else {
-            arrays = Some(Box::new(Arrays { count: 1, ..Arrays::default() }));
-        }
-        Self { objects, arrays, ..Self::default() }
-    }
-
     /// Merges what others have been in.
     pub fn join(&mut self, other: Self) {
         self.nulls += other.nulls;
@@ -144,13 +150,33 @@ impl Shape {
         1 + usize::from(self.strings.is_some()) + elements + objects
     }
 
-    /// Which types it has, as bits; null does not count.
-    pub fn types(&self) -> u8 {
-        u8::from(self.bools > 0)
-            | u8::from(self.integers + self.numbers > 0) << 1
-            | u8::from(self.strings.is_some()) << 2
-            | u8::from(self.arrays.is_some()) << 3
-            | u8::from(self.objects.is_some()) << 4
+    /// Number of values of a type.
+    pub fn count_of(&self, json_type: JsonType) -> u64 {
+        match json_type {
+            JsonType::Null => self.nulls,
+            JsonType::Boolean => self.bools,
+            JsonType::Number => self.integers + self.numbers,
+            JsonType::String => self.strings.as_ref().map_or(0, |strings| strings.count),
+            JsonType::Array => self.arrays.as_ref().map_or(0, |arrays| arrays.count),
+            JsonType::Object => {
+                self.objects.iter().flat_map(|objects| &objects.groups).map(|group| group.count).sum()
+            }
+        }
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> u64 {
+        JsonType::ALL.into_iter().map(|json_type| self.count_of(json_type)).sum()
+    }
+
+    /// The types of the values.
+    pub fn types(&self) -> impl Iterator<Item = JsonType> {
+        JsonType::ALL.into_iter().filter(|json_type| self.count_of(*json_type) > 0)
+    }
+
+    /// The types other than null, as bits.
+    pub(crate) fn type_bits(&self) -> u8 {
+        self.types().filter(|of| *of != JsonType::Null).fold(0, |bits, of| bits | 1 << of as u8)
     }
 }
 
@@ -164,16 +190,12 @@ fn join_boxed<T>(to: &mut Option<Box<T>>, from: Option<Box<T>>, join: impl FnOnc
 }
 
 impl Strings {
-    /// Counts a word; none is a string that cannot be one of a closed set.
-    pub fn choice(&mut self, word: Option<&str>, count: u64) {
+    /// Counts a string that came so often, which may be one of a closed set.
+    pub fn choice(&mut self, word: &str, count: u64) {
         let Some(choices) = &mut self.choices else { return };
-        let Some(word) = word else {
-            self.choices = None;
-            return;
-        };
         if let Some((_, times)) = choices.iter_mut().find(|(known, _)| **known == *word) {
             *times += count;
-        } else if choices.len() < CHOICES && is_choice(word) {
+        } else if choices.len() < CHOICES && is_word(word) && is_choice(word) {
             choices.push((word.into(), count));
         } else {
             self.choices = None;
@@ -185,13 +207,24 @@ impl Strings {
         self.count += other.count;
         self.formats = self.formats.and(other.formats);
         match other.choices {
-            Some(choices) => choices.iter().for_each(|(word, count)| self.choice(Some(word), *count)),
+            Some(choices) => choices.iter().for_each(|(word, count)| self.choice(word, *count)),
             None => self.choices = None,
         }
     }
 }
 
 impl Elements {
+    /// What the next element of the only array so far has been.
+    pub fn next(&mut self) -> &mut Shape {
+        if matches!(self, Self::Tuple(places) if places.len() >= TUPLE) {
+            self.list();
+        }
+        match self {
+            Self::Tuple(places) => places.push_mut(Shape::default()),
+            Self::List(list) => list,
+        }
+    }
+
     /// What all elements have been, from now on.
     pub fn list(&mut self) -> &mut Shape {
         if let Self::Tuple(places) = self {

@@ -1,0 +1,143 @@
+//! Merges values on a tape into the shapes of their places.
+
+use super::detail::Detail;
+use super::kinds::Digest;
+use super::model::{Arrays, DEEPEST, Elements, Fields, Group, Objects, Shape, Strings};
+use super::text::{Formats, formats, is_word};
+use agentnative_contract::DISCRIMINATORS;
+use strict_json::{JsonKind, JsonType, TapeNode};
+
+impl Shape {
+    /// Merges a value in, which is at this depth: that of a key with this hash, or else a record or element. Returns
+    /// the sum of the hashes of the values in it.
+    pub(super) fn absorb(
+        &mut self,
+        value: TapeNode<'_>,
+        key: Option<u64>,
+        depth: usize,
+        detail: &Detail,
+    ) -> u64 {
+        if depth > DEEPEST {
+            self.deep = true;
+            return 0;
+        }
+        match value.json_type() {
+            JsonType::Null => self.nulls += 1,
+            JsonType::Boolean => self.bools += 1,
+            JsonType::Number if detail.is_schema() && is_integer(value.text()) => self.integers += 1,
+            JsonType::Number => self.numbers += 1,
+            JsonType::String => self.strings.get_or_insert_with(|| detail.strings()).add(value.text()),
+            JsonType::Array => {
+                let arrays = self.arrays.get_or_insert_with(|| detail.arrays());
+                return arrays.absorb(value, depth + 1, detail);
+            }
+            JsonType::Object => {
+                let objects = self.objects.get_or_insert_with(|| detail.objects());
+                let digest = objects.absorb(value, depth + 1, detail);
+                if key.is_none() && !detail.is_schema() {
+                    objects.kinds.add(digest);
+                }
+                return digest.values;
+            }
+        }
+        detail.hash(key, value)
+    }
+}
+
+fn is_integer(number: &str) -> bool {
+    number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit())
+}
+
+impl Strings {
+    fn add(&mut self, text: &str) {
+        self.count += 1;
+        if self.formats != Formats::NONE {
+            self.formats = self.formats.and(formats(text));
+        }
+        self.choice(text, 1);
+    }
+}
+
+impl Arrays {
+    fn absorb(&mut self, array: TapeNode<'_>, depth: usize, detail: &Detail) -> u64 {
+        self.count += 1;
+        if self.count == 1 {
+            return self.elements.absorb(array, depth, detail);
+        }
+        if let Elements::Tuple(places) = &mut self.elements
+            && array.count() == places.len()
+        {
+            let pairs = places.iter_mut().zip(array.items());
+            return sum(pairs.map(|(place, element)| place.absorb(element, None, depth, detail)));
+        }
+        let list = self.elements.list();
+        sum(array.items().map(|element| list.absorb(element, None, depth, detail)))
+    }
+}
+
+impl Elements {
+    /// Adds elements of the only array so far, which are at this depth.
+    pub(super) fn absorb(&mut self, array: TapeNode<'_>, depth: usize, detail: &Detail) -> u64 {
+        sum(array.items().map(|element| self.next().absorb(element, None, depth, detail)))
+    }
+}
+
+fn sum(hashes: impl Iterator<Item = u64>) -> u64 {
+    hashes.fold(0, u64::wrapping_add)
+}
+
+impl Objects {
+    /// Merges an object in, whose members are at this depth.
+    fn absorb(&mut self, object: TapeNode<'_>, depth: usize, detail: &Detail) -> Digest {
+        let tag = tag(object, detail).filter(|(key, _)| !self.is_loose(*key));
+        if self.groups.get(self.last).is_none_or(|group| group.tag() != tag) {
+            self.last = self.group(tag);
+        }
+        let Group { count, fields, .. } = &mut self.groups[self.last];
+        *count += 1;
+        let mut digest = Digest::default();
+        fields.absorb(object, depth, detail, &mut digest);
+        digest
+    }
+}
+
+/// The best tag of an object: its place in [`DISCRIMINATORS`], and its value.
+pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &'t str)> {
+    let mut best = None;
+    if !detail.is_schema() {
+        return best;
+    }
+    for (key, value) in object.pairs().filter(|(key, _)| (2..=7).contains(&key.len())) {
+        let Some(rank) = DISCRIMINATORS.iter().position(|known| known.key == key) else { continue };
+        let text = match (DISCRIMINATORS[rank].boolean, value.kind()) {
+            (true, JsonKind::Bool(true)) => "true",
+            (true, JsonKind::Bool(false)) => "false",
+            (false, JsonKind::Text(text)) if is_word(text) => text,
+            _ => continue,
+        };
+        best = best.filter(|(known, _)| *known <= rank).or(Some((rank, text)));
+    }
+    best
+}
+
+impl Fields {
+    /// Merges the members of an object in, which are at this depth.
+    pub(super) fn absorb(
+        &mut self,
+        object: TapeNode<'_>,
+        depth: usize,
+        detail: &Detail,
+        digest: &mut Digest,
+    ) {
+        let mut next = 0;
+        for key in object.keys() {
+            let found = self.near(key, next).map_or_else(|| self.search(key.text()), Ok);
+            next = found.map_or(0, |index| index + 1);
+            let (hash, shape) = self.count(found);
+            let values = shape.absorb(key.value(), Some(hash), depth, detail);
+            if !detail.is_schema() {
+                digest.add(hash, key.value().json_type(), values, detail);
+            }
+        }
+    }
+}
