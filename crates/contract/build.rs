@@ -10,12 +10,13 @@ fn main() -> io::Result<()> {
     let mut contracts = String::new();
     for folder in entries(&root.join("contracts"))?.into_iter().filter(|path| path.is_dir()) {
         contracts.push_str(&format!("({:?}, &[", name(&folder)));
-        let wanted = |path: &PathBuf| {
-            path.is_file() && path.extension().is_some_and(|have| have == "toml" || have == "json")
+        let is_embedded = |path: &PathBuf| {
+            path.is_file()
+                && path.extension().is_some_and(|extension| extension == "toml" || extension == "json")
         };
-        for path in entries(&folder)?.into_iter().filter(wanted) {
+        for path in entries(&folder)?.into_iter().filter(is_embedded) {
             let (file, inside) = (name(&path), format!("/contracts/{}/{}", name(&folder), name(&path)));
-            // The macro keeps a moved source tree buildable: no absolute path stays in the generated file.
+            // The macro avoids absolute paths in the generated file, so that a moved source tree still builds.
             contracts.push_str(&format!(
                 "({file:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {inside:?}))),\n"
             ));
@@ -25,7 +26,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("contracts.rs"), format!("&[{contracts}]"))
 }
 
-/// What is in a folder, sorted.
+/// Returns the entries of a folder, sorted.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort();

@@ -1,4 +1,4 @@
-//! Work that is ended when it takes too much: what a schema or a document costs, its author decides.
+//! Limits the time and memory of work, whose cost the author of a schema or a document controls.
 
 use crate::error::{Error, ErrorKind};
 use cpu_time::ProcessTime;
@@ -12,47 +12,47 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The stack of such work: schemas nest, and refer to each other, deeper than documents do.
+/// Stack size of the worker thread, in bytes: schemas nest, and refer to each other, deeper than documents do.
 pub const STACK: usize = 64 << 20;
-/// Longest time between two looks at what the work has used.
-const PAUSE: Duration = Duration::from_millis(10);
+/// Maximum time between two measurements of the resources used.
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a step of work may use: until the work is over or calls [`progress`].
+/// The limits of a step of work. A step ends when the work calls [`progress`] or is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// CPU time of this process, of which no more counts than time has passed: its other threads use some as well.
+    /// CPU time of this process, capped at the elapsed time because other threads use CPU time as well.
     pub time: Duration,
-    /// Time that passes: on a busy machine, the CPU time takes far longer.
+    /// Elapsed time: on a busy machine, it is far more than the CPU time.
     pub elapsed: Duration,
-    /// Bytes of memory of this process beyond those that it has at the start.
+    /// Memory of this process beyond that at the start of the step, in bytes.
     pub memory: u64,
-    /// The same for all steps together.
+    /// Memory of this process beyond that at the start of the work, in bytes.
     pub total_memory: u64,
 }
 
 impl Budget {
-    /// For what is made of a schema or a document.
+    /// For work on a schema or a document.
     pub const STEP: Self = Self {
         time: Duration::from_secs(10),
         elapsed: Duration::from_secs(50),
         memory: 160 << 20,
         total_memory: 1 << 30,
     };
-    /// For the work of a whole command, which may also wait for its input, or for programs.
+    /// For a complete command, which may wait for input or for programs.
     pub const COMMAND: Self = Self { elapsed: Duration::MAX, ..Self::STEP };
-    /// For the comparison of two outputs, whose schemas may be large.
+    /// For a comparison of two outputs, whose schemas may be large.
     pub const COMPARISON: Self =
         Self { time: Duration::from_secs(30), elapsed: Duration::from_secs(150), ..Self::STEP };
 }
 
-/// The part of a budget that is used up.
+/// The exceeded limit of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
-    /// CPU time, of which so much was there.
+    /// The CPU time.
     Time(Duration),
-    /// Time that passes, of which so much was there.
+    /// The elapsed time.
     Elapsed(Duration),
-    /// Memory, of which so many bytes were there.
+    /// The memory, in bytes.
     Memory(u64),
 }
 
@@ -73,46 +73,46 @@ impl From<Spent> for Error {
     }
 }
 
-/// What the work and whoever waits for it share.
+/// The state that the work and the waiting thread share.
 #[derive(Default)]
-struct Shared {
-    /// Nobody waits for the work any more.
+struct WorkState {
     cancelled: AtomicBool,
+    /// Number of finished steps.
     steps: AtomicU64,
 }
 
 thread_local! {
-    /// The work that this thread does.
-    static WORK: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    /// The work of this thread.
+    static WORK: RefCell<Option<Arc<WorkState>>> = const { RefCell::new(None) };
 }
 
-/// What unwinds the stack of work that nobody waits for.
+/// Panic payload used to cancel a worker.
 struct Cancelled;
 
-/// Does work on a thread of its own, within a budget. Where that is spent, the work ends at its next
-/// [`checkpoint`]; nobody waits for that, so its thread may go on for a while.
+/// Runs work on a separate thread within a budget. When a limit is exceeded, the function returns at once, and the work
+/// ends at its next [`checkpoint`].
 ///
 /// # Errors
-/// Which part of the budget is spent.
+/// The limit that is exceeded.
 ///
 /// # Panics
-/// If the work does.
+/// If the work panics.
 pub fn within<T: Send + 'static>(
     budget: Budget,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Spent> {
-    let shared = Arc::new(Shared::default());
+    let state = Arc::new(WorkState::default());
     let (sender, done) = channel();
-    // It comes back where no thread can be had.
+    // Shared so that this thread can run it if no thread can be started.
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
     let mut start = Usage::now();
     let thread = thread::Builder::new().name("work within a budget".to_owned()).stack_size(STACK).spawn({
-        let (shared, work) = (Arc::clone(&shared), Arc::clone(&work));
+        let (state, work) = (Arc::clone(&state), Arc::clone(&work));
         move || {
-            WORK.set(Some(shared));
+            WORK.set(Some(state));
             let result = take(&work).map(|work| catch_unwind(AssertUnwindSafe(work)));
-            // Nobody may wait any more.
+            // The receiver is gone if a limit was exceeded.
             let _ = result.map(|result| sender.send(result));
         }
     });
@@ -121,27 +121,27 @@ pub fn within<T: Send + 'static>(
     {
         return Ok(work());
     }
-    let (mut pause, mut steps, began) = (Duration::from_millis(1), 0, start.memory);
+    let (mut interval, mut steps, initial_memory) = (Duration::from_millis(1), 0, start.memory);
     let spent = loop {
-        match done.recv_timeout(pause) {
+        match done.recv_timeout(interval) {
             Ok(Ok(result)) => return Ok(result),
             Ok(Err(panic)) => resume_unwind(panic),
             Err(RecvTimeoutError::Disconnected) => resume_unwind(Box::new("the work is lost")),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        pause = (pause * 2).min(PAUSE);
+        interval = (interval * 2).min(MAX_POLL_INTERVAL);
         let now = Usage::now();
-        // Where this is within another budget, that one waits for as long as this one lasts.
+        // The wait is a step of an outer budget, if there is one.
         progress();
-        if now.memory.saturating_sub(began) > budget.total_memory {
+        if now.memory.saturating_sub(initial_memory) > budget.total_memory {
             break Spent::Memory(budget.total_memory);
         }
-        let made = shared.steps.load(Ordering::Relaxed);
-        if made != steps {
-            (steps, start) = (made, now);
+        let finished = state.steps.load(Ordering::Relaxed);
+        if finished != steps {
+            (steps, start) = (finished, now);
             continue;
         }
-        if now.time_since(&start) > budget.time {
+        if now.cpu_since(&start) > budget.time {
             break Spent::Time(budget.time);
         }
         if now.at.saturating_duration_since(start.at) > budget.elapsed {
@@ -151,11 +151,11 @@ pub fn within<T: Send + 'static>(
             break Spent::Memory(budget.memory);
         }
     };
-    shared.cancelled.store(true, Ordering::Relaxed);
+    state.cancelled.store(true, Ordering::Relaxed);
     Err(spent)
 }
 
-/// Says that the work of this thread got on by a step: the next one has a budget of its own.
+/// Ends a step of the work of this thread: the next step starts with a new budget.
 pub fn progress() {
     WORK.with_borrow(|work| {
         if let Some(work) = work {
@@ -164,28 +164,28 @@ pub fn progress() {
     });
 }
 
-/// A part of the work of this thread that another thread does.
+/// Returns work that counts as part of the work of this thread when another thread runs it.
 pub fn part<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
-    let shared = WORK.with_borrow(Clone::clone);
+    let state = WORK.with_borrow(Clone::clone);
     move || {
-        WORK.set(shared);
+        WORK.set(state);
         work()
     }
 }
 
-/// Ends the work of this thread where nobody waits for it any more. For loops and recursion that take memory.
+/// Ends the work of this thread by a panic if it is cancelled. For loops and recursion that take memory.
 pub fn checkpoint() {
-    let cancelled = |work: &Arc<Shared>| work.cancelled.load(Ordering::Relaxed);
+    let cancelled = |work: &Arc<WorkState>| work.cancelled.load(Ordering::Relaxed);
     if WORK.with_borrow(|work| work.as_ref().is_some_and(cancelled)) {
         resume_unwind(Box::new(Cancelled))
     }
 }
 
-/// What this process has used.
+/// The resources used by this process.
 struct Usage {
     at: Instant,
     cpu: Duration,
-    /// Bytes.
+    /// Physical memory, in bytes.
     memory: u64,
 }
 
@@ -195,8 +195,8 @@ impl Usage {
         Self { at: Instant::now(), cpu: ProcessTime::now().as_duration(), memory }
     }
 
-    /// The CPU time that one thread can have used since then.
-    fn time_since(&self, start: &Self) -> Duration {
+    /// Returns the CPU time since `start`, capped at the elapsed time.
+    fn cpu_since(&self, start: &Self) -> Duration {
         self.cpu.saturating_sub(start.cpu).min(self.at.saturating_duration_since(start.at))
     }
 }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn work_has_its_result_and_its_panic() {
+    fn result_and_panic_are_passed_on() {
         assert_eq!(within(Budget::STEP, || 7), Ok(7));
         let panic =
             std::panic::catch_unwind(|| within(Budget::STEP, || std::panic::resume_unwind(Box::new("no"))));
@@ -231,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn neither_other_threads_nor_waiting_count() {
+    fn cpu_time_of_other_threads_and_waiting_do_not_count() {
         let begin = Usage { at: Instant::now(), cpu: Duration::from_secs(5), memory: 0 };
         let after = |seconds, cpu| Usage {
             at: begin.at + Duration::from_secs(seconds),
             cpu: begin.cpu + Duration::from_secs(cpu),
             memory: 0,
         };
-        assert_eq!(after(2, 60).time_since(&begin), Duration::from_secs(2));
-        assert_eq!(after(60, 2).time_since(&begin), Duration::from_secs(2));
-        assert_eq!(begin.time_since(&after(1, 1)), Duration::ZERO);
+        assert_eq!(after(2, 60).cpu_since(&begin), Duration::from_secs(2));
+        assert_eq!(after(60, 2).cpu_since(&begin), Duration::from_secs(2));
+        assert_eq!(begin.cpu_since(&after(1, 1)), Duration::ZERO);
     }
 
     #[test]
@@ -268,18 +268,18 @@ mod tests {
     }
 
     #[test]
-    fn work_that_gets_no_processor_ends_as_well() {
-        let waits = || {
+    fn elapsed_time_is_bounded() {
+        let wait = || {
             let (_sender, never) = channel::<()>();
             never.recv().is_ok()
         };
-        // The processor time is that of the process, and other tests use it as well.
+        // CPU time is that of the process, and other tests use it as well.
         let busy = Budget { time: Duration::from_secs(3600), elapsed: SHORT.time * 5, ..SHORT };
-        assert_eq!(within(busy, waits), Err(Spent::Elapsed(busy.elapsed)));
+        assert_eq!(within(busy, wait), Err(Spent::Elapsed(busy.elapsed)));
     }
 
     #[test]
-    fn work_within_work_has_a_budget_of_its_own_and_ends_when_that_is_spent() {
+    fn nested_work_has_a_separate_budget() {
         let (sender, ended) = channel::<()>();
         let outer = within(SHORT, move || {
             within(Budget { time: SHORT.time * 4, ..SHORT }, move || {
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_a_budget_of_its_own() {
+    fn each_step_has_a_new_budget() {
         let long = within(SHORT, || {
             let began = Instant::now();
             while began.elapsed() < SHORT.time * 4 {

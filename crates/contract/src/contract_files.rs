@@ -1,7 +1,7 @@
-//! The files of a contract as data, to compile it again where they are not.
+//! The files of a contract as data, from which it can be compiled without the file system.
 
 use super::contract::{CONTRACT_FILE, Contract};
-use super::sources::Home;
+use super::sources::FileStore;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,26 +12,26 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractFiles {
-    /// The file that makes the contract: `contract.toml`, or a schema file.
+    /// The main file: `contract.toml`, or a schema file.
     pub main: String,
-    /// The version that was named, if one was.
+    /// The requested version of the contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The text of each file, by its path relative to the folder of that one.
+    /// The text of each file, by its path relative to the folder of `main`.
     pub files: BTreeMap<String, String>,
 }
 
 impl Contract {
-    /// Its files; none for a bundled contract, which is known by its name.
+    /// Returns the files of the contract; `None` for a bundled contract, which its name identifies.
     pub fn files(&self) -> Option<ContractFiles> {
-        if let Home::Bundle(_) = self.sources.home() {
+        if let FileStore::Bundle(_) = self.sources.store() {
             return None;
         }
         let files = self.sources.files().into_iter();
-        // A text that was read strictly is UTF-8.
+        // The strict reader accepts UTF-8 only.
         let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
         let mut files: BTreeMap<String, String> =
-            files.filter_map(|(uri, file)| Some((Home::path(&uri)?, text(&file.text)))).collect();
+            files.filter_map(|(uri, file)| Some((FileStore::path(&uri)?, text(&file.text)))).collect();
         let (main, version) = match &self.text {
             Some((text, version)) => {
                 files.insert(CONTRACT_FILE.to_owned(), text.clone());
@@ -42,13 +42,15 @@ impl Contract {
         Some(ContractFiles { main, version, files })
     }
 
-    /// The contract that these files make, named as it was: no other file is read. An error of configuration
-    /// with the place of everything that is wrong.
+    /// Compiles the contract from these files alone, under its original name.
+    ///
+    /// # Errors
+    /// Of kind `Config`, with the place of each problem.
     pub fn of_files(name: &str, files: &ContractFiles) -> Result<Self> {
-        let home = Home::Texts(Arc::new(files.files.clone()));
+        let store = FileStore::Memory(Arc::new(files.files.clone()));
         match files.files.get(CONTRACT_FILE).filter(|_| files.main == CONTRACT_FILE) {
-            Some(text) => Self::from_toml(text, Path::new(CONTRACT_FILE), home, files.version.as_deref()),
-            None => Self::of_schema(name.to_owned(), &files.main, home),
+            Some(text) => Self::from_toml(text, Path::new(CONTRACT_FILE), store, files.version.as_deref()),
+            None => Self::of_schema(name.to_owned(), &files.main, store),
         }
     }
 }

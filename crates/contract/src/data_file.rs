@@ -1,4 +1,4 @@
-//! The data files that a user names: found, opened, and what their names say of them.
+//! Finds and opens the data files that a user names.
 
 use crate::Framing;
 use crate::decompress::{Decompressed, decompressed};
@@ -10,87 +10,90 @@ use std::thread;
 use strict_json::sanitize;
 use walkdir::WalkDir;
 
-/// A file with fewer bytes is read by one thread.
-const SHORT: u64 = 2 << 20;
-/// More threads than this are not used, unless they are asked for.
+/// Minimum length of a file that several threads read, in bytes.
+const MIN_PARALLEL_BYTES: u64 = 2 << 20;
+/// Maximum number of threads, unless the user sets a number.
 const MAX_THREADS: usize = 8;
 
-/// A file of documents or records, or standard input, open to be read.
+/// An open file of documents or records, or stdin.
 pub struct DataFile {
-    /// Its name for people; bytes that are not UTF-8 are spelt `\xNN`.
+    /// The display name; bytes that are not UTF-8 are escaped as `\xNN`.
     pub name: String,
-    /// How data is put into it, where its name says so.
+    /// The framing, if the file name determines it.
     pub framing: Option<Framing>,
-    /// Its length in bytes, where that is known: that of standard input and of compressed data is not.
+    /// The length in bytes; `None` for stdin and compressed data.
     pub length: Option<u64>,
-    /// It is compressed.
+    /// Whether the file is compressed.
     pub compressed: bool,
-    /// Its bytes, decompressed.
+    /// Reads the decompressed bytes.
     pub reader: Box<dyn Read + Send>,
 }
 
 impl DataFile {
-    /// Opens a file, which may be compressed with gzip or Zstandard; `-` is standard input. An error as
-    /// [`Error::data`] has it when it cannot be opened.
+    /// Opens a file, which may be compressed with gzip or Zstandard; `-` is stdin.
+    ///
+    /// # Errors
+    /// As of [`Error::data`], if the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
-        let unreadable = |error| Error::data(path, &error);
+        let open_error = |error| Error::data(path, &error);
         let (Decompressed { reader, compressed }, length) = if path.as_os_str() == "-" {
-            (decompressed(io::stdin()).map_err(unreadable)?, None)
+            (decompressed(io::stdin()).map_err(open_error)?, None)
         } else {
-            let file = File::open(path).map_err(unreadable)?;
+            let file = File::open(path).map_err(open_error)?;
             let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-            (decompressed(file).map_err(unreadable)?, length)
+            (decompressed(file).map_err(open_error)?, length)
         };
         let length = length.filter(|_| !compressed);
-        Ok(Self { name: name(path), framing: framing(path), length, compressed, reader })
+        Ok(Self { name: display_name(path), framing: framing(path), length, compressed, reader })
     }
 
-    /// How many threads are to read it: as many as asked for, else as there are processors, at most 8; one
-    /// where it is short.
-    pub fn threads(&self, asked: Option<u8>) -> usize {
-        self.length.map_or_else(|| threads(asked), |length| threads_for(length, asked))
+    /// Returns the number of threads to read the file with: 1 for a short file, or else `requested`, or else the number
+    /// of processors, at most 8.
+    pub fn threads(&self, requested: Option<u8>) -> usize {
+        self.length.map_or_else(|| threads(requested), |length| threads_for(length, requested))
     }
 }
 
-/// The same for so many bytes.
-pub fn threads_for(length: u64, asked: Option<u8>) -> usize {
-    if length < SHORT { 1 } else { threads(asked) }
+/// Returns the number of threads to read `length` bytes with; see [`DataFile::threads`].
+pub fn threads_for(length: u64, requested: Option<u8>) -> usize {
+    if length < MIN_PARALLEL_BYTES { 1 } else { threads(requested) }
 }
 
-/// So many threads as asked for, else as there are processors, at most 8.
-pub(super) fn threads(asked: Option<u8>) -> usize {
+/// Returns `requested`, or else the number of processors, at most 8.
+pub(super) fn threads(requested: Option<u8>) -> usize {
     let processors = || thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
-    asked.map_or_else(processors, usize::from)
+    requested.map_or_else(processors, usize::from)
 }
 
-/// Whether a file is so short that one thread reads it.
+/// Returns whether a file is so short that one thread reads it.
 pub(super) fn is_short(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < SHORT)
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < MIN_PARALLEL_BYTES)
 }
 
 /// A file or folder that cannot be read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// As it was named, or found in a folder.
+    /// The path as named by the user, or as found in a folder.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 
 impl Unreadable {
-    /// Its name for people, as that of a [`DataFile`].
+    /// Returns the display name, as in [`DataFile::name`].
     pub fn name(&self) -> String {
-        name(&self.path)
+        display_name(&self.path)
     }
 }
 
-fn name(path: &Path) -> String {
+fn display_name(path: &Path) -> String {
     sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned()
 }
 
-/// The files, and the `*.json`, `*.jsonl` and `*.ndjson` in the folders, also with `.gz` or `.zst` behind, sorted by
-/// name; standard input when none are named. A folder that cannot be read or has none of them takes the place of its
-/// files. Whether a file can be opened is not looked at.
+/// Returns the named files, and in place of a folder its `*.json`, `*.jsonl` and `*.ndjson` files (also with `.gz` or
+/// `.zst`), sorted by name. Returns stdin if `named` is empty.
+///
+/// A folder that cannot be read or has no such file is an [`Unreadable`]. Files are not opened.
 pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
     if named.is_empty() {
         return vec![Ok(PathBuf::from("-"))];
@@ -123,7 +126,7 @@ pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
     files
 }
 
-/// What a file's name says of how data is put into it, whether it is compressed or not.
+/// Returns the framing that the extensions of a file name determine.
 pub fn framing(path: &Path) -> Option<Framing> {
     match path.extension()?.to_str()? {
         "gz" | "zst" => framing(Path::new(path.file_stem()?)),

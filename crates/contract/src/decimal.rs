@@ -1,44 +1,44 @@
-//! Decimal numbers as they are written, without rounding.
+//! Exact decimal numbers.
 
-/// A number without its sign: digits times a power of ten.
+/// The absolute value of a number: digits times a power of ten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decimal {
-    /// The digits up to the last that is not 0; empty for 0.
+    /// The digits without trailing zeros; empty for 0.
     digits: String,
     exponent: i64,
 }
 
 impl Decimal {
-    /// A number as JSON writes it; none when the text is none.
+    /// Parses a JSON number; returns `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('-').unwrap_or(text);
         let (mantissa, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let mut digits = format!("{whole}{fraction}");
-        if !number(&digits) || !number(power.trim_start_matches(['+', '-'])) {
+        let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let mut digits = format!("{integer}{fraction}");
+        if !is_digits(&digits) || !is_digits(power.trim_start_matches(['+', '-'])) {
             return None;
         }
-        // A power that is too great for this type is as good as its greatest.
-        let beyond = if power.starts_with('-') { i64::MIN } else { i64::MAX };
-        let power = power.parse().unwrap_or(beyond).saturating_sub(fraction.len() as i64);
+        // A power outside the range of `i64` is clamped to it.
+        let limit = if power.starts_with('-') { i64::MIN } else { i64::MAX };
+        let power = power.parse().unwrap_or(limit).saturating_sub(fraction.len() as i64);
         let length = digits.len();
         digits.truncate(digits.trim_end_matches('0').len());
         let exponent = power.saturating_add((length - digits.len()) as i64);
         Some(Self { digits, exponent })
     }
 
-    /// Whether it has no fraction.
+    /// Returns whether the number has no fraction.
     pub fn is_integer(&self) -> bool {
         self.digits.is_empty() || self.exponent >= 0
     }
 
-    /// Whether it is a whole multiple of another number; none where that has more digits than can be told.
+    /// Returns whether the number is an integer multiple of another; `None` if the digits of the other do not fit `u64`.
     pub fn is_multiple_of(&self, other: &Self) -> Option<bool> {
         if self.digits.is_empty() || other.digits.is_empty() {
             return Some(self.digits.is_empty());
         }
-        // Neither ends in 0: a finer number is no multiple of a coarser one.
+        // The digits of neither end in 0, so a number with a smaller exponent is not a multiple.
         if self.exponent < other.exponent {
             return Some(false);
         }
@@ -62,8 +62,8 @@ mod tests {
     use super::Decimal;
 
     #[test]
-    fn multiples_are_told_exactly() {
-        for (number, of, expected) in [
+    fn multiples_are_exact() {
+        for (number, divisor, expected) in [
             ("9007199254740993", "1.5", true),
             ("9007199254740992", "1.5", false),
             ("9007199254740993.5", "0.5", true),
@@ -83,8 +83,8 @@ mod tests {
             ("120", "40", true),
             ("100", "40", false),
         ] {
-            let (left, right) = (Decimal::parse(number).unwrap(), Decimal::parse(of).unwrap());
-            assert_eq!(left.is_multiple_of(&right), Some(expected), "{number} {of}");
+            let (left, right) = (Decimal::parse(number).unwrap(), Decimal::parse(divisor).unwrap());
+            assert_eq!(left.is_multiple_of(&right), Some(expected), "{number} {divisor}");
         }
         for (number, integer) in
             [("1.0", true), ("9007199254740993.5", false), ("15e-1", false), ("1e3", true)]

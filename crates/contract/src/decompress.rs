@@ -1,5 +1,5 @@
-//! Data as it was before it was compressed: gzip (RFC 1952) and Zstandard (RFC 8878), recognised by their magic
-//! numbers. Both may have several members or frames, one behind the other.
+//! Decompresses gzip (RFC 1952) and Zstandard (RFC 8878), detected by their magic numbers. Input may consist of several
+//! gzip members or Zstandard frames.
 
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -7,13 +7,13 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::fmt::Display;
 use std::io::{self, Cursor, ErrorKind, Read};
 
-/// Input, and whether it was compressed.
+/// A reader of decompressed input.
 pub(super) struct Decompressed {
     pub reader: Box<dyn Read + Send>,
     pub compressed: bool,
 }
 
-/// Looks at the first bytes of the input; at one only where it is not the first of a magic number.
+/// Detects compression by the first bytes of the input. Waits for one byte only, unless it can begin a magic number.
 pub(super) fn decompressed(mut input: impl Read + Send + 'static) -> io::Result<Decompressed> {
     let mut head = Vec::new();
     (&mut input).take(1).read_to_end(&mut head)?;
@@ -21,13 +21,13 @@ pub(super) fn decompressed(mut input: impl Read + Send + 'static) -> io::Result<
         (&mut input).take(3).read_to_end(&mut head)?;
     }
     let is_gzip = matches!(head[..], [0x1f, 0x8b, ..]);
-    // A frame of data, or one that is skipped.
+    // A data frame, or a skippable frame.
     let is_zstd = matches!(head[..], [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18]);
     let input = Cursor::new(head).chain(input);
     let reader: Box<dyn Read + Send> = if is_gzip {
         Box::new(Gzip(MultiGzDecoder::new(input)))
     } else if is_zstd {
-        Box::new(Zstd { input, decoder: FrameDecoder::new(), open: false })
+        Box::new(Zstd { input, decoder: FrameDecoder::new(), in_frame: false })
     } else {
         Box::new(input)
     };
@@ -50,14 +50,14 @@ impl<R: Read> Read for Gzip<R> {
 struct Zstd<R> {
     input: R,
     decoder: FrameDecoder,
-    /// The decoder is in a frame.
-    open: bool,
+    /// Whether the decoder is in a frame.
+    in_frame: bool,
 }
 
 impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            if !self.open && !self.next_frame()? {
+            if !self.in_frame && !self.next_frame()? {
                 return Ok(0);
             }
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
@@ -70,7 +70,7 @@ impl<R: Read> Read for Zstd<R> {
             if length > 0 || buffer.is_empty() {
                 return Ok(length);
             }
-            self.open = false;
+            self.in_frame = false;
             let (stated, computed) =
                 (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum());
             if stated.is_some() && stated != computed {
@@ -81,7 +81,7 @@ impl<R: Read> Read for Zstd<R> {
 }
 
 impl<R: Read> Zstd<R> {
-    /// Enters the next frame with data; false at the end of the input.
+    /// Enters the next data frame; returns false at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             let mut magic = Vec::new();
@@ -90,7 +90,7 @@ impl<R: Read> Zstd<R> {
             }
             match self.decoder.init(Cursor::new(magic).chain(&mut self.input)) {
                 Ok(()) => {
-                    self.open = true;
+                    self.in_frame = true;
                     return Ok(true);
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {

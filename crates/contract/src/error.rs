@@ -5,35 +5,34 @@
 
 use std::fmt;
 
-/// The exit code of what a signal ended: 128 and its number, as shells have it.
+/// Returns the exit code of a program that was killed by a signal: 128 + `signal`, as in a shell.
 pub fn exit_of_signal(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(ErrorKind::General.exit_code())
 }
 
-/// What went wrong, in the sense of principle 2's exit codes.
+/// The kind of an error, in the sense of the exit codes of principle 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command did its work and found what breaks a requirement: a failed MUST, an invalid document, a
-    /// breaking change; exit code 1.
+    /// The command succeeded and found a violation: a failed MUST, an invalid document, a breaking change; exit code 1.
     Findings,
-    /// There was nothing that could be run, checked or learnt from: exit code 1.
+    /// Nothing could be run, checked or inferred from: exit code 1.
     NothingRun,
     /// The output or a file could not be written: exit code 1.
     Write,
     /// The work on a document or a schema needs too much time or memory: exit code 1.
     Budget,
-    /// The command could not do its work for another reason: exit code 1.
+    /// The command failed for another reason: exit code 1.
     General,
-    /// Wrong arguments, or a data file named by them that is not there: exit code 2.
+    /// Invalid arguments, or a named data file that does not exist: exit code 2.
     Usage,
-    /// Not allowed: a file that may not be read, written or executed, a refused key; exit code 77.
+    /// Missing permission: to read, write or execute a file, or a rejected key; exit code 77.
     Auth,
-    /// A bad or missing `agentnative.toml`, contract or schema, or a target that cannot be found: exit code 78.
+    /// An invalid or missing `agentnative.toml`, contract or schema, or a missing target: exit code 78.
     Config,
 }
 
 impl ErrorKind {
-    /// The process exit code of this kind.
+    /// Returns the process exit code of the kind.
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Findings | Self::NothingRun | Self::Write | Self::Budget | Self::General => 1,
@@ -43,7 +42,7 @@ impl ErrorKind {
         }
     }
 
-    /// The stable name used as `kind` in a JSON error object.
+    /// Returns the stable name that is `kind` in a JSON error object.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Findings => "findings",
@@ -58,10 +57,10 @@ impl ErrorKind {
     }
 }
 
-/// A place in a file that an error is about.
+/// The place of an error in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file, as it was named.
+    /// The file, as named by the user.
     pub file: std::path::PathBuf,
     /// 1-based line; 0 when the error is about the whole file.
     pub line: usize,
@@ -79,10 +78,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that is wrong: where, what, and what was expected.
+/// A single problem with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// Where, when it has a place.
+    /// The place, if there is one.
     pub place: Option<Place>,
     /// What is wrong and what was expected.
     pub message: String,
@@ -99,96 +98,95 @@ impl fmt::Display for Issue {
 
 /// The error of every fallible operation of this crate.
 ///
-/// `message` is one line. It may hold bytes of a target or a file, so it reaches a terminal only
-/// through the sanitiser of `output`.
+/// `message` is one line. It may contain bytes of a target or a file, so it must be sanitised before it is printed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// Decides the exit code.
+    /// The kind; it determines the exit code.
     pub kind: ErrorKind,
-    /// One line: what went wrong.
+    /// What went wrong, in one line.
     pub message: String,
-    /// All the single problems behind it, when there are several or they have places.
+    /// The single problems, if there are several or they have places.
     pub issues: Vec<Issue>,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
-    /// The signal that ended the work; it decides the exit code.
+    /// The signal that interrupted the work; it determines the exit code.
     pub signal: Option<i32>,
 }
 
 impl Error {
-    /// An error of the given kind.
+    /// Creates an error of a kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), issues: Vec::new(), hint: None, signal: None }
     }
-    /// A file or folder that cannot be read, written or opened, as `action` says: not allowed, where the system
-    /// says so, else of the given kind.
+    /// Creates an error for a failed `action` ("read", "write", "open") on a file or folder: of kind `Auth` if
+    /// permission is denied, or else of `kind`.
     pub fn io(kind: ErrorKind, action: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
         let kind = if denied { ErrorKind::Auth } else { kind };
         Self::new(kind, format!("cannot {action} {}: {error}", path.display()))
     }
-    /// A data file named on the command line that cannot be read: usage, when it is not there or is no file,
-    /// else as [`Error::io`] says.
+    /// Creates an error for a data file of the command line that cannot be read: of kind `Usage` if the file does not
+    /// exist or is not a file, or else as in [`Error::io`].
     pub fn data(path: &std::path::Path, error: &std::io::Error) -> Self {
         use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-        let named_wrong = matches!(error.kind(), NotFound | IsADirectory | NotADirectory);
-        let kind = if named_wrong { ErrorKind::Usage } else { ErrorKind::General };
+        let is_usage = matches!(error.kind(), NotFound | IsADirectory | NotADirectory);
+        let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::General };
         Self::io(kind, "read", path, error)
     }
-    /// A JSON document that is not `what` it should be, such as "a baseline": configuration, with line and column.
-    /// `expected` says what such a document holds.
+    /// Creates a configuration error, with line and column, for a JSON document that is not `what` it should be, such
+    /// as "a baseline". `expected` describes the contents of such a document.
     pub fn document(path: &std::path::Path, what: &str, expected: &str, error: &serde_json::Error) -> Self {
         let (line, column) = (error.line().max(1), error.column().max(1));
-        let words = error.to_string();
-        let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+        let text = error.to_string();
+        let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
         let expected = if error.is_data() { expected } else { "one JSON document" };
-        let message = match words.contains("expected") {
-            true => words.to_owned(),
-            false => format!("{words}; expected {expected}"),
+        let message = match text.contains("expected") {
+            true => text.to_owned(),
+            false => format!("{text}; expected {expected}"),
         };
         let place = Some(Place { file: path.to_owned(), line, column });
         Self::config(format!("{} is not {what}", path.display())).issues(vec![Issue { place, message }])
     }
-    /// What was found breaks a requirement: exit code 1.
+    /// Creates an error of kind `Findings`.
     pub fn findings(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Findings, message)
     }
-    /// Nothing could be run, checked or learnt from: exit code 1.
+    /// Creates an error of kind `NothingRun`.
     pub fn nothing_run(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::NothingRun, message)
     }
-    /// A signal ended the work: exit code 128 and its number.
+    /// Creates an error for work that a signal interrupted: exit code 128 + `signal`.
     pub fn interrupted(signal: i32, message: impl Into<String>) -> Self {
         Self { signal: Some(signal), ..Self::general(message) }
     }
-    /// A general error: exit code 1.
+    /// Creates an error of kind `General`.
     pub fn general(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::General, message)
     }
-    /// A usage error: exit code 2.
+    /// Creates an error of kind `Usage`.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
-    /// An authentication or permission error: exit code 77.
+    /// Creates an error of kind `Auth`.
     pub fn auth(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Auth, message)
     }
-    /// A configuration error: exit code 78.
+    /// Creates an error of kind `Config`.
     pub fn config(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Config, message)
     }
-    /// The exit code: that of the signal, if one ended the work, else that of the kind.
+    /// Returns the exit code: by the signal, if there is one, or else by the kind.
     pub fn exit_code(&self) -> u8 {
         self.signal.map_or(self.kind.exit_code(), exit_of_signal)
     }
-    /// The same error with what to do about it.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
-    /// The same error with the single problems behind it.
+    /// Adds the single problems.
     #[must_use]
     pub fn issues(mut self, issues: Vec<Issue>) -> Self {
         self.issues = issues;

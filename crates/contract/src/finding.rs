@@ -1,4 +1,4 @@
-//! Known faults that a contract names.
+//! Known faults of a program, as a contract names them.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The words for what a command prints: in which format, on which stream.
+//! Output formats and streams.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ impl OutputFormat {
     /// The three formats, in the order of the specification.
     pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Jsonl];
 
-    /// The name that flags and reports use.
+    /// Returns the name in flags and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -32,7 +32,7 @@ impl OutputFormat {
         }
     }
 
-    /// Whether the format is for programs.
+    /// Returns whether the format is for programs.
     pub const fn is_json(self) -> bool {
         !matches!(self, Self::Text)
     }
@@ -49,10 +49,10 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Both of them.
+    /// Both streams.
     pub const ALL: [Self; 2] = [Self::Stdout, Self::Stderr];
 
-    /// Its name: `stdout` or `stderr`.
+    /// Returns the name: `stdout` or `stderr`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",

@@ -1,34 +1,35 @@
-//! A `contract.toml` with what one of its versions changes.
+//! A `contract.toml` with the changes of one of its versions applied.
 
 use super::read_values::{non_empty_string, tables};
 use super::version::ContractVersion;
 use crate::spanned_toml::{Table, Value, all, suggestion};
 use semver::VersionReq;
 
-/// Keys of `[[versions]]` beside those that it can replace.
-const OWN: [&str; 4] = ["version", "range", "drift", "drops"];
-/// Tables of which a version adds some, and what tells them apart.
-pub(super) const LISTS: [(&str, &str); 3] = [("rule", "id"), ("condition", "name"), ("finding", "id")];
+/// Keys of `[[versions]]` that describe the version itself.
+const VERSION_KEYS: [&str; 4] = ["version", "range", "drift", "drops"];
+/// Arrays of tables that a version extends, each with the key that identifies a table.
+pub(super) const EXTENDED_TABLES: [(&str, &str); 3] =
+    [("rule", "id"), ("condition", "name"), ("finding", "id")];
 /// Keys that a version replaces.
-const REPLACED: [&str; 7] = ["title", "origin", "framing", "schema", "ask", "errors", "events"];
+const REPLACED_KEYS: [&str; 7] = ["title", "origin", "framing", "schema", "ask", "errors", "events"];
 
-/// The file, and the table of a version over it.
+/// A file, optionally overridden by the table of a version.
 pub(super) struct Layers<'l, 'a> {
     pub file: &'l Table<'a>,
     pub version: Option<&'l Table<'a>>,
-    /// What the version leaves out.
+    /// Names of the tables that the version removes.
     drops: Vec<String>,
 }
 
 impl<'l, 'a> Layers<'l, 'a> {
-    /// The file as it is.
+    /// The file without a version.
     pub fn of_file(file: &'l Table<'a>) -> Self {
         Self { file, version: None, drops: Vec::new() }
     }
 
-    /// The file as the version changes it.
+    /// The file as changed by the version.
     pub fn of_version(file: &'l Table<'a>, version: &'l Table<'a>) -> Self {
-        let lists = LISTS.map(|(list, key)| (tables(file, list), key));
+        let lists = EXTENDED_TABLES.map(|(list, key)| (tables(file, list), key));
         let known = || {
             let names = lists.iter().flat_map(|(list, key)| list.iter().map(move |table| (table, *key)));
             names.filter_map(|(table, key)| table.get(key)?.inner.as_str())
@@ -47,22 +48,22 @@ impl<'l, 'a> Layers<'l, 'a> {
         Self { file, version: Some(version), drops: drops.unwrap_or_default() }
     }
 
-    /// The value of a key: the version's, if it has one.
+    /// Returns the value of a key: the version's, or else the file's.
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         self.version.and_then(|version| version.get(key)).or_else(|| self.file.get(key))
     }
 
-    /// The same; noted if it is not there.
+    /// As [`Layers::get`]; reports a missing key.
     pub fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
         self.get(key).or_else(|| self.file.require(key, expected))
     }
 
-    /// The tables of `[[name]]`: those of the file that the version does not leave out, then its own.
+    /// Returns the tables of `[[name]]`: those of the file that the version does not drop, then the version's.
     pub fn tables(&self, name: &str) -> Vec<Table<'a>> {
-        let key = LISTS.iter().find(|(list, _)| *list == name).map_or("id", |(_, key)| key);
+        let key = EXTENDED_TABLES.iter().find(|(list, _)| *list == name).map_or("id", |(_, key)| key);
         let dropped = |table: &Table<'a>| {
-            let own = table.get(key).and_then(|value| value.inner.as_str().map(str::to_owned));
-            own.is_some_and(|own| self.drops.contains(&own))
+            let id = table.get(key).and_then(|value| value.inner.as_str().map(str::to_owned));
+            id.is_some_and(|id| self.drops.contains(&id))
         };
         let mut found = tables(self.file, name);
         found.retain(|table| !dropped(table));
@@ -71,10 +72,10 @@ impl<'l, 'a> Layers<'l, 'a> {
     }
 }
 
-/// What a table of `[[versions]]` says of itself.
-pub(super) fn version(table: &Table<'_>) -> Option<ContractVersion> {
-    let lists = LISTS.map(|(list, _)| list);
-    table.allow(&[&OWN[..], &REPLACED, &lists].concat());
+/// Parses the keys of a `[[versions]]` table that describe the version itself.
+pub(super) fn parse_version(table: &Table<'_>) -> Option<ContractVersion> {
+    let lists = EXTENDED_TABLES.map(|(list, _)| list);
+    table.allow(&[&VERSION_KEYS[..], &REPLACED_KEYS, &lists].concat());
     let name = table.require("version", "a version number").and_then(|value| non_empty_string(&value));
     let range = table.require("range", "a range of versions").and_then(|value| {
         let range = non_empty_string(&value)?;
@@ -87,8 +88,8 @@ pub(super) fn version(table: &Table<'_>) -> Option<ContractVersion> {
     Some(ContractVersion { version: name?, range: range?, drift })
 }
 
-/// Whether a table of `[[versions]]` changes anything.
-pub(super) fn changes(table: &Table<'_>) -> bool {
+/// Returns whether a `[[versions]]` table changes the contract.
+pub(super) fn changes_contract(table: &Table<'_>) -> bool {
     let mut keys = table.entries.keys().map(|key| key.get_ref().to_string());
-    keys.any(|key| key == "drops" || !OWN.contains(&key.as_str()))
+    keys.any(|key| key == "drops" || !VERSION_KEYS.contains(&key.as_str()))
 }

@@ -1,4 +1,4 @@
-//! Contracts of command-line output: validated, inferred, compared, locked, summarised.
+//! Contracts of command-line output: reads them, and validates output against them.
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 

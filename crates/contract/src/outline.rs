@@ -2,23 +2,23 @@
 
 use serde_json::{Map, Value};
 
-/// References are followed so deep.
-const DEPTH: usize = 12;
+/// Maximum depth at which references are followed.
+const MAX_DEPTH: usize = 12;
 
 /// A line of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineLine {
-    /// How deep it is in the schema, from 0.
+    /// The nesting depth in the schema, from 0.
     pub depth: usize,
     /// A key, `[]` for elements, or a condition.
     pub name: String,
-    /// What the schema says of the value.
+    /// The constraints of the schema on the value.
     pub what: String,
 }
 
-/// The outline of a schema.
+/// Returns the outline of a schema.
 pub fn outline(schema: &Value) -> Vec<OutlineLine> {
-    let mut outline = Outline { root: schema, lines: Vec::new(), open: Vec::new() };
+    let mut outline = Outline { root: schema, lines: Vec::new(), following: Vec::new() };
     outline.node(0, "(root)", schema);
     outline.lines
 }
@@ -27,7 +27,7 @@ struct Outline<'a> {
     root: &'a Value,
     lines: Vec<OutlineLine>,
     /// The references that are being followed.
-    open: Vec<&'a str>,
+    following: Vec<&'a str>,
 }
 
 impl<'a> Outline<'a> {
@@ -37,13 +37,13 @@ impl<'a> Outline<'a> {
             Value::Bool(true) => return self.line(depth, name, "anything".to_owned()),
             _ => return self.line(depth, name, "nothing".to_owned()),
         };
-        let followed = self.open.len();
-        let what = what(members);
+        let outer = self.following.len();
+        let what = constraints(members);
         if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
             let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
             match target {
-                Some(target) if !self.open.contains(&reference) && depth < DEPTH => {
-                    self.open.push(reference);
+                Some(target) if !self.following.contains(&reference) && depth < MAX_DEPTH => {
+                    self.following.push(reference);
                     self.node(depth, name, target);
                 }
                 _ => self.line(depth, name, format!("as {reference}")),
@@ -51,11 +51,11 @@ impl<'a> Outline<'a> {
         } else {
             self.line(depth, name, what);
         }
-        self.inside(depth + 1, members);
-        self.open.truncate(followed);
+        self.children(depth + 1, members);
+        self.following.truncate(outer);
     }
 
-    fn inside(&mut self, depth: usize, members: &'a Map<String, Value>) {
+    fn children(&mut self, depth: usize, members: &'a Map<String, Value>) {
         let required: Vec<&str> = elements(members, "required").filter_map(Value::as_str).collect();
         let properties = members.get("properties").and_then(Value::as_object);
         for (key, value) in properties.into_iter().flatten() {
@@ -63,9 +63,9 @@ impl<'a> Outline<'a> {
             self.node(depth, &format!("{key}{optional}"), value);
         }
         let named = |key: &&str| properties.is_some_and(|properties| properties.contains_key(*key));
-        let bare: Vec<&str> = required.into_iter().filter(|key| !named(key)).collect();
-        if !bare.is_empty() {
-            self.line(depth, "required", bare.join(", "));
+        let undescribed: Vec<&str> = required.into_iter().filter(|key| !named(key)).collect();
+        if !undescribed.is_empty() {
+            self.line(depth, "required", undescribed.join(", "));
         }
         if let Some(items) = members.get("items") {
             self.node(depth, "[]", items);
@@ -73,17 +73,17 @@ impl<'a> Outline<'a> {
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for branch in elements(members, keyword) {
                 match branch.as_object() {
-                    // An alternative of constants is on its parent's line.
+                    // The parent's line lists constant alternatives.
                     Some(branch) if branch.contains_key("const") => {}
                     Some(branch) if keyword == "allOf" && !branch.contains_key("$ref") => {
-                        self.inside(depth, branch)
+                        self.children(depth, branch)
                     }
                     _ => self.node(depth, if keyword == "allOf" { "and" } else { "either" }, branch),
                 }
             }
         }
         if let Some(condition) = members.get("if") {
-            let condition = condition_of(condition);
+            let condition = describe_condition(condition);
             for (keyword, words) in
                 [("then", format!("when {condition}")), ("else", format!("unless {condition}"))]
             {
@@ -99,17 +99,17 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The elements of the array of a keyword.
+/// Returns the elements of a keyword whose value is an array.
 fn elements<'a>(members: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'a Value> {
     members.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What a schema says of a value, in a few words.
-fn what(members: &Map<String, Value>) -> String {
+/// Summarises the constraints of a schema in a few words.
+fn constraints(members: &Map<String, Value>) -> String {
     let mut words = Vec::new();
     let list = |value: &Value| match value {
-        Value::Array(values) => values.iter().map(short).collect::<Vec<_>>().join(" | "),
-        other => short(other),
+        Value::Array(values) => values.iter().map(quoted).collect::<Vec<_>>().join(" | "),
+        other => quoted(other),
     };
     if let Some(value) = members.get("const").or_else(|| members.get("enum")) {
         words.push(list(value));
@@ -117,7 +117,7 @@ fn what(members: &Map<String, Value>) -> String {
         words.push(list(value).replace('"', ""));
     }
     let constants: Vec<String> =
-        elements(members, "oneOf").filter_map(|branch| branch.get("const").map(short)).collect();
+        elements(members, "oneOf").filter_map(|branch| branch.get("const").map(quoted)).collect();
     if !constants.is_empty() {
         words.push(constants.join(" | "));
     }
@@ -135,7 +135,7 @@ fn what(members: &Map<String, Value>) -> String {
         ("not", "not"),
     ] {
         if let Some(value) = members.get(key) {
-            words.push(format!("{sign} {}", value.get("const").map_or_else(|| short(value), short)));
+            words.push(format!("{sign} {}", value.get("const").map_or_else(|| quoted(value), quoted)));
         }
     }
     if members.get("additionalProperties").or_else(|| members.get("unevaluatedProperties"))
@@ -149,20 +149,20 @@ fn what(members: &Map<String, Value>) -> String {
     words.join(" ")
 }
 
-fn short(value: &Value) -> String {
+fn quoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""))
 }
 
-/// The words for an `if`.
-fn condition_of(schema: &Value) -> String {
-    let Some(members) = schema.as_object() else { return short(schema) };
+/// Describes the schema of an `if`.
+fn describe_condition(schema: &Value) -> String {
+    let Some(members) = schema.as_object() else { return quoted(schema) };
     let properties = members.get("properties").and_then(Value::as_object);
     let tests = properties.into_iter().flatten().map(|(key, value)| {
-        let value = value.as_object().map_or_else(String::new, what);
+        let value = value.as_object().map_or_else(String::new, constraints);
         format!("{key} is {value}")
     });
     let required = elements(members, "required").filter_map(Value::as_str);
-    let there = required.filter(|key| properties.is_none_or(|properties| !properties.contains_key(*key)));
-    let all: Vec<String> = tests.chain(there.map(|key| format!("{key} is present"))).collect();
-    if all.is_empty() { short(schema) } else { all.join(" and ") }
+    let present = required.filter(|key| properties.is_none_or(|properties| !properties.contains_key(*key)));
+    let all: Vec<String> = tests.chain(present.map(|key| format!("{key} is present"))).collect();
+    if all.is_empty() { quoted(schema) } else { all.join(" and ") }
 }

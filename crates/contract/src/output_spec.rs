@@ -1,4 +1,4 @@
-//! What one output promises, however that was learnt.
+//! The specification of one output of a target.
 
 use super::contract::Contract;
 use super::spec::{ErrorOutput, Framing, Payload};
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What one output of a target promises: of one probe in one format, or of no probe in particular.
+/// The specification of one output of a target: of one probe in one format, or in general.
 ///
-/// It may come from a schema file, a contract, a lock, a recording, samples or a command; what is not
-/// known is left out, and then nothing is said of it. `contract::diff` compares promises.
+/// It comes from a schema file, a contract, a lock, a recording, samples or a command. A part that is not known is
+/// absent, and is not compared. `contract::diff` compares specifications.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputSpec {
-    /// The probe that gives the output.
+    /// The probe that prints the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// The format that is asked for.
+    /// The selected format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
-    /// How data is put on the stream; none where the output is no data, as in the format `text`.
+    /// The framing of the data; `None` if the output is not data, as in the format `text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
-    /// The JSON Schema of the document, or of each record whose type has none of its own. References that
-    /// begin with `#` point into it, others into `documents`.
+    /// The JSON Schema of the document, or of each record whose type has no schema. References that begin with `#`
+    /// point into this schema, others into `documents`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
     /// Other schema files that the schemas refer to, by their URI.
@@ -33,26 +33,24 @@ pub struct OutputSpec {
     /// The types of records, and their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Events>,
-    /// How a run can end. A probe has one way; a contract has one for each condition.
+    /// The possible exits of a run: one for a probe, one per condition for a contract.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exits: Vec<Exit>,
-    /// Where a failed run says why.
+    /// The error output of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
-    /// The rules of a contract that schemas cannot say: by ID, as they are judged, a line for each part. One with a
-    /// finding promises nothing.
+    /// The rules of a contract that schemas cannot express: by ID, the evaluated form with one line per part. Rules
+    /// with a known finding are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<String, Vec<String>>,
-    /// The keys of objects in the order in which they are written, by the pointer of the object in the
-    /// output; `*` stands for each element of an array.
+    /// The keys of each object in output order, by the pointer to the object; `*` stands for each element of an array.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub key_order: BTreeMap<String, Vec<String>>,
-    /// The values that keys which name a type (`type`, `kind`, …) had below the type of an event: by the
-    /// pointer of the key, `*` for each element and each key of a map.
+    /// The values of keys that name a type (`type`, `kind`, …) below the event type, by the pointer to the key; `*`
+    /// stands for each element and for each key of a map.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<String, Vec<String>>,
-    /// Why nothing more is known than its exit code, if that: its run did not end as it was declared to. A
-    /// lock never holds such an output.
+    /// Why at most the exit code is known: the run did not end as declared. A lock never contains such an output.
     #[serde(skip)]
     pub unknown: Option<String>,
 }
@@ -61,45 +59,45 @@ pub struct OutputSpec {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Events {
-    /// RFC 6901 pointer of a record's type.
+    /// RFC 6901 pointer to the type of a record.
     pub discriminator: String,
-    /// RFC 6901 pointer of what tells apart records of one type; the types are then `TYPE/SUBTYPE` or `TYPE`.
+    /// RFC 6901 pointer to the subtype of a record; the types are then `TYPE/SUBTYPE` or `TYPE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtype: Option<String>,
-    /// There are no other types than these.
+    /// Whether there are no other types.
     #[serde(default)]
     pub closed: bool,
-    /// Each type and the schema of its records; `true` where nothing is known of them.
+    /// The schema of the records of each type; `true` if nothing is known of them.
     pub types: BTreeMap<String, Value>,
-    /// The types that a stream may begin with; none where that is not known.
+    /// The types that a stream may begin with; `None` if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Vec<String>>,
-    /// The types that a stream may end with; none where that is not known.
+    /// The types that a stream may end with; `None` if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Vec<String>>,
-    /// Which types come only after which.
+    /// Constraints on the order of types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<Order>,
 }
 
-/// Two types of records, one of which has to come before the other.
+/// A constraint on the order of two types: a record of one comes before the first record of the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// There is one of these …
+    /// The type that comes first.
     pub before: String,
-    /// … before the first of these.
+    /// The type that requires a record of `before`.
     pub after: String,
 }
 
-/// One way in which a run can end.
+/// A possible exit of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exit {
-    /// The name of the condition, where there are several.
+    /// The name of the condition, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// The exit codes; a run that died of signal n has 128 + n.
+    /// The exit codes; 128 + n for a run that was killed by signal n.
     pub codes: Vec<i32>,
     /// The contents of stdout in this condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,19 +107,19 @@ pub struct Exit {
     pub stderr: Option<ErrorOutput>,
 }
 
-/// Where a failed run says why, and how.
+/// The error output of a failed run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Errors {
     /// The stream that holds the error.
     pub stream: Stream,
-    /// The schema of the error object; none where nothing is known of it.
+    /// The schema of the error object; `None` if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
 }
 
 impl OutputSpec {
-    /// An output of which nothing is known but perhaps the exit code of its run, and why.
+    /// Creates a specification of which at most the exit code is known; `why` is the reason.
     pub fn unknown(probe: &str, format: OutputFormat, code: Option<i32>, why: String) -> Self {
         let exit = |code| Exit { codes: vec![code], ..Exit::default() };
         Self {
@@ -133,20 +131,20 @@ impl OutputSpec {
         }
     }
 
-    /// Whether it was learnt from runs alone.
+    /// Returns whether it was inferred from runs only.
     pub fn is_learnt(&self) -> bool {
         self.probe.is_some() && self.documents.is_empty()
     }
 
-    /// What standard output holds; none where that is not known, or depends on how a run ends.
+    /// Returns the contents of stdout; `None` if they are not known or depend on the exit.
     pub fn stdout(&self) -> Option<Payload> {
-        let shaped = self.schema.is_some() || self.events.is_some();
+        let has_shape = self.schema.is_some() || self.events.is_some();
         match self.exits.as_slice() {
-            [] => (self.framing.is_some() && shaped).then_some(Payload::Whole),
+            [] => (self.framing.is_some() && has_shape).then_some(Payload::Whole),
             [Exit { condition: None, stdout: Some(payload), .. }] => Some(*payload),
-            // A lock that does not say so has a shape where there was data.
+            // A lock without `stdout` has a schema or events if there was data.
             [Exit { condition: None, .. }] if self.is_learnt() => match self.framing {
-                Some(_) if shaped => Some(Payload::Whole),
+                Some(_) if has_shape => Some(Payload::Whole),
                 Some(_) => Some(Payload::Nothing),
                 None => None,
             },
@@ -154,22 +152,22 @@ impl OutputSpec {
         }
     }
 
-    /// What a contract, or a schema that stands for one, promises.
+    /// Returns the specification of a contract, which may be a single schema file.
     pub fn of_contract(contract: &Contract) -> Self {
         let spec = &contract.spec;
-        let home = contract.sources.home();
-        let refer = |reference: &String| {
+        let store = contract.sources.store();
+        let schema_ref = |reference: &String| {
             let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-            json!({ "$ref": format!("{}#{fragment}", home.uri(file)) })
+            json!({ "$ref": format!("{}#{fragment}", store.uri(file)) })
         };
         let summary = contract.summary();
-        let promised = |rule: &crate::RuleSummary| {
-            spec.rules.iter().any(|own| own.id == rule.id && own.finding.is_none())
+        let is_strict = |rule: &crate::RuleSummary| {
+            spec.rules.iter().any(|strict| strict.id == rule.id && strict.finding.is_none())
         };
-        let rules = summary.rules.into_iter().filter(promised).map(|rule| (rule.id, rule.detail)).collect();
+        let rules = summary.rules.into_iter().filter(is_strict).map(|rule| (rule.id, rule.detail)).collect();
         Self {
             framing: Some(spec.framing),
-            schema: spec.schema.as_ref().map(refer),
+            schema: spec.schema.as_ref().map(schema_ref),
             documents: contract
                 .sources
                 .files()
@@ -180,7 +178,11 @@ impl OutputSpec {
                 discriminator: events.discriminator.text.clone(),
                 subtype: events.subtype.as_ref().map(|pointer| pointer.text.clone()),
                 closed: !events.allow_unknown,
-                types: events.schemas.iter().map(|(name, schema)| (name.clone(), refer(schema))).collect(),
+                types: events
+                    .schemas
+                    .iter()
+                    .map(|(name, schema)| (name.clone(), schema_ref(schema)))
+                    .collect(),
                 first: events.first.clone(),
                 last: events.last.clone(),
                 order: Vec::new(),

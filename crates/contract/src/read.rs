@@ -1,9 +1,9 @@
-//! Reads `contract.toml`: all that is wrong with it at once, each on its span.
+//! Reads `contract.toml` and reports all problems at once, each with its span.
 
 use super::finding::Finding;
-use super::layers::{self, LISTS, Layers};
+use super::layers::{self, EXTENDED_TABLES, Layers};
 use super::pointer::Pointer;
-use super::read_rule::{self, MOST, Types, one_or_more, patterns, pointer};
+use super::read_rule::{self, KnownTypes, MAX_BITS, one_or_more, patterns, pointer};
 use super::read_values::{non_empty_string, tables};
 use super::spec::{Condition, ContractProgram, ErrorOutput, EventTypes, Framing, Payload, Spec};
 use super::version::{self, ContractVersion};
@@ -30,42 +30,44 @@ const KEYS: [&str; 14] = [
     "program",
 ];
 
-/// What the text of the file at `path` says for a version, or for its own, and where each schema reference is.
+/// Parses the text of the file at `path` for a version (its main version for `None`); also returns the span of each
+/// schema reference.
 pub(super) fn read(text: &str, path: &Path, version: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
     parse_file(text, path, |file| parse(&file, version))?
 }
 
 fn parse(file: &Table<'_>, wanted: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
     file.allow(&KEYS);
-    let own = parse_layers(&Layers::of_file(file));
-    unique(&tables(file, "versions"), "version", "version");
-    let mut read = vec![];
+    let main = parse_layers(&Layers::of_file(file));
+    check_unique(&tables(file, "versions"), "version", "version");
+    let mut parsed = vec![];
     for table in tables(file, "versions") {
-        let Some(version) = layers::version(&table) else { continue };
-        let changed = layers::changes(&table).then(|| parse_layers(&Layers::of_version(file, &table)));
-        read.push((version, changed));
+        let Some(version) = layers::parse_version(&table) else { continue };
+        let changed =
+            layers::changes_contract(&table).then(|| parse_layers(&Layers::of_version(file, &table)));
+        parsed.push((version, changed));
     }
-    let versions: Vec<ContractVersion> = read.iter().map(|(version, _)| version.clone()).collect();
-    let chosen = match wanted.filter(|wanted| *wanted != own.0.version) {
+    let versions: Vec<ContractVersion> = parsed.iter().map(|(version, _)| version.clone()).collect();
+    let chosen = match wanted.filter(|wanted| *wanted != main.0.version) {
         Some(wanted) => {
             let chosen =
-                chosen(&versions, wanted).ok_or_else(|| unknown_version(&own.0, &versions, wanted))?;
-            read.into_iter().find(|(version, _)| *version == *chosen)
+                choose(&versions, wanted).ok_or_else(|| unknown_version(&main.0, &versions, wanted))?;
+            parsed.into_iter().find(|(version, _)| *version == *chosen)
         }
         None => None,
     };
     let (spec, references) = match chosen {
         Some((version, Some((spec, references)))) => {
-            let name = format!("{}@{}", own.0.name, version.version);
+            let name = format!("{}@{}", main.0.name, version.version);
             (Spec { name, version: version.version, ..spec }, references)
         }
-        _ => own,
+        _ => main,
     };
     Ok((Spec { versions, ..spec }, references))
 }
 
-/// The version of this name, or that is for this version of the program.
-fn chosen<'v>(versions: &'v [ContractVersion], wanted: &str) -> Option<&'v ContractVersion> {
+/// Returns the version of this name, or the one whose range includes this version of the program.
+fn choose<'v>(versions: &'v [ContractVersion], wanted: &str) -> Option<&'v ContractVersion> {
     let named = versions.iter().find(|version| version.version == wanted);
     let fitting = || version::choose(versions, &version::find_version(wanted)?).filter(|choice| choice.fits);
     named.or_else(|| fitting().map(|choice| choice.version))
@@ -101,20 +103,23 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     if schema.is_none() && file.get("schema").is_none() && file.get("events").is_none() {
         file.file.require("schema", "the file of the schema, or [events] with a schema for each type");
     }
-    let types = Types::new(framing, events.as_ref());
+    let types = KnownTypes::new(framing, events.as_ref());
     let rules = file.tables("rule").iter().filter_map(|table| read_rule::read(table, &types)).collect();
     let conditions: Vec<_> = file
         .tables("condition")
         .iter()
         .filter_map(|table| condition(table, &types, &mut references))
         .collect();
-    if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>() > MOST
+    if conditions.iter().map(|condition| condition.some.len() + condition.none.len()).sum::<usize>()
+        > MAX_BITS
         && let Some(value) = file.get("condition")
     {
-        value.fault::<()>(&format!("the conditions have more than {MOST} patterns; the maximum is {MOST}"));
+        value.fault::<()>(&format!(
+            "the conditions have more than {MAX_BITS} patterns; the maximum is {MAX_BITS}"
+        ));
     }
-    for (list, key) in LISTS {
-        unique(&file.tables(list), list, key);
+    for (list, key) in EXTENDED_TABLES {
+        check_unique(&file.tables(list), list, key);
     }
     let text = |key: &str| {
         let value = file.require(key, "a non-empty string");
@@ -143,26 +148,26 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     };
     for table in ["rule", "condition"].iter().flat_map(|list| file.tables(list)) {
         if let Some(value) = table.get("finding") {
-            known_finding(&value, &spec.findings);
+            check_finding(&value, &spec.findings);
         }
     }
     (spec, references)
 }
 
-/// Notes the second and later tables of a name.
-fn unique(tables: &[Table<'_>], name: &str, key: &str) {
-    let mut met = Vec::new();
+/// Reports tables with the name of an earlier table.
+fn check_unique(tables: &[Table<'_>], name: &str, key: &str) {
+    let mut seen = Vec::new();
     for table in tables {
         let Some(value) = table.get(key) else { continue };
         let Some(text) = value.inner.as_str() else { continue };
-        if met.contains(&text) {
+        if seen.contains(&text) {
             value.fault::<()>(&format!("duplicate {name} `{text}`; each {key} must be unique"));
         }
-        met.push(text);
+        seen.push(text);
     }
 }
 
-/// A reference to a schema: a file of the folder, or a bundled contract's, and a pointer in it.
+/// Reads a reference to a schema: a file of the folder or of a bundled contract, with an optional pointer into it.
 fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<String> {
     let text = non_empty_string(value)?;
     references.insert(text.clone(), value.span.clone());
@@ -186,9 +191,9 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
         .collect();
     types.sort();
     let schemas: Vec<_> = types.into_iter().map(|(_, name, reference)| (name, reference)).collect();
-    let known = Types::of(schemas.iter().map(|(name, _)| name.clone()).collect());
+    let known = KnownTypes::from_names(schemas.iter().map(|(name, _)| name.clone()).collect());
     let (discriminator, subtype) = parts?;
-    let bounds = |key: &str| table.get(key).and_then(|value| known.all(&value));
+    let bounds = |key: &str| table.get(key).and_then(|value| known.read(&value));
     Some(EventTypes {
         discriminator,
         subtype,
@@ -202,7 +207,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
     })
 }
 
-/// The pointer of an event's type, alone or with that of its subtype.
+/// Reads the pointer to the event type, and optionally the pointer to its subtype.
 fn discriminator(value: &Value<'_>) -> Option<(Pointer, Option<Pointer>)> {
     const EXPECTED: &str = "one or two JSON pointers, such as [\"/type\", \"/subtype\"]";
     let pointers = all(one_or_more(value, EXPECTED)?.iter().map(pointer))?;
@@ -213,7 +218,11 @@ fn discriminator(value: &Value<'_>) -> Option<(Pointer, Option<Pointer>)> {
     }
 }
 
-fn condition(table: &Table<'_>, types: &Types, references: &mut HashMap<String, Span>) -> Option<Condition> {
+fn condition(
+    table: &Table<'_>,
+    types: &KnownTypes,
+    references: &mut HashMap<String, Span>,
+) -> Option<Condition> {
     table.allow(&[
         "name",
         "what",
@@ -232,10 +241,11 @@ fn condition(table: &Table<'_>, types: &Types, references: &mut HashMap<String, 
         let names = [Payload::Whole, Payload::Part, Payload::Nothing, Payload::Any];
         value.choice(&names.map(|payload| (payload.name(), payload)))
     });
-    let read = |key: &str| table.get(key).and_then(|value| patterns(&value, types)).unwrap_or_default();
+    let read_patterns =
+        |key: &str| table.get(key).and_then(|value| patterns(&value, types)).unwrap_or_default();
     let name = table.require("name", "a word").and_then(|value| non_empty_string(&value));
     let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
-    let (some, none) = (read("some"), read("none"));
+    let (some, none) = (read_patterns("some"), read_patterns("none"));
     if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
         value.fault::<()>("`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"");
     }
@@ -280,8 +290,8 @@ fn finding(table: &Table<'_>) -> Option<Finding> {
     Some(Finding { id, what: what?, reference })
 }
 
-/// Notes the finding of a rule or condition that the contract does not have.
-fn known_finding(value: &Value<'_>, findings: &[Finding]) {
+/// Reports the `finding` of a rule or condition that the contract does not define.
+fn check_finding(value: &Value<'_>, findings: &[Finding]) {
     let Some(id) = value.inner.as_str() else { return };
     let ids = || findings.iter().filter_map(|finding| finding.id.as_deref());
     if !ids().any(|known| known == id) {

@@ -1,40 +1,42 @@
-//! Reads a `[[rule]]` and what rules are made of.
+//! Reads a `[[rule]]` and its parts.
 
 use super::pointer::Pointer;
 use super::read_values::non_empty_string;
 use super::rule::{
-    Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Test, Total, TotalKind, Transition,
+    Pattern, PatternValue, Relation, Rule, RuleKind, StateMachine, Term, Total, TotalKind, Transition,
+    ValueTest,
 };
 use super::spec::{EventTypes, Framing};
 use crate::spanned_toml::{Table, Value, all, suggestion};
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
-/// States and steps of a life, and patterns of all conditions, are bits of a number.
-pub(super) const MOST: usize = 64;
+/// Maximum number of states and of transitions of a state machine, and of patterns in all conditions: they are bits of
+/// a `u64`.
+pub(super) const MAX_BITS: usize = 64;
 
-/// A rule is of the kind whose key it has.
+/// The keys of which a rule has exactly one; it determines the kind of the rule.
 const KINDS: [&str; 6] = ["uses", "steps", "compare", "same", "same_keys", "one_of"];
 
-/// The types of events that a contract has; none in a contract of documents.
-pub(super) struct Types(Option<Vec<String>>);
+/// The event types of a contract; `None` in a contract of documents.
+pub(super) struct KnownTypes(Option<Vec<String>>);
 
-impl Types {
+impl KnownTypes {
     pub fn new(framing: Framing, events: Option<&EventTypes>) -> Self {
         let names = |events: &EventTypes| events.schemas.iter().map(|(name, _)| name.clone()).collect();
         Self(framing.has_events().then(|| events.map(names).unwrap_or_default()))
     }
 
-    pub fn of(names: Vec<String>) -> Self {
+    pub fn from_names(names: Vec<String>) -> Self {
         Self(Some(names))
     }
 
-    /// One type or an array of them, all known.
-    pub fn all(&self, value: &Value<'_>) -> Option<Vec<String>> {
+    /// Reads one known type, or an array of them.
+    pub fn read(&self, value: &Value<'_>) -> Option<Vec<String>> {
         let Some(known) = &self.0 else {
             return value.fault("a document has no events; use `when` instead");
         };
-        let read = one_or_more(value, "event types")?.into_iter().map(|element| {
+        let names = one_or_more(value, "event types")?.into_iter().map(|element| {
             let name = element.string("an event type (a string)")?.text;
             if known.contains(&name) {
                 return Some(name);
@@ -42,35 +44,35 @@ impl Types {
             let near = suggestion(&name, known.iter().map(String::as_str));
             element.fault(&format!("unknown event type `{name}`: it is not in [events.schemas]; {near}"))
         });
-        all(read)
+        all(names)
     }
 }
 
-pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
+pub(super) fn read(table: &Table<'_>, types: &KnownTypes) -> Option<Rule> {
     let id = table.require("id", "a word").and_then(|value| non_empty_string(&value));
     let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
     let filter = pattern(table, types);
     let mut kinds = KINDS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
-    let (Some((key, value)), extra) = (kinds.next(), kinds.next()) else {
+    let (Some((key, value)), second) = (kinds.next(), kinds.next()) else {
         let all = KINDS.map(|key| format!("`{key}`")).join(", ");
         table.faults.add(&table.span, format!("[[rule]] has no requirement; expected one of {all}"));
         return None;
     };
-    if let Some((other, second)) = extra {
-        second.fault::<()>(&format!("[[rule]] has `{key}` and `{other}`; expected one of the two"));
+    if let Some((other, value)) = second {
+        value.fault::<()>(&format!("[[rule]] has `{key}` and `{other}`; expected one of the two"));
     }
-    let more: &[&str] = match key {
+    let kind_keys: &[&str] = match key {
         "uses" => &["defines"],
         "steps" => &["key", "start", "end"],
         "one_of" => &["at"],
         _ => &[],
     };
-    table.allow(&[&["id", "what", "on", "when", "finding", key], more].concat());
+    table.allow(&[&["id", "what", "on", "when", "finding", key], kind_keys].concat());
     let kind = match key {
-        "uses" => refer(table, &value, types),
-        "steps" => life(table, &value, types).map(RuleKind::StateMachine),
+        "uses" => references(table, &value, types),
+        "steps" => state_machine(table, &value, types).map(RuleKind::StateMachine),
         "compare" => compare(&value, types),
-        "same" => all(one_or_more(&value, "JSON pointers")?.iter().map(pointers_to_any)).map(RuleKind::Same),
+        "same" => all(one_or_more(&value, "JSON pointers")?.iter().map(wildcard_pointer)).map(RuleKind::Same),
         "same_keys" => pointer(&value).map(RuleKind::SameKeys),
         _ => one_of(table, &value),
     };
@@ -79,29 +81,29 @@ pub(super) fn read(table: &Table<'_>, types: &Types) -> Option<Rule> {
 }
 
 fn one_of(table: &Table<'_>, values: &Value<'_>) -> Option<RuleKind> {
-    let at = table.require("at", "the JSON pointer of the value").and_then(|value| pointers_to_any(&value));
+    let at = table.require("at", "the JSON pointer of the value").and_then(|value| wildcard_pointer(&value));
     let values = scalars(values);
     Some(RuleKind::OneOf { at: at?, values: values? })
 }
 
-fn refer(table: &Table<'_>, uses: &Value<'_>, types: &Types) -> Option<RuleKind> {
+fn references(table: &Table<'_>, uses: &Value<'_>, types: &KnownTypes) -> Option<RuleKind> {
     let defines = table.require("defines", "the places that define the values");
-    let defines = defines.and_then(|value| places(&value, types));
-    Some(RuleKind::Refer { uses: places(uses, types)?, defines: defines? })
+    let defines = defines.and_then(|value| pattern_values(&value, types));
+    Some(RuleKind::Refer { uses: pattern_values(uses, types)?, defines: defines? })
 }
 
-/// `[{ on = …, when = …, at = "/pointer" }]`
-fn places(value: &Value<'_>, types: &Types) -> Option<Vec<PatternValue>> {
-    let read = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
+/// Reads `[{ on = …, when = …, at = "/pointer" }]`.
+fn pattern_values(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<PatternValue>> {
+    let values = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
         let table = element.table("the place", "a table: { on = …, at = \"/pointer\" }")?;
         table.allow(&["on", "when", "at"]);
-        let at = table.require("at", "a pointer").and_then(|value| pointers_to_any(&value));
+        let at = table.require("at", "a pointer").and_then(|value| wildcard_pointer(&value));
         Some(PatternValue { pattern: pattern(&table, types), at: at? })
     });
-    all(read)
+    all(values)
 }
 
-fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMachine> {
+fn state_machine(table: &Table<'_>, steps: &Value<'_>, types: &KnownTypes) -> Option<StateMachine> {
     let start = table.require("start", "the initial state");
     let start = start.and_then(|value| non_empty_string(&value))?;
     let key = table
@@ -109,11 +111,12 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMach
         .map_or(Some(Vec::new()), |value| all(one_or_more(&value, "JSON pointers")?.iter().map(pointers)));
     let mut states = vec![start];
     let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
-    let read: Vec<_> = elements.iter().map(|element| step(element, &mut states, types)).collect();
-    if states.len() > MOST || elements.len() > MOST {
-        return steps.fault(&format!("more than {MOST} steps or states; the maximum is {MOST}"));
+    let transitions: Vec<_> =
+        elements.iter().map(|element| transition(element, &mut states, types)).collect();
+    if states.len() > MAX_BITS || elements.len() > MAX_BITS {
+        return steps.fault(&format!("more than {MAX_BITS} steps or states; the maximum is {MAX_BITS}"));
     }
-    let steps: Vec<Transition> = read.into_iter().collect::<Option<Vec<_>>>()?;
+    let transitions: Vec<Transition> = transitions.into_iter().collect::<Option<Vec<_>>>()?;
     let end = table.get("end").map(|value| {
         let names = one_or_more(&value, "state names")?.into_iter().map(|element| {
             let name = element.string("a state name")?.text;
@@ -124,18 +127,18 @@ fn life(table: &Table<'_>, steps: &Value<'_>, types: &Types) -> Option<StateMach
         });
         all(names)
     });
-    let reached = |index: usize| index == 0 || steps.iter().any(|step| step.to == index);
-    if let Some(lost) = (0..states.len()).find(|index| !reached(*index)) {
-        let state = &states[lost];
+    let is_reachable = |index: usize| index == 0 || transitions.iter().any(|next| next.to == index);
+    if let Some(unreachable) = (0..states.len()).find(|index| !is_reachable(*index)) {
+        let state = &states[unreachable];
         table.faults.add(
             &table.span,
             format!("no step leads to state `{state}`; add one, or use a state that can be reached"),
         );
     }
-    Some(StateMachine { key: key?, states, steps, end: end.map_or(Some(None), |end| end.map(Some))? })
+    Some(StateMachine { key: key?, states, transitions, end: end.map_or(Some(None), |end| end.map(Some))? })
 }
 
-fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<Transition> {
+fn transition(element: &Value<'_>, states: &mut Vec<String>, types: &KnownTypes) -> Option<Transition> {
     let table = element.table("the step", "a table: { from = …, on = …, to = … }")?;
     table.allow(&["from", "on", "when", "new", "to"]);
     let mut state = |value: &Value<'_>| {
@@ -151,12 +154,12 @@ fn step(element: &Value<'_>, states: &mut Vec<String>, types: &Types) -> Option<
         from |= 1_u64.checked_shl(u32::try_from(state(&value)?).ok()?).unwrap_or(0);
     }
     let to = state(&table.require("to", "the state after the step")?)?;
-    let new = table.get("new").map_or(Some(None), |value| pointer(&value).map(Some))?;
-    Some(Transition { from, pattern: pattern(&table, types), new, to })
+    let unseen = table.get("new").map_or(Some(None), |value| pointer(&value).map(Some))?;
+    Some(Transition { from, pattern: pattern(&table, types), unseen, to })
 }
 
-/// `["/a", "<=", "/b"]`
-fn compare(value: &Value<'_>, types: &Types) -> Option<RuleKind> {
+/// Reads `["/a", "<=", "/b"]`.
+fn compare(value: &Value<'_>, types: &KnownTypes) -> Option<RuleKind> {
     const EXPECTED: &str = "two terms with a relation between them, such as [\"/start\", \"<=\", \"/end\"]";
     let elements = value.elements(EXPECTED)?;
     let [left, relation, right] = elements.as_slice() else {
@@ -167,8 +170,8 @@ fn compare(value: &Value<'_>, types: &Types) -> Option<RuleKind> {
     Some(RuleKind::Compare { left: left?, relation: relation?, right: right? })
 }
 
-/// A term; one that comes of all events so far stands alone.
-fn term(value: &Value<'_>, types: &Types) -> Option<Term> {
+/// Reads a term. A total cannot be part of another term.
+fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
     if value.inner.is_str() {
         return pointer(value).map(Term::At);
     }
@@ -179,14 +182,14 @@ fn term(value: &Value<'_>, types: &Types) -> Option<Term> {
         table.allow(&[key, "on", "when"]);
         let value = table.get(key)?;
         let kind = match key {
-            "sum" => TotalKind::Sum(pointers_to_any(&value)?),
+            "sum" => TotalKind::Sum(wildcard_pointer(&value)?),
             _ => TotalKind::Last(pointer(&value)?),
         };
         return Some(Term::Total(Total { kind, pattern: pattern(&table, types) }));
     }
     if let Some(on) = table.get("events") {
         table.allow(&["events", "when"]);
-        let pattern = Pattern { on: Some(types.all(&on)?), when: tests(&table) };
+        let pattern = Pattern { on: Some(types.read(&on)?), when: value_tests(&table) };
         return Some(Term::Total(Total { kind: TotalKind::Events, pattern }));
     }
     for (key, what, make) in
@@ -203,54 +206,54 @@ fn term(value: &Value<'_>, types: &Types) -> Option<Term> {
         return Some(make(Box::new(left), Box::new(right)));
     }
     table.allow(&["count", "when"]);
-    let of = pointer(&table.require("count", "the JSON pointer of an array")?)?;
-    Some(Term::Count { of, when: tests(&table) })
+    let array = pointer(&table.require("count", "the JSON pointer of an array")?)?;
+    Some(Term::Count { array, when: value_tests(&table) })
 }
 
-/// `on` and `when` of a table.
-pub(super) fn pattern(table: &Table<'_>, types: &Types) -> Pattern {
-    Pattern { on: table.get("on").and_then(|value| types.all(&value)), when: tests(table) }
+/// Reads `on` and `when` of a table.
+pub(super) fn pattern(table: &Table<'_>, types: &KnownTypes) -> Pattern {
+    Pattern { on: table.get("on").and_then(|value| types.read(&value)), when: value_tests(table) }
 }
 
-pub(super) fn patterns(value: &Value<'_>, types: &Types) -> Option<Vec<Pattern>> {
+pub(super) fn patterns(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<Pattern>> {
     let elements = one_or_more(value, "patterns: { on = …, when = … }")?;
-    all(elements.iter().map(|element| pattern_of(element, types)))
+    all(elements.iter().map(|element| inline_pattern(element, types)))
 }
 
-/// One pattern: `{ on = …, when = … }`.
-fn pattern_of(value: &Value<'_>, types: &Types) -> Option<Pattern> {
+/// Reads `{ on = …, when = … }`.
+fn inline_pattern(value: &Value<'_>, types: &KnownTypes) -> Option<Pattern> {
     let table = value.table("the pattern", "a table: { on = …, when = … }")?;
     table.allow(&["on", "when"]);
     Some(pattern(&table, types))
 }
 
-/// `when = { "/pointer" = value }`; a value is a scalar, several of them, or `{ present = true }`.
-fn tests(table: &Table<'_>) -> Vec<(Pointer, Test)> {
+/// Reads `when = { "/pointer" = value }`; a value is a scalar, an array of scalars, or `{ present = true }`.
+fn value_tests(table: &Table<'_>) -> Vec<(Pointer, ValueTest)> {
     let expected = "a table that maps JSON pointers to values, such as { \"/ok\" = true }";
     let Some(when) = table.get("when").and_then(|value| value.table("`when`", expected)) else {
         return Vec::new();
     };
     let keys = when.entries.keys().filter_map(|key| {
         let text: &str = key.get_ref();
-        let pointer = parsed(text).map_err(|fault| when.faults.add(&key.span(), fault)).ok()?;
-        Some((pointer, test(&when.get(text)?)?))
+        let pointer = parse_pointer(text).map_err(|fault| when.faults.add(&key.span(), fault)).ok()?;
+        Some((pointer, value_test(&when.get(text)?)?))
     });
     keys.collect()
 }
 
-fn test(value: &Value<'_>) -> Option<Test> {
+fn value_test(value: &Value<'_>) -> Option<ValueTest> {
     if value.inner.is_table() {
         let table = value.table("the test", "a table")?;
         table.allow(&["present"]);
-        return table.require("present", "`true` or `false`")?.boolean().map(Test::Present);
+        return table.require("present", "`true` or `false`")?.boolean().map(ValueTest::Present);
     }
-    scalars(value).map(Test::OneOf)
+    scalars(value).map(ValueTest::OneOf)
 }
 
-/// A scalar or an array of them.
+/// Reads a scalar or an array of scalars.
 fn scalars(value: &Value<'_>) -> Option<Vec<Json>> {
     let elements = one_or_more(value, "values")?;
-    let read = elements.iter().map(|element| match element.inner {
+    let values = elements.iter().map(|element| match element.inner {
         DeValue::String(text) => Some(Json::from(&**text)),
         DeValue::Boolean(value) => Some(Json::from(*value)),
         DeValue::Integer(integer) => {
@@ -258,37 +261,38 @@ fn scalars(value: &Value<'_>) -> Option<Vec<Json>> {
         }
         _ => element.wrong("a string, an integer, `true` or `false`"),
     });
-    all(read)
+    all(values)
 }
 
-/// A pointer that names one value.
+/// Reads a pointer without `*`.
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
-    let pointer = pointers_to_any(value)?;
+    let pointer = wildcard_pointer(value)?;
     if !pointer.is_single() {
-        let words =
+        let message =
             "refers to several values, and one is expected here; use `*` in `when`, `at`, `same` and `sum`";
-        return value.fault(&format!("{:?} {words}", pointer.text));
+        return value.fault(&format!("{:?} {message}", pointer.text));
     }
     Some(pointer)
 }
 
-/// A pointer that may name several values, by `*`.
-fn pointers_to_any(value: &Value<'_>) -> Option<Pointer> {
+/// Reads a pointer that may contain `*`.
+fn wildcard_pointer(value: &Value<'_>) -> Option<Pointer> {
     let text = value.string("a JSON pointer, such as \"/ok\"")?.text;
-    parsed(&text).or_else(|fault| value.fault(&fault).ok_or(())).ok()
+    parse_pointer(&text).or_else(|fault| value.fault(&fault).ok_or(())).ok()
 }
 
-/// The pointer that a text is, or what is wrong with it.
-fn parsed(text: &str) -> Result<Pointer, String> {
-    let words = "is not a JSON pointer; expected one such as \"/ok\" (\"\" is the complete document)";
-    Pointer::parse(text).ok_or_else(|| format!("{text:?} {words}"))
+/// Parses a pointer; the error is a message.
+fn parse_pointer(text: &str) -> Result<Pointer, String> {
+    let message = "is not a JSON pointer; expected one such as \"/ok\" (\"\" is the complete document)";
+    Pointer::parse(text).ok_or_else(|| format!("{text:?} {message}"))
 }
 
+/// Reads one or more pointers without `*`.
 fn pointers(value: &Value<'_>) -> Option<Vec<Pointer>> {
     all(one_or_more(value, "JSON pointers")?.iter().map(pointer))
 }
 
-/// The elements of an array that is not empty; anything else stands for an array of itself.
+/// Returns the elements of a non-empty array; any other value counts as an array of one element.
 pub(super) fn one_or_more<'a>(value: &Value<'a>, what: &str) -> Option<Vec<Value<'a>>> {
     if !value.inner.is_array() {
         return Some(vec![value.clone()]);

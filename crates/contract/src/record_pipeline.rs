@@ -1,27 +1,27 @@
-//! Judges records in their order: what each breaks by itself, then what it breaks after those before it.
+//! Judges records in order: reports the violations by each record, and judges the rules between records.
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
 use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset_of};
-use super::rule_index::place;
+use super::rule_index::nth_scalar;
 use super::stream_state::{RunEvent, StreamOutcome, StreamState};
-use super::violation::{Counts, Found, Room, Violation};
+use super::violation::{Counts, LimitedViolations, Room, Violation};
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
 
-/// Where the records that are judged come from.
+/// The source of the records that are judged, for messages and places.
 pub(super) trait RecordSource {
-    /// The value of a record.
+    /// Returns the value of a record.
     fn value(&mut self, record: &ValidatedRecord) -> &Tape;
-    /// The place of an offset in a record; none when it lies too far back.
+    /// Returns the place of an offset in a record; `None` if it lies too far back.
     fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position>;
 }
 
-/// The record that was read last.
+/// The last record that was read.
 pub(super) struct LastRecord<'a> {
     pub value: &'a Tape,
-    /// What was read last; none for values that were not read.
+    /// The last bytes that were read; `None` for values in memory.
     pub read: Option<&'a RefCell<LocationBuffer>>,
 }
 
@@ -35,16 +35,16 @@ impl RecordSource for LastRecord<'_> {
     }
 }
 
-/// How records are judged.
+/// Settings of a [`RecordPipeline`].
 #[derive(Clone, Copy)]
-pub(super) struct Judging<'e> {
-    /// Each record is a run of its own, which ends so.
+pub(super) struct JudgeOptions<'e> {
+    /// The exit of each record, if each record is a separate run.
     pub each_exits: Option<RunExit<'e>>,
-    /// Violations have the number and the line of their record.
+    /// Whether violations have the number and the line of their record.
     pub numbered: bool,
 }
 
-/// Judges one record after another.
+/// Judges a sequence of records.
 #[derive(Debug)]
 pub(super) struct RecordPipeline<'c> {
     pub contract: &'c Contract,
@@ -52,25 +52,24 @@ pub(super) struct RecordPipeline<'c> {
 }
 
 impl<'c> RecordPipeline<'c> {
-    /// One that has seen nothing yet.
     pub fn new(contract: &'c Contract) -> Self {
         Self { contract, state: StreamState::new(&contract.spec) }
     }
 
-    /// Judges these records, which are then forgotten. Describes violations as long as there is room for them, and
-    /// gives how many more there are.
+    /// Judges these records and clears them. Reports violations as long as there is room, and returns the number of
+    /// the others.
     pub fn judge(
         &mut self,
         records: &mut ValidatedRecords,
         source: &mut impl RecordSource,
-        judging: &Judging<'_>,
+        options: &JudgeOptions<'_>,
         room: &mut Room,
         found: &mut Vec<Violation>,
     ) -> Counts {
         let spec = &self.contract.spec;
-        let mut own = records.violations.drain(..).peekable();
+        let mut by_record = records.violations.drain(..).peekable();
         let (mut more, mut inputs) = (std::mem::take(&mut records.more), 0);
-        let mut broken = Found { room: *room, ..Found::default() };
+        let mut broken = LimitedViolations { room: *room, ..LimitedViolations::default() };
         for (index, record) in records.list.iter().enumerate() {
             let event = RunEvent {
                 class: record.class,
@@ -79,45 +78,46 @@ impl<'c> RecordPipeline<'c> {
                 line: record.line,
             };
             inputs = record.inputs_end;
-            self.state.step(spec, event, &mut broken, &mut |at, nth| {
-                source.value(record).root().and_then(|root| place(at, nth, root))
+            self.state.push(spec, event, &mut broken, &mut |pointer, nth| {
+                source.value(record).root().and_then(|root| nth_scalar(pointer, nth, root))
             });
             let event = self.state.events;
-            let breaks_nothing =
-                broken.violations.is_empty() && own.peek().is_none_or(|own| own.record != index);
-            if breaks_nothing && judging.each_exits.is_none() {
+            let is_valid =
+                broken.violations.is_empty() && by_record.peek().is_none_or(|next| next.record != index);
+            if is_valid && options.each_exits.is_none() {
                 continue;
             }
             let mut add = |violation: Violation, offset: Option<u64>| {
                 let offset = offset.or_else(|| offset_of(source.value(record), &violation.pointer));
-                let at = offset.and_then(|offset| source.locate(record, offset));
-                let violation = if judging.numbered { violation.at(event, record.line) } else { violation };
-                found.push(violation.located(at));
+                let place = offset.and_then(|offset| source.locate(record, offset));
+                let violation =
+                    if options.numbered { violation.in_record(event, record.line) } else { violation };
+                found.push(violation.located(place));
             };
-            while let Some(own) = own.next_if(|own| own.record == index) {
-                match broken.room.take(own.violation.tally()) {
-                    true => add(own.violation, own.offset),
-                    false => more.add(own.violation.tally(), 1),
+            while let Some(next) = by_record.next_if(|next| next.record == index) {
+                match broken.room.take(next.violation.category()) {
+                    true => add(next.violation, next.offset),
+                    false => more.add(next.violation.category(), 1),
                 }
             }
             broken.violations.drain(..).for_each(|violation| add(violation, None));
-            let ends = judging.each_exits.iter().map(|exit| self.state.finish(self.contract, exit));
+            let ends = options.each_exits.iter().map(|exit| self.state.finish(self.contract, exit));
             for violation in ends.flat_map(|outcome| outcome.violations.into_iter().chain(outcome.known)) {
-                match broken.room.take(violation.tally()) {
+                match broken.room.take(violation.category()) {
                     true => add(violation, None),
-                    false => more.add(violation.tally(), 1),
+                    false => more.add(violation.category(), 1),
                 }
             }
         }
         *room = broken.room;
         more += broken.more;
-        drop(own);
+        drop(by_record);
         records.list.clear();
         records.extracts.clear();
         more
     }
 
-    /// Judges the end of a run; what comes then is a new run.
+    /// Judges the end of a run; the next record begins a new run.
     pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         self.state.finish(self.contract, exit)
     }

@@ -1,77 +1,75 @@
-//! Validates records by themselves: by their schema, and by the rules on their own values.
+//! Validates single records: by their schema, and by the rules on their own values.
 
 use super::contract::Contract;
 use super::pointer::Pointer;
 use super::rule_index::{Extracts, RecordClass};
-use super::violation::{Against, Counts, Found, Room, Violation};
+use super::violation::{Against, Counts, LimitedViolations, Room, Violation};
 use strict_json::{Event, Sink, Tape};
 
-/// Records that were validated by themselves, in their order.
+/// Records that were validated individually, in input order.
 #[derive(Debug, Default)]
 pub(super) struct ValidatedRecords {
     pub list: Vec<ValidatedRecord>,
-    /// What the rules between records need.
+    /// Inputs of the rules between records.
     pub extracts: Extracts,
-    /// What the records break by themselves.
-    pub violations: Vec<OwnViolation>,
-    /// How much more they break by themselves than is described.
+    /// Violations by single records.
+    pub violations: Vec<RecordViolation>,
+    /// Violations beyond the reporting limit.
     pub more: Counts,
-    /// Records of which something could not be judged.
+    /// Number of records that could not be judged completely.
     pub unjudged: u64,
 }
 
-/// A record that was validated by itself.
+/// A record that was validated individually.
 #[derive(Debug)]
 pub(super) struct ValidatedRecord {
     pub class: RecordClass,
-    /// The end of its inputs of rules; they begin where those of the record before end.
+    /// End of its rule inputs; they begin where those of the previous record end.
     pub inputs_end: usize,
-    /// The line that it begins in.
+    /// The line where it begins.
     pub line: u64,
-    /// Where it begins and ends in what was read.
+    /// Start and `end`: byte offsets in the bytes that were read.
     pub start: u64,
     pub end: u64,
 }
 
-/// What a record breaks by itself.
+/// A violation by a single record.
 #[derive(Debug)]
-pub(super) struct OwnViolation {
-    /// The index of the record.
+pub(super) struct RecordViolation {
+    /// Index of the record.
     pub record: usize,
-    /// Where the value begins.
+    /// Byte offset of the value.
     pub offset: Option<u64>,
     pub violation: Violation,
 }
 
-/// Validates one record after another as they are read.
+/// A sink that validates each record as it is read.
 #[derive(Debug)]
 pub(super) struct RecordValidator<'c> {
     contract: &'c Contract,
-    /// The value of the record that was read last.
+    /// The value of the last record.
     pub value: Tape,
     pub records: ValidatedRecords,
-    /// So many more violations are described; the others are counted.
     pub room: Room,
-    /// Lines before what is read.
+    /// Number of lines before the bytes that are read.
     pub lines_before: u64,
     line: u64,
     start: u64,
 }
 
 impl<'c> RecordValidator<'c> {
-    /// One that is in line 1.
     pub fn new(contract: &'c Contract, room: Room) -> Self {
         let (value, records) = (Tape::default(), ValidatedRecords::default());
         Self { contract, value, records, room, lines_before: 0, line: 1, start: 0 }
     }
 
-    /// Validates the value, which ends at this offset.
+    /// Validates the value, which ends at byte offset `end`.
     pub fn validate(&mut self, end: u64) {
         let Some(root) = self.value.root() else { return };
         let (contract, records) = (self.contract, &mut self.records);
-        let mut of_rules = Found { room: self.room, ..Found::default() };
-        let class = contract.index.extract(&contract.spec, root, &mut records.extracts, &mut of_rules);
-        records.more += of_rules.more;
+        let mut broken_rules = LimitedViolations { room: self.room, ..LimitedViolations::default() };
+        let class = contract.index.extract(&contract.spec, root, &mut records.extracts, &mut broken_rules);
+        records.more += broken_rules.more;
         let mut violations = Vec::new();
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
@@ -81,19 +79,19 @@ impl<'c> RecordValidator<'c> {
             records.more.add(Against::Schema, more);
         }
         let record = records.list.len();
-        for violation in violations.into_iter().chain(of_rules.violations) {
-            if self.room.take(violation.tally()) {
+        for violation in violations.into_iter().chain(broken_rules.violations) {
+            if self.room.take(violation.category()) {
                 let offset = offset_of(&self.value, &violation.pointer);
-                records.violations.push(OwnViolation { record, offset, violation });
+                records.violations.push(RecordViolation { record, offset, violation });
             } else {
-                records.more.add(violation.tally(), 1);
+                records.more.add(violation.category(), 1);
             }
         }
         let (inputs_end, line, start) = (records.extracts.inputs.len(), self.line, self.start);
         records.list.push(ValidatedRecord { class, inputs_end, line, start, end });
     }
 
-    /// Validates a value that is in memory.
+    /// Validates a value in memory.
     pub fn validate_value(&mut self, line: u64, value: &serde_json::Value) {
         self.line = line;
         self.value.fill(value);
@@ -125,7 +123,7 @@ impl Sink for RecordValidator<'_> {
     }
 }
 
-/// Where the value of a pointer begins in the input.
+/// Returns the byte offset of the value at a pointer, or of the root if there is none.
 pub(super) fn offset_of(value: &Tape, pointer: &str) -> Option<u64> {
     let root = value.root()?;
     Some(Pointer::literal(pointer)?.of(root).unwrap_or(root).offset())

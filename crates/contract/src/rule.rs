@@ -1,4 +1,4 @@
-//! The rules of a contract that schemas cannot say: what they are, not how they are judged.
+//! The rules of a contract that schemas cannot express. The modules `rule_index` and `stream_state` judge them.
 
 use super::pointer::{Located, Pointer};
 use serde::{Serialize, Serializer};
@@ -10,36 +10,36 @@ use strict_json::{JsonKind, JsonType, TapeNode};
 /// A rule over one document, or over the events of a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
-    /// Its name, unique in the contract.
+    /// Its ID, unique in the contract.
     pub id: String,
     /// Its requirement, in a sentence.
     pub what: String,
-    /// The events (or the document) that it is about.
+    /// The events (or the document) that it applies to.
     pub filter: Pattern,
     pub kind: RuleKind,
-    /// The ID of the finding that a violation of it shows: a warning, not an error.
+    /// The ID of a known finding: a violation is then a warning, not an error.
     pub finding: Option<String>,
 }
 
-/// What a rule demands.
+/// The requirement of a rule.
 #[derive(Debug, Clone)]
 pub(crate) enum RuleKind {
-    /// What `uses` name was named by `defines` before (or by the same event).
+    /// Each value at `uses` is defined by `defines` in an earlier event or in the same one.
     Refer { defines: Vec<PatternValue>, uses: Vec<PatternValue> },
-    /// For each key, the events go through states.
+    /// For each key, the events follow the transitions of a state machine.
     StateMachine(StateMachine),
-    /// Two values of an event stand in a relation, where both are there.
+    /// A relation holds between two numbers of an event, if both are present.
     Compare { left: Term, relation: Relation, right: Term },
-    /// What these pointers name has one value over the whole stream.
+    /// All values at these pointers are the same throughout the stream.
     Same(Vec<Pointer>),
-    /// The object there has the same keys in all documents or records.
+    /// The object at the pointer has the same keys in all documents or records.
     SameKeys(Pointer),
-    /// Each scalar there is one of these values.
+    /// Each scalar at the pointer is one of these values.
     OneOf { at: Pointer, values: Vec<Value> },
 }
 
 impl Rule {
-    /// The rule for events of this type (as far as they have one) alone; see [`Pattern::for_type`].
+    /// Returns the rule restricted to events of a type; see [`Pattern::for_type`].
     pub fn for_type(&self, event_type: Option<&str>) -> Self {
         let mut rule = self.clone();
         for pattern in rule.patterns_mut() {
@@ -54,8 +54,8 @@ impl Rule {
             RuleKind::Refer { defines, uses } => {
                 patterns.extend(defines.iter_mut().chain(uses).map(|place| &mut place.pattern));
             }
-            RuleKind::StateMachine(life) => {
-                patterns.extend(life.steps.iter_mut().map(|step| &mut step.pattern));
+            RuleKind::StateMachine(machine) => {
+                patterns.extend(machine.transitions.iter_mut().map(|transition| &mut transition.pattern));
             }
             RuleKind::Compare { left, right, .. } => {
                 let totals = [left, right].into_iter().filter_map(Term::total_mut);
@@ -66,7 +66,7 @@ impl Rule {
         patterns
     }
 
-    /// All pointers into an event.
+    /// Returns all pointers into an event.
     pub fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         let mut pointers = self.filter.pointers_mut();
         match &mut self.kind {
@@ -76,11 +76,11 @@ impl Rule {
                     pointers.push(&mut place.at);
                 }
             }
-            RuleKind::StateMachine(life) => {
-                pointers.extend(life.key.iter_mut().flatten());
-                for step in &mut life.steps {
-                    pointers.extend(step.pattern.pointers_mut());
-                    pointers.extend(&mut step.new);
+            RuleKind::StateMachine(machine) => {
+                pointers.extend(machine.key.iter_mut().flatten());
+                for transition in &mut machine.transitions {
+                    pointers.extend(transition.pattern.pointers_mut());
+                    pointers.extend(&mut transition.unseen);
                 }
             }
             RuleKind::Compare { left, right, .. } => {
@@ -94,98 +94,98 @@ impl Rule {
 }
 
 impl RuleKind {
-    /// The sides of a comparison of which one comes of all events so far.
+    /// Returns the sides of a comparison if at least one is a [`Term::Total`].
     pub fn totals(&self) -> Option<[&Term; 2]> {
         let Self::Compare { left, right, .. } = self else { return None };
         left.total().or(right.total()).map(|_| [left, right])
     }
 }
 
-/// A life cycle.
+/// A state machine that the events of a stream drive.
 #[derive(Debug, Clone)]
 pub(crate) struct StateMachine {
-    /// What tells one life from another, all parts together; none for one life in a stream. The first
-    /// pointer of a part that names something counts.
+    /// The parts of the key; each key has its own machine. Empty for one machine per stream. Each part is the scalar at
+    /// the first of its pointers that matches.
     pub key: Vec<Vec<Pointer>>,
-    /// Names of the states; the first is that of a key not met before.
+    /// Names of the states; the first is the initial state.
     pub states: Vec<String>,
-    pub steps: Vec<Transition>,
-    /// The states that the stream may end in (indices); none for any.
+    pub transitions: Vec<Transition>,
+    /// Indices of the states that a stream may end in; `None` for any.
     pub end: Option<Vec<usize>>,
 }
 
-/// A step from states to a state, taken by events of a pattern.
+/// A transition between states, triggered by events that match a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Transition {
-    /// Bit set of the states that it leads from.
+    /// Bit set of the source states.
     pub from: u64,
     pub pattern: Pattern,
-    /// The event counts only if this value was not met at this step before.
-    pub new: Option<Pointer>,
+    /// If set, an event triggers it only if the value here did not trigger it before.
+    pub unseen: Option<Pointer>,
     pub to: usize,
 }
 
-/// A value in events of a pattern.
+/// A value in events that match a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct PatternValue {
     pub pattern: Pattern,
     pub at: Pointer,
 }
 
-/// Which events: of these types, with these values. A document has no type.
+/// A filter on events by type and by values. A document has no type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pattern {
-    /// Any of these types; none for every event.
+    /// Any of these types; `None` for every event.
     pub(crate) on: Option<Vec<String>>,
-    pub(crate) when: Vec<(Pointer, Test)>,
+    pub(crate) when: Vec<(Pointer, ValueTest)>,
 }
 
-/// What a value is to be.
+/// A test of the values at a pointer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Test {
+pub(crate) enum ValueTest {
     OneOf(Vec<Value>),
-    /// There, whatever it is (or not there).
+    /// Whether a value is present.
     Present(bool),
 }
 
-/// A number that an event has.
+/// A number that is computed from an event.
 #[derive(Debug, Clone)]
 pub(crate) enum Term {
     At(Pointer),
-    /// The number of elements with these values.
+    /// The number of elements of an array that pass the tests.
     Count {
-        of: Pointer,
-        when: Vec<(Pointer, Test)>,
+        array: Pointer,
+        when: Vec<(Pointer, ValueTest)>,
     },
-    /// One number by another; 0 where that is 0.
+    /// The quotient of two numbers; 0 if the divisor is 0.
     Ratio(Box<Term>, Box<Term>),
     /// The sum of two numbers.
     Add(Box<Term>, Box<Term>),
-    /// A number that comes of all events so far.
+    /// A total over all events so far.
     Total(Total),
 }
 
-/// A number that comes of all events of a pattern so far.
+/// A total over all events so far that match a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Total {
     pub kind: TotalKind,
     pub pattern: Pattern,
 }
 
-/// How a number comes of events.
+/// The kind of a total.
 #[derive(Debug, Clone)]
 pub(crate) enum TotalKind {
-    /// The sum of the numbers here.
+    /// The sum of the numbers at the pointer.
     Sum(Pointer),
-    /// The last number here.
+    /// The last number at the pointer.
     Last(Pointer),
-    /// How many events there are.
+    /// The number of events.
     Events,
 }
 
 impl Total {
-    /// What an event adds, or sets where only the last number counts; none if it does neither.
-    pub fn part(&self, value: Located<'_>) -> Option<f64> {
+    /// Returns the number that an event adds, or sets for [`TotalKind::Last`]; `None` if it changes nothing.
+    pub fn contribution(&self, value: Located<'_>) -> Option<f64> {
         let number = |found: TapeNode<'_>| match found.kind() {
             JsonKind::Number(number) => number.as_f64(),
             _ => None,
@@ -205,32 +205,32 @@ impl Total {
     }
 
     fn describe(&self) -> String {
-        let of = &self.pattern;
+        let pattern = &self.pattern;
         match &self.kind {
-            TotalKind::Sum(at) => format!("the sum of {} of all {of}", at.text),
-            TotalKind::Last(at) => format!("the last {} of {of}", at.text),
-            TotalKind::Events => format!("the number of {of}"),
+            TotalKind::Sum(at) => format!("the sum of {} of all {pattern}", at.text),
+            TotalKind::Last(at) => format!("the last {} of {pattern}", at.text),
+            TotalKind::Events => format!("the number of {pattern}"),
         }
     }
 }
 
-/// How two numbers are to stand.
+/// A relation between two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relation {
     Equal,
-    AtMost,
-    Below,
+    LessOrEqual,
+    Less,
 }
 
 impl Relation {
     pub const NAMES: [(&'static str, Self); 3] =
-        [("=", Self::Equal), ("<=", Self::AtMost), ("<", Self::Below)];
+        [("=", Self::Equal), ("<=", Self::LessOrEqual), ("<", Self::Less)];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Equal => "=",
-            Self::AtMost => "<=",
-            Self::Below => "<",
+            Self::LessOrEqual => "<=",
+            Self::Less => "<",
         }
     }
 
@@ -238,13 +238,13 @@ impl Relation {
         let order = compare(left, right);
         match self {
             Self::Equal => order == Some(Ordering::Equal),
-            Self::AtMost => order.is_some_and(Ordering::is_le),
-            Self::Below => order == Some(Ordering::Less),
+            Self::LessOrEqual => order.is_some_and(Ordering::is_le),
+            Self::Less => order == Some(Ordering::Less),
         }
     }
 }
 
-/// Integers are compared as such; other numbers as binary64, where a part in 10^9 is no difference.
+/// Compares two numbers: integers exactly, others as binary64 with a relative tolerance of 10^-9.
 fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
         return Some(left.cmp(&right));
@@ -256,7 +256,7 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     left.partial_cmp(&right)
 }
 
-/// The sum of two numbers, exact for integers.
+/// Adds two numbers, exactly for integers.
 fn add(left: &Number, right: &Number) -> Option<Number> {
     if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128())
         && let Some(sum) = left.checked_add(right).and_then(Number::from_i128)
@@ -267,36 +267,36 @@ fn add(left: &Number, right: &Number) -> Option<Number> {
 }
 
 impl Pattern {
-    /// The pattern for events of this type (as far as they have one) alone: it names no type, or it matches nothing.
+    /// Returns the pattern restricted to events of a type: one without types, or one that matches nothing.
     pub(crate) fn for_type(&self, event_type: Option<&str>) -> Self {
-        let on = if self.concerns(event_type) { None } else { Some(Vec::new()) };
+        let on = if self.can_match(event_type) { None } else { Some(Vec::new()) };
         Self { on, when: self.when.clone() }
     }
 
-    /// All pointers into an event.
+    /// Returns all pointers into an event.
     pub(crate) fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         self.when.iter_mut().map(|(pointer, _)| pointer).collect()
     }
 
-    /// Whether an event matches that the pattern is for.
+    /// Returns whether an event matches; only for the result of [`Pattern::for_type`].
     pub(crate) fn matches(&self, value: Located<'_>) -> bool {
-        self.on.is_none() && fits(&self.when, value)
+        self.on.is_none() && passes(&self.when, value)
     }
 
-    /// Whether events of this type can match.
-    pub(crate) fn concerns(&self, event_type: Option<&str>) -> bool {
+    /// Returns whether events of a type can match.
+    pub(crate) fn can_match(&self, event_type: Option<&str>) -> bool {
         self.on.as_ref().is_none_or(|types| types.iter().any(|name| Some(name.as_str()) == event_type))
     }
 }
 
-/// The words that messages use for it.
+/// The description in messages.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let types = self.on.as_ref().map(|types| types.join(" or "));
         let tests = self.when.iter().map(|(pointer, test)| match test {
-            Test::Present(true) => format!("{} there", pointer.text),
-            Test::Present(false) => format!("no {}", pointer.text),
-            Test::OneOf(values) => {
+            ValueTest::Present(true) => format!("{} there", pointer.text),
+            ValueTest::Present(false) => format!("no {}", pointer.text),
+            ValueTest::OneOf(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();
                 format!("{} {}", pointer.text, values.join(" or "))
             }
@@ -317,16 +317,18 @@ impl Serialize for Pattern {
     }
 }
 
-/// Whether a value has all these values in it.
-fn fits(when: &[(Pointer, Test)], value: Located<'_>) -> bool {
+/// Returns whether a value passes all tests.
+fn passes(when: &[(Pointer, ValueTest)], value: Located<'_>) -> bool {
     when.iter().all(|(pointer, test)| match test {
-        Test::Present(present) => pointer.any(value, |_, _| true) == *present,
-        Test::OneOf(values) => pointer.any(value, |_, found| values.iter().any(|value| is(found, value))),
+        ValueTest::Present(present) => pointer.any(value, |_, _| true) == *present,
+        ValueTest::OneOf(values) => {
+            pointer.any(value, |_, found| values.iter().any(|value| equals_scalar(found, value)))
+        }
     })
 }
 
-/// Whether a scalar is this value.
-pub(crate) fn is(found: TapeNode<'_>, expected: &Value) -> bool {
+/// Returns whether a value equals a scalar.
+pub(crate) fn equals_scalar(found: TapeNode<'_>, expected: &Value) -> bool {
     found.json_type() == JsonType::from(expected)
         && match expected {
             Value::String(expected) => found.text() == expected,
@@ -338,34 +340,34 @@ pub(crate) fn is(found: TapeNode<'_>, expected: &Value) -> bool {
 }
 
 impl Term {
-    /// The number; none where it, or what it is made of, is not there.
-    pub fn of(&self, value: Located<'_>) -> Option<Number> {
+    /// Computes the number from an event; `None` if a value is missing, and for a total.
+    pub fn evaluate(&self, value: Located<'_>) -> Option<Number> {
         match self {
             Self::At(pointer) => match pointer.of(value)?.kind() {
                 JsonKind::Number(number) => Some(number),
                 _ => None,
             },
-            Self::Count { of, when } => {
-                let array = of.of(value).filter(|array| array.is(JsonType::Array))?;
-                Some(array.items().filter(|element| fits(when, (*element).into())).count().into())
+            Self::Count { array, when } => {
+                let array = array.of(value).filter(|array| array.is(JsonType::Array))?;
+                Some(array.items().filter(|element| passes(when, (*element).into())).count().into())
             }
             Self::Ratio(left, right) => {
-                let (left, right) = (left.of(value)?.as_f64()?, right.of(value)?.as_f64()?);
+                let (left, right) = (left.evaluate(value)?.as_f64()?, right.evaluate(value)?.as_f64()?);
                 Number::from_f64(if right == 0.0 { 0.0 } else { left / right })
             }
-            Self::Add(left, right) => add(&left.of(value)?, &right.of(value)?),
+            Self::Add(left, right) => add(&left.evaluate(value)?, &right.evaluate(value)?),
             Self::Total(_) => None,
         }
     }
 
-    /// The words that messages use for it.
+    /// Returns the description in messages.
     pub fn describe(&self) -> String {
         match self {
             Self::At(pointer) => pointer.text.clone(),
-            Self::Count { of, when } if when.is_empty() => format!("the length of {}", of.text),
-            Self::Count { of, when } => {
+            Self::Count { array, when } if when.is_empty() => format!("the length of {}", array.text),
+            Self::Count { array, when } => {
                 let tests = Pattern { on: None, when: when.clone() };
-                format!("the number of elements of {} with {tests}", of.text)
+                format!("the number of elements of {} with {tests}", array.text)
             }
             Self::Ratio(left, right) => format!("{} / {}", left.describe(), right.describe()),
             Self::Add(left, right) => format!("{} + {}", left.describe(), right.describe()),
@@ -373,15 +375,14 @@ impl Term {
         }
     }
 
-    /// What it comes of, if that is all events so far.
     pub fn total(&self) -> Option<&Total> {
         if let Self::Total(total) = self { Some(total) } else { None }
     }
 
-    /// All pointers into an event; not those into elements that are counted.
+    /// Returns all pointers into an event, except pointers into counted elements.
     fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         match self {
-            Self::At(pointer) | Self::Count { of: pointer, .. } => vec![pointer],
+            Self::At(pointer) | Self::Count { array: pointer, .. } => vec![pointer],
             Self::Ratio(left, right) | Self::Add(left, right) => {
                 [left, right].into_iter().flat_map(|term| term.pointers_mut()).collect()
             }
@@ -400,10 +401,10 @@ impl Term {
         if let Self::Total(total) = self { Some(total) } else { None }
     }
 
-    /// The pointer that a violation names.
+    /// Returns the pointer for violations.
     pub fn pointer(&self) -> &str {
         match self {
-            Self::At(pointer) | Self::Count { of: pointer, .. } => &pointer.text,
+            Self::At(pointer) | Self::Count { array: pointer, .. } => &pointer.text,
             Self::Ratio(left, _) | Self::Add(left, _) => left.pointer(),
             Self::Total(_) => "",
         }

@@ -1,12 +1,14 @@
-//! What the rules need to know of one event, taken from it without looking at any other.
+//! Extracts the inputs of the rules from single events.
 //!
-//! This half of judging is the same for every event and keeps nothing, so that several threads can do
-//! it; what holds between events is decided from these inputs alone (see `stream_state`).
+//! This half of judging has no state, so several threads can run it. `stream_state` judges the rules between events
+//! from these inputs alone.
 
 use super::pointer::{Located, Pointer, PointerTree};
-use super::rule::{Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind, is};
+use super::rule::{
+    Pattern, PatternValue, Rule, RuleKind, StateMachine, Term, TotalKind, Transition, equals_scalar,
+};
 use super::spec::{EventTypes, Spec, UNTYPED};
-use super::violation::{Against, Found, Violation, excerpt};
+use super::violation::{Against, LimitedViolations, Violation, excerpt};
 use foldhash::fast::RandomState;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -14,112 +16,112 @@ use std::collections::HashMap;
 use strict_json::{JsonKind, JsonType, TapeNode};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// The maximum number of values of a rule that a message names.
-const MAX_VALUES: usize = 10;
+/// Maximum number of values of a rule in a message.
+const MAX_LISTED_VALUES: usize = 10;
 
-/// One thing that a rule, given by its index, needs to know of an event.
+/// A fact about an event for the rule with this index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuleInput {
     pub rule: usize,
     pub kind: InputKind,
 }
 
-/// What a rule needs to know. Values are told apart by their hashes.
+/// A fact about an event. Values are identified by their hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputKind {
-    /// The event names something for others to use.
+    /// The event defines a value that others can use.
     Define { key: u64 },
-    /// The event uses it, at this place of the rule: the value that its pointer names as its `nth`.
-    Use { place: usize, nth: usize, key: u64 },
-    /// The event takes one of these steps (a bit set) of the life with this key.
-    Steps { key: u64, steps: u64 },
-    /// The event takes a step if this value was not met there before.
-    New { key: u64, step: usize, value: u64 },
-    /// The value that this pointer of the rule names as its `nth`.
-    Same { pointer: usize, nth: usize, value: u64 },
-    /// The keys of the object.
+    /// The event uses a value: the `nth` match of the pointer with this index in `uses`.
+    Use { index: usize, nth: usize, key: u64 },
+    /// The event triggers one of these transitions (a bit set) of the machine with this key.
+    Transitions { key: u64, transitions: u64 },
+    /// The event triggers a transition if this value did not trigger it before.
+    Unseen { key: u64, transition: usize, value: u64 },
+    /// The `nth` match of the pointer with this index.
+    Same { index: usize, nth: usize, value: u64 },
+    /// The combined hash of the keys of the object.
     Keys { keys: u64 },
-    /// The event adds this number to a side of the rule, or sets it; as the bits of a binary64.
+    /// The event adds a number (the bits of a binary64) to a side of the rule, or sets it.
     Total { side: usize, sets: bool, number: u64 },
-    /// The event's own numbers of both sides, as bits; not a number for a side that comes of all events.
+    /// The event's own numbers of both sides, as bits; NaN for a side that is a total.
     Compare { sides: [u64; 2] },
 }
 
-/// A scalar in an event.
+/// A scalar in an event that a pointer matches.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Place {
-    /// The pointer that names it alone.
-    pub at: String,
-    /// What it says.
+pub(crate) struct ScalarMatch {
+    /// The pointer to this value, without `*`.
+    pub pointer: String,
+    /// The value as text for messages.
     pub text: String,
 }
 
-/// Which kind of record it is.
+/// The classification of a record.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct RecordClass {
-    /// Index of its event type among the contract's; none for an unknown one and in documents.
+    /// Index of its event type in the contract; `None` for an unknown type and in documents.
     pub event_type: Option<usize>,
-    /// The unknown type: its index among the names.
+    /// Index of its unknown type in [`UnknownNames`].
     pub unknown: Option<usize>,
     /// Bit set of the patterns of conditions that it matches.
     pub payload: u64,
 }
 
-/// What concerns which types of events.
+/// The rules and patterns by event type.
 #[derive(Debug)]
 pub(crate) struct RuleIndex {
     types: HashMap<String, usize, RandomState>,
-    /// By type; the last is for unknown types and documents.
+    /// By index of the type; the last entry is for unknown types and documents.
     by_type: Vec<TypeRules>,
 }
 
-/// What concerns the events of one type. No pattern names types here: it concerns all of these events, or none.
+/// The rules and patterns for the events of one type; see [`Pattern::for_type`].
 #[derive(Debug)]
 struct TypeRules {
-    /// Each with its index in the contract.
+    /// The rules, each with its index in the contract.
     rules: Vec<(usize, Rule)>,
     /// Patterns of conditions, each with its bit of [`RecordClass::payload`].
     payload: Vec<(usize, Pattern)>,
-    /// Their pointers.
+    /// The pointers of `rules` and `payload`.
     pointers: PointerTree,
 }
 
-/// What the rules between events need of some events, one behind the other.
+/// The rule inputs of a sequence of events.
 #[derive(Debug, Default)]
 pub(crate) struct Extracts {
     pub inputs: Vec<RuleInput>,
     pub names: UnknownNames,
-    /// Room for what pointers name in one event.
+    /// Reused buffer for the matches of pointers in one event.
     found: Vec<Option<usize>>,
 }
 
 impl Extracts {
-    /// Forgets the events, and keeps the room.
+    /// Removes the inputs, but keeps the buffers.
     pub fn clear(&mut self) {
         self.inputs.clear();
-        // The names of a few types come again and again.
-        if self.names.0.len() > UnknownNames::COMPARED {
+        // A few names recur, so they are kept.
+        if self.names.0.len() > UnknownNames::MAX_COMPARED {
             self.names.0.clear();
         }
     }
 }
 
-/// The names of unknown types as they are written, and as they are shown.
+/// The names of unknown types, each as written and as displayed.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownNames(Vec<(Box<str>, Box<str>)>);
 
 impl UnknownNames {
-    /// A name is compared with so many before it; of others, one may be there twice.
-    const COMPARED: usize = 16;
+    /// Maximum number of earlier names that a name is compared with; beyond that, a name may occur twice.
+    const MAX_COMPARED: usize = 16;
 
-    /// How the name with this index is shown.
+    /// Returns the displayed name with this index.
     pub fn shown(&self, index: usize) -> &str {
         self.0.get(index).map_or("", |(_, shown)| shown)
     }
 
-    /// The index of a name.
+    /// Returns the index of a name; adds it if needed.
     fn index(&mut self, name: &str) -> usize {
-        let from = self.0.len().saturating_sub(Self::COMPARED);
+        let from = self.0.len().saturating_sub(Self::MAX_COMPARED);
         let known = self.0[from..].iter().position(|(known, _)| **known == *name);
         known.map_or_else(
             || {
@@ -133,31 +135,32 @@ impl UnknownNames {
 
 impl RuleIndex {
     pub fn new(spec: &Spec) -> Self {
-        let kinds: Vec<Option<&str>> =
+        let types: Vec<Option<&str>> =
             spec.event_types().map(|name| Some(name.as_str())).chain([None]).collect();
-        let of_type = |kind: &Option<&str>| {
-            let rules = spec.rules.iter().enumerate().filter(|(_, rule)| concerns(rule, *kind));
-            let payload = payload(spec).enumerate().filter(|(_, pattern)| pattern.concerns(*kind));
-            let mut rules: Vec<_> = rules.map(|(index, rule)| (index, rule.for_type(*kind))).collect();
-            let mut payload: Vec<_> = payload.map(|(bit, pattern)| (bit, pattern.for_type(*kind))).collect();
-            let of_rules = rules.iter_mut().flat_map(|(_, rule)| rule.pointers_mut());
-            let of_payload = payload.iter_mut().flat_map(|(_, pattern)| pattern.pointers_mut());
-            let pointers = PointerTree::new(of_rules.chain(of_payload));
+        let for_type = |event_type: &Option<&str>| {
+            let rules = spec.rules.iter().enumerate().filter(|(_, rule)| applies(rule, *event_type));
+            let payload = payload(spec).enumerate().filter(|(_, pattern)| pattern.can_match(*event_type));
+            let mut rules: Vec<_> = rules.map(|(index, rule)| (index, rule.for_type(*event_type))).collect();
+            let mut payload: Vec<_> =
+                payload.map(|(bit, pattern)| (bit, pattern.for_type(*event_type))).collect();
+            let rule_pointers = rules.iter_mut().flat_map(|(_, rule)| rule.pointers_mut());
+            let payload_pointers = payload.iter_mut().flat_map(|(_, pattern)| pattern.pointers_mut());
+            let pointers = PointerTree::new(rule_pointers.chain(payload_pointers));
             TypeRules { rules, payload, pointers }
         };
         Self {
             types: spec.event_types().cloned().zip(0..).collect(),
-            by_type: kinds.iter().map(of_type).collect(),
+            by_type: types.iter().map(for_type).collect(),
         }
     }
 
-    /// Extracts what the rules need to know of a document or record, and what it breaks of them by itself.
+    /// Extracts the rule inputs of a document or record, and adds the violations of rules on its own values.
     pub fn extract(
         &self,
         spec: &Spec,
         value: TapeNode<'_>,
         extracts: &mut Extracts,
-        out: &mut Found,
+        out: &mut LimitedViolations,
     ) -> RecordClass {
         let mut class = RecordClass::default();
         if let Some(events) = &spec.events {
@@ -171,7 +174,7 @@ impl RuleIndex {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
                             let (found, known) = (extracts.names.shown(index), known.join(", "));
                             let message = format!("unknown event type `{found}`; expected one of {known}");
-                            out.add(event_type(&events.discriminator, message));
+                            out.add(event_type_violation(&events.discriminator, message));
                         }
                     }
                 },
@@ -179,20 +182,20 @@ impl RuleIndex {
                 other => {
                     let found = if other.is_some() { "a type that is not a string" } else { "no type" };
                     let message = format!("expected an event type, found {found}");
-                    out.add(event_type(&events.discriminator, message));
+                    out.add(event_type_violation(&events.discriminator, message));
                     class.unknown = Some(extracts.names.index(""));
                 }
             }
         }
-        let of_type = &self.by_type[class.event_type.unwrap_or(self.by_type.len() - 1)];
-        if of_type.rules.is_empty() && of_type.payload.is_empty() {
+        let rules = &self.by_type[class.event_type.unwrap_or(self.by_type.len() - 1)];
+        if rules.rules.is_empty() && rules.payload.is_empty() {
             return class;
         }
-        let value = of_type.pointers.locate(value, &mut extracts.found);
-        for (index, rule) in &of_type.rules {
+        let value = rules.pointers.locate(value, &mut extracts.found);
+        for (index, rule) in &rules.rules {
             extract_rule(spec, *index, rule, value, &mut extracts.inputs, out);
         }
-        for (bit, pattern) in &of_type.payload {
+        for (bit, pattern) in &rules.payload {
             class.payload |= u64::from(pattern.matches(value)) << bit;
         }
         class
@@ -200,8 +203,10 @@ impl RuleIndex {
 }
 
 impl RuleIndex {
-    /// The index of the type that an event is of: with its second part if that makes a type of the contract, else
-    /// without. The name of an unknown one is given back.
+    /// Returns the index of the type of an event: with its subtype if the contract defines that, or else without.
+    ///
+    /// # Errors
+    /// The name of the type, if it is unknown.
     fn event_type<'v>(
         &self,
         events: &EventTypes,
@@ -210,34 +215,37 @@ impl RuleIndex {
     ) -> Result<usize, Cow<'v, str>> {
         let known = |name: &str| self.types.get(name).copied();
         let Some(subtype) = &events.subtype else { return known(text).ok_or(Cow::Borrowed(text)) };
-        let Some(JsonKind::Text(second)) = subtype.of(value).map(TapeNode::kind) else {
+        let Some(JsonKind::Text(subtype)) = subtype.of(value).map(TapeNode::kind) else {
             return known(text).ok_or(Cow::Borrowed(text));
         };
-        let both = format!("{text}/{second}");
-        known(&both).or_else(|| known(text)).ok_or(Cow::Owned(both))
+        let full = format!("{text}/{subtype}");
+        known(&full).or_else(|| known(text)).ok_or(Cow::Owned(full))
     }
 }
 
-fn event_type(discriminator: &Pointer, message: String) -> Violation {
+fn event_type_violation(discriminator: &Pointer, message: String) -> Violation {
     Violation::of_rule(Against::Schema, "event-type", &discriminator.text, message)
 }
 
-/// The patterns of all conditions in their order: a bit of [`RecordClass::payload`] each.
+/// Returns the patterns of all conditions in order; each has a bit of [`RecordClass::payload`].
 pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
     spec.conditions.iter().flat_map(|condition| condition.some.iter().chain(&condition.none))
 }
 
-fn concerns(rule: &Rule, kind: Option<&str>) -> bool {
-    let parts = || match &rule.kind {
+/// Returns whether a rule can apply to events of a type.
+fn applies(rule: &Rule, event_type: Option<&str>) -> bool {
+    let kind_applies = || match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            defines.iter().chain(uses).any(|place| place.pattern.concerns(kind))
+            defines.iter().chain(uses).any(|value| value.pattern.can_match(event_type))
         }
-        RuleKind::StateMachine(life) => life.steps.iter().any(|step| step.pattern.concerns(kind)),
+        RuleKind::StateMachine(machine) => {
+            machine.transitions.iter().any(|transition| transition.pattern.can_match(event_type))
+        }
         RuleKind::Compare { .. } | RuleKind::Same(_) | RuleKind::SameKeys(_) | RuleKind::OneOf { .. } => true,
     };
     let totals = rule.kind.totals().into_iter().flatten().filter_map(Term::total);
-    let adds = totals.into_iter().any(|total| total.pattern.concerns(kind));
-    adds || rule.filter.concerns(kind) && parts()
+    let contributes = totals.into_iter().any(|total| total.pattern.can_match(event_type));
+    contributes || rule.filter.can_match(event_type) && kind_applies()
 }
 
 fn extract_rule(
@@ -246,7 +254,7 @@ fn extract_rule(
     rule: &Rule,
     value: Located<'_>,
     inputs: &mut Vec<RuleInput>,
-    out: &mut Found,
+    out: &mut LimitedViolations,
 ) {
     let mut push = |kind| inputs.push(RuleInput { rule: index, kind });
     if let Some(sides) = rule.kind.totals() {
@@ -258,17 +266,17 @@ fn extract_rule(
     }
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            let matches = |place: &&PatternValue| place.pattern.matches(value);
-            for place in defines.iter().filter(matches) {
-                each_key(&place.at, value, |_, key| push(InputKind::Define { key }));
+            let matches = |at: &&PatternValue| at.pattern.matches(value);
+            for define in defines.iter().filter(matches) {
+                each_hash(&define.at, value, |_, key| push(InputKind::Define { key }));
             }
-            for (place, used) in uses.iter().enumerate().filter(|(_, used)| matches(used)) {
-                each_key(&used.at, value, |nth, key| push(InputKind::Use { place, nth, key }));
+            for (index, used) in uses.iter().enumerate().filter(|(_, used)| matches(used)) {
+                each_hash(&used.at, value, |nth, key| push(InputKind::Use { index, nth, key }));
             }
         }
-        RuleKind::StateMachine(life) => extract_steps(life, value, push),
+        RuleKind::StateMachine(machine) => extract_transitions(machine, value, push),
         RuleKind::Compare { left, relation, right } => {
-            let (Some(one), Some(other)) = (left.of(value), right.of(value)) else { return };
+            let (Some(one), Some(other)) = (left.evaluate(value), right.evaluate(value)) else { return };
             if !relation.holds(&one, &other) {
                 let (left_is, relation, right_is) = (left.describe(), relation.name(), right.describe());
                 let message = format!("expected {left_is} {relation} {right_is}, found {one} and {other}");
@@ -276,19 +284,19 @@ fn extract_rule(
             }
         }
         RuleKind::OneOf { at, values } => at.each(value, |nth, found| {
-            if hash(found).is_none() || values.iter().any(|value| is(found, value)) {
+            if hash(found).is_none() || values.iter().any(|value| equals_scalar(found, value)) {
                 return;
             }
-            if out.counts(spec.tally(rule)) {
+            if out.count_if_full(spec.category(rule)) {
                 return;
             }
-            let place = place(at, nth, value.value).unwrap_or_default();
-            let message = format!("expected {}, found `{}`", one_of(values), place.text);
-            out.violations.push(spec.violation(rule, &place.at, message));
+            let scalar = nth_scalar(at, nth, value.value).unwrap_or_default();
+            let message = format!("expected {}, found `{}`", one_of(values), scalar.text);
+            out.violations.push(spec.violation(rule, &scalar.pointer, message));
         }),
         RuleKind::Same(pointers) => {
-            for (pointer, at) in pointers.iter().enumerate() {
-                each_key(at, value, |nth, value| push(InputKind::Same { pointer, nth, value }));
+            for (index, pointer) in pointers.iter().enumerate() {
+                each_hash(pointer, value, |nth, value| push(InputKind::Same { index, nth, value }));
             }
         }
         RuleKind::SameKeys(pointer) => {
@@ -301,70 +309,72 @@ fn extract_rule(
     }
 }
 
-/// The words that messages use for one of some values.
+/// Describes a choice of values in a message.
 fn one_of(values: &[Value]) -> String {
-    let first = values.iter().take(MAX_VALUES).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let more = values.len().saturating_sub(MAX_VALUES);
+    let first = values.iter().take(MAX_LISTED_VALUES).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let more = values.len().saturating_sub(MAX_LISTED_VALUES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("one of {first}{more}")
 }
 
-/// What an event adds to sums over the stream, and then what is compared in it.
+/// Extracts the contributions of an event to totals, and then the numbers to compare.
 fn extract_totals(rule: &Rule, sides: [&Term; 2], value: Located<'_>, mut push: impl FnMut(InputKind)) {
     for (side, total) in sides.iter().enumerate().filter_map(|(side, term)| Some((side, term.total()?))) {
-        if let Some(number) = total.part(value) {
+        if let Some(number) = total.contribution(value) {
             let sets = matches!(total.kind, TotalKind::Last(_));
             push(InputKind::Total { side, sets, number: number.to_bits() });
         }
     }
     if rule.filter.matches(value) {
-        let own = |term: &Term| term.of(value).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
+        let own = |term: &Term| term.evaluate(value).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
         push(InputKind::Compare { sides: sides.map(|term| own(term).to_bits()) });
     }
 }
 
-fn extract_steps(life: &StateMachine, value: Located<'_>, mut push: impl FnMut(InputKind)) {
-    let mut life_key = 0;
-    for part in &life.key {
-        let Some(part) = part.iter().find_map(|pointer| key(pointer, value)) else { return };
-        life_key = xxh3_64_with_seed(&part.to_le_bytes(), life_key);
+fn extract_transitions(machine: &StateMachine, value: Located<'_>, mut push: impl FnMut(InputKind)) {
+    let mut key = 0;
+    for part in &machine.key {
+        let Some(part) = part.iter().find_map(|pointer| first_hash(pointer, value)) else { return };
+        key = xxh3_64_with_seed(&part.to_le_bytes(), key);
     }
-    let mut steps = 0_u64;
-    for (nth, step) in life.steps.iter().enumerate().filter(|(_, step)| step.pattern.matches(value)) {
-        match &step.new {
-            None => steps |= 1 << nth,
+    let mut transitions = 0_u64;
+    for (nth, Transition { unseen, .. }) in
+        machine.transitions.iter().enumerate().filter(|(_, transition)| transition.pattern.matches(value))
+    {
+        match unseen {
+            None => transitions |= 1 << nth,
             Some(pointer) => {
-                if let Some(value) = key(pointer, value) {
-                    push(InputKind::New { key: life_key, step: nth, value });
+                if let Some(value) = first_hash(pointer, value) {
+                    push(InputKind::Unseen { key, transition: nth, value });
                 }
             }
         }
     }
-    if steps != 0 {
-        push(InputKind::Steps { key: life_key, steps });
+    if transitions != 0 {
+        push(InputKind::Transitions { key, transitions });
     }
 }
 
-/// The hash of the scalar that something is told by, of several the first.
-fn key(pointer: &Pointer, value: Located<'_>) -> Option<u64> {
-    let mut key = None;
+/// Returns the hash of the first scalar that a pointer matches.
+fn first_hash(pointer: &Pointer, value: Located<'_>) -> Option<u64> {
+    let mut first = None;
     pointer.any(value, |_, found| {
-        key = hash(found);
-        key.is_some()
+        first = hash(found);
+        first.is_some()
     });
-    key
+    first
 }
 
-/// Takes the hashes of the scalars that a pointer names, each with its number among all that it names.
-fn each_key(pointer: &Pointer, value: Located<'_>, mut take: impl FnMut(usize, u64)) {
+/// Visits the hashes of the scalars that a pointer matches, each with its index among all matches.
+fn each_hash(pointer: &Pointer, value: Located<'_>, mut visit: impl FnMut(usize, u64)) {
     pointer.each(value, |nth, found| {
-        if let Some(key) = hash(found) {
-            take(nth, key);
+        if let Some(hash) = hash(found) {
+            visit(nth, hash);
         }
     });
 }
 
-/// The hash of a scalar.
+/// Returns the hash of a scalar; `None` for null and containers.
 fn hash(value: TapeNode<'_>) -> Option<u64> {
     match value.json_type() {
         JsonType::String => Some(xxh3_64(value.text().as_bytes())),
@@ -374,14 +384,14 @@ fn hash(value: TapeNode<'_>) -> Option<u64> {
     }
 }
 
-/// Where the value is that a pointer names as its `nth`, and its text if it is a scalar, for messages.
-pub(crate) fn place(pointer: &Pointer, nth: usize, value: TapeNode<'_>) -> Option<Place> {
-    let (at, found) = pointer.place(value, nth)?;
+/// Returns the `nth` match of a pointer, if it is a scalar other than null.
+pub(crate) fn nth_scalar(pointer: &Pointer, nth: usize, value: TapeNode<'_>) -> Option<ScalarMatch> {
+    let (pointer, found) = pointer.nth_match(value, nth)?;
     let text = match found.kind() {
         JsonKind::Text(text) => Some(excerpt(text)),
         JsonKind::Number(number) => Some(number.to_string()),
         JsonKind::Bool(value) => Some(value.to_string()),
         JsonKind::Null | JsonKind::Array | JsonKind::Object => None,
     };
-    Some(Place { at, text: text? })
+    Some(ScalarMatch { pointer, text: text? })
 }

@@ -1,10 +1,10 @@
-//! JSON Schemas, drafts 4 to 2020-12, compiled without network and without files of strangers.
+//! Compiles JSON Schemas (drafts 4 to 2020-12) without network access and without files from outside the contract.
 
 use super::acceptor::{self, Acceptor};
 use super::counted::{counted, named};
 use super::decimal::Decimal;
 use super::pointer::Pointer;
-use super::sources::{File, Home, Sources};
+use super::sources::{File, FileStore, Sources};
 use super::tape_json::TapeJson;
 use super::violation::{Against, Violation, excerpt};
 use crate::error::{Error, Result};
@@ -20,60 +20,64 @@ use strict_json::{JsonKind, JsonType, Tape, TapeNode, escape_token};
 
 /// A compiled schema.
 pub struct Schema {
-    /// What it can answer, the validator is not asked.
+    /// Answers without the validator where it can.
     pub(super) acceptor: Option<Acceptor>,
     validator: Validator<TapeJson>,
-    /// What the places in it are relative to.
-    home: Home,
+    /// The base of the locations in messages.
+    store: FileStore,
 }
 
 impl Schema {
-    /// Compiles a schema. References may point into it and to bundled contracts only; patterns are
-    /// matched in linear time. An error of configuration when it is no valid schema, or points outside.
+    /// Compiles a schema. References may point into it and to bundled contracts only. Patterns are matched in linear
+    /// time.
+    ///
+    /// # Errors
+    /// Of kind `Config` if the schema is not valid or has another reference.
     pub fn compile(schema: &Value) -> Result<Self> {
-        let wrong = |error: &ValidationError<'_>| {
-            let place = error.instance_path().as_str();
-            let place = if place.is_empty() { "the schema" } else { place };
+        let invalid = |error: &ValidationError<'_>| {
+            let pointer = error.instance_path().as_str();
+            let place = if pointer.is_empty() { "the schema" } else { pointer };
             Error::config(format!("{place}: {error}"))
         };
-        meta::validate(schema).map_err(|error| wrong(&error))?;
-        let sources = Sources::new(Home::Nowhere);
-        let refused = |error: ValidationError<'_>| sources.error().unwrap_or_else(|| wrong(&error));
-        let validator = options(&sources).build(schema).map_err(refused)?;
-        Ok(Self { acceptor: None, validator, home: Home::Nowhere })
+        meta::validate(schema).map_err(|error| invalid(&error))?;
+        let sources = Sources::new(FileStore::Empty);
+        let failed = |error: ValidationError<'_>| sources.take_error().unwrap_or_else(|| invalid(&error));
+        let validator = validator_options(&sources).build(schema).map_err(failed)?;
+        Ok(Self { acceptor: None, validator, store: FileStore::Empty })
     }
 
-    /// The same, with formats held to be promises in every draft.
+    /// As [`Schema::compile`], but asserts `format` in every draft.
     pub fn compile_with_formats(schema: &Value) -> Result<Self> {
-        let sources = Sources::new(Home::Nowhere);
-        let refused = |error: ValidationError<'_>| Error::config(error.to_string());
-        let validator = options(&sources).should_validate_formats(true).build(schema).map_err(refused)?;
-        Ok(Self { acceptor: None, validator, home: Home::Nowhere })
+        let sources = Sources::new(FileStore::Empty);
+        let failed = |error: ValidationError<'_>| Error::config(error.to_string());
+        let options = validator_options(&sources).should_validate_formats(true);
+        let validator = options.build(schema).map_err(failed)?;
+        Ok(Self { acceptor: None, validator, store: FileStore::Empty })
     }
 
-    /// All ways in which `document` does not validate.
+    /// Returns all violations by a document.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
         let mut value = Tape::default();
         value.fill(document);
         value.root().map_or_else(Vec::new, |root| self.node_violations(root, usize::MAX).0)
     }
 
-    /// Whether a value in the reader's representation validates.
+    /// Returns whether a value on a tape is valid.
     pub fn accepts(&self, node: TapeNode<'_>) -> bool {
         let answer = self.acceptor.as_ref().and_then(|acceptor| acceptor.answer(node));
         answer.unwrap_or_else(|| self.validator.is_valid(node))
     }
 
-    /// As [`Schema::violations`], the first `max` of them, and how many more there are.
+    /// Returns the first `max` violations by a value, and the number of the others.
     pub fn node_violations(&self, node: TapeNode<'_>, max: usize) -> (Vec<Violation>, u64) {
         let mut errors = self.validator.iter_errors(node);
         let first = errors.by_ref().take(max).map(|error| self.violation(&error, node)).collect();
         (first, errors.count() as u64)
     }
 
-    /// What an error says of a value in this one.
+    /// Converts an error of the validator.
     fn violation(&self, error: &ValidationError<'_>, root: TapeNode<'_>) -> Violation {
-        let location = error.absolute_keyword_location().map(|uri| self.home.name(uri.as_str()));
+        let location = error.absolute_keyword_location().map(|uri| self.store.name(uri.as_str()));
         let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
         let pointer = error.instance_path().as_str();
         let node = Pointer::literal(pointer).and_then(|pointer| pointer.of(root)).unwrap_or(root);
@@ -82,19 +86,19 @@ impl Schema {
     }
 }
 
-/// Linear-time patterns, and schemas from these sources only.
-fn options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
+/// Returns validator options with linear-time patterns, and with schemas from these sources only.
+fn validator_options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
     jsonschema::options_for::<TapeJson>()
         .with_pattern_options(PatternOptions::regex())
         .with_retriever(sources.clone())
         .with_keyword("multipleOf", multiple_of)
 }
 
-/// `multipleOf` by the digits as they are written, in the place of the validator's own, which rounds.
+/// Exact `multipleOf`, in place of the validator's, which rounds.
 struct MultipleOf {
     number: Number,
-    /// None where it has more digits than can be told.
-    by: Option<Decimal>,
+    /// `None` if the number cannot be parsed.
+    divisor: Option<Decimal>,
 }
 
 fn multiple_of<'a>(
@@ -104,7 +108,7 @@ fn multiple_of<'a>(
 ) -> std::result::Result<Box<dyn for<'i> Keyword<'i, TapeJson>>, ValidationError<'a>> {
     let number = value.as_number().cloned();
     let number = number.ok_or_else(|| ValidationError::custom("`multipleOf` is not a number"))?;
-    Ok(Box::new(MultipleOf { by: Decimal::parse(&number.to_string()), number }))
+    Ok(Box::new(MultipleOf { divisor: Decimal::parse(&number.to_string()), number }))
 }
 
 impl<'i> Keyword<'i, TapeJson> for MultipleOf {
@@ -118,43 +122,44 @@ impl<'i> Keyword<'i, TapeJson> for MultipleOf {
     fn is_valid(&self, node: TapeNode<'i>) -> bool {
         let Some(written) = node.as_number() else { return true };
         let number = Decimal::parse(&written.as_str());
-        let exact = number.zip(self.by.as_ref()).and_then(|(number, by)| number.is_multiple_of(by));
+        let exact =
+            number.zip(self.divisor.as_ref()).and_then(|(number, divisor)| number.is_multiple_of(divisor));
         exact.unwrap_or(true)
     }
 }
 
-/// Schemas of one contract.
+/// Compiles the schemas of one contract.
 pub(super) struct Compiler<'a> {
     sources: &'a Sources,
     registry: Registry<'static>,
 }
 
 impl<'a> Compiler<'a> {
-    /// Reads these files (URIs without fragments) and all that they refer to.
+    /// Reads these files (URIs without fragments) and all files that they refer to.
     pub fn new(sources: &'a Sources, uris: &[String]) -> Result<Self> {
         let mut builder = Registry::new().retriever(sources.clone());
         for uri in uris {
             let file = sources.file(uri)?;
             builder =
-                builder.add(uri, file.value.clone()).map_err(|error| file.fault("", error.to_string()))?;
+                builder.add(uri, file.value.clone()).map_err(|error| file.error_at("", error.to_string()))?;
         }
         let registry = builder.prepare().map_err(|error| {
-            placed(sources, sources.error().unwrap_or_else(|| Error::config(error.to_string())))
+            add_place(sources, sources.take_error().unwrap_or_else(|| Error::config(error.to_string())))
         })?;
         for (_, file) in sources.files() {
-            let checked = meta::options().with_registry(&registry).validate(&file.value);
-            checked.map_err(|error| file.fault(error.instance_path().as_str(), error.to_string()))?;
+            let result = meta::options().with_registry(&registry).validate(&file.value);
+            result.map_err(|error| file.error_at(error.instance_path().as_str(), error.to_string()))?;
         }
         Ok(Self { sources, registry })
     }
 
-    /// Compiles the schema that a URI with a fragment names.
+    /// Compiles the schema at a URI with a fragment.
     pub fn compile(&self, uri: &str) -> Result<Schema> {
         let schema = json!({ "$ref": uri });
-        let wrong = |error: ValidationError<'_>| self.wrong(uri, &error);
-        let options = options(self.sources).with_registry(&self.registry);
-        let validator = options.build(&schema).map_err(wrong)?;
-        Ok(Schema { acceptor: self.acceptor(uri), validator, home: self.sources.home().clone() })
+        let failed = |error: ValidationError<'_>| self.compile_error(uri, &error);
+        let options = validator_options(self.sources).with_registry(&self.registry);
+        let validator = options.build(&schema).map_err(failed)?;
+        Ok(Schema { acceptor: self.acceptor(uri), validator, store: self.sources.store().clone() })
     }
 
     fn acceptor(&self, uri: &str) -> Option<Acceptor> {
@@ -165,47 +170,50 @@ impl<'a> Compiler<'a> {
         acceptor::compile(schema, &resolver, draft)
     }
 
-    fn wrong(&self, uri: &str, error: &ValidationError<'_>) -> Error {
-        if let Some(error) = self.sources.error() {
-            return placed(self.sources, error);
+    fn compile_error(&self, uri: &str, error: &ValidationError<'_>) -> Error {
+        if let Some(error) = self.sources.take_error() {
+            return add_place(self.sources, error);
         }
         let file = self.sources.file(uri.split('#').next().unwrap_or(uri));
         let message = error.to_string();
-        // What is wrong (a pattern, a dangling reference) is not always located: look for its text.
+        // An error about a pattern or a dangling reference may have no location; then search for its text.
         match file {
             Ok(file) => {
                 let pointer = error.instance_path().as_str();
-                let pointer =
-                    if pointer.is_empty() { culprit(&file.value, &message) } else { pointer.to_owned() };
-                file.fault(&pointer, message)
+                let pointer = if pointer.is_empty() {
+                    find_mentioned(&file.value, &message)
+                } else {
+                    pointer.to_owned()
+                };
+                file.error_at(&pointer, message)
             }
             Err(error) => error,
         }
     }
 }
 
-/// The error of a fault in these schemas, at what it speaks of: where that is not known, at the start of the first.
-fn placed(sources: &Sources, error: Error) -> Error {
+/// Adds a place to an error: that of the mentioned text, or else the start of the first file.
+fn add_place(sources: &Sources, error: Error) -> Error {
     if !error.issues.is_empty() {
         return error;
     }
     let files = sources.files();
-    let named = |(_, file): &(_, Arc<File>)| {
-        let pointer = culprit(&file.value, &error.message);
+    let mentioned = |(_, file): &(_, Arc<File>)| {
+        let pointer = find_mentioned(&file.value, &error.message);
         (!pointer.is_empty()).then(|| (Arc::clone(file), pointer))
     };
     let first = || files.first().map(|(_, file)| (Arc::clone(file), String::new()));
-    match files.iter().find_map(named).or_else(first) {
+    match files.iter().find_map(mentioned).or_else(first) {
         Some((file, pointer)) => {
-            let placed = file.fault(&pointer, error.message);
-            Error { kind: error.kind, hint: error.hint, ..placed }
+            let with_place = file.error_at(&pointer, error.message);
+            Error { kind: error.kind, hint: error.hint, ..with_place }
         }
         None => error,
     }
 }
 
-/// The pointer of the first `pattern`, reference or meta-schema whose text a message mentions.
-fn culprit(schema: &Value, message: &str) -> String {
+/// Returns the pointer to the first `pattern`, reference or meta-schema whose text a message mentions.
+fn find_mentioned(schema: &Value, message: &str) -> String {
     fn search(value: &Value, message: &str, path: &mut String) -> bool {
         let length = path.len();
         let members: Vec<(String, &Value)> = match value {
@@ -219,20 +227,20 @@ fn culprit(schema: &Value, message: &str) -> String {
             path.push('/');
             path.push_str(&escape_token(&key));
             let text = value.as_str();
-            let named = match key.as_str() {
+            let is_mentioned = match key.as_str() {
                 "pattern" => text.is_some_and(|text| !text.is_empty() && message.contains(text)),
                 "$schema" => text.is_some_and(|text| {
                     ['\'', '`'].iter().any(|quote| message.contains(&format!("{quote}{text}{quote}")))
                 }),
                 "$ref" | "$dynamicRef" | "$recursiveRef" => text.is_some_and(|text| {
-                    // A message may have the reference as it is resolved.
+                    // A message may contain the resolved reference.
                     let (file, fragment) = text.split_once('#').unwrap_or((text, ""));
                     let name = file.rsplit('/').next().unwrap_or(file);
                     [name, fragment].iter().any(|part| !part.is_empty() && message.contains(part))
                 }),
                 _ => false,
             };
-            if named || search(value, message, path) {
+            if is_mentioned || search(value, message, path) {
                 return true;
             }
             path.truncate(length);
@@ -244,11 +252,11 @@ fn culprit(schema: &Value, message: &str) -> String {
     path
 }
 
-/// What was found and what was expected. The value is that on the tape: that of the error would be built for it,
-/// however large it is.
+/// Returns a message with the expected and the found value. Uses the value on the tape, because building the value of
+/// the error may be expensive.
 fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
     use ValidationErrorKind as Kind;
-    let found = found(node, error.kind());
+    let found = describe_value(node, error.kind());
     let no_keys = ["/additionalProperties", "/propertyNames"];
     let expected = match error.kind() {
         Kind::Required { property } => {
@@ -258,7 +266,7 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             return unexpected_keys(unexpected.iter().map(String::as_str));
         }
-        // Of an object that may have no key at all, the error has but the first value.
+        // If no key is allowed, the error has the value of the first key only.
         Kind::FalseSchema
             if node.is(JsonType::Object)
                 && no_keys.iter().any(|keyword| error.schema_path().as_str().ends_with(keyword)) =>
@@ -269,8 +277,8 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
         Kind::Type { kind: TypeKind::Multiple(types) } => {
             types.iter().map(with_article).collect::<Vec<_>>().join(" or ")
         }
-        Kind::Enum { options } => format!("one of {}", excerpt_long(options)),
-        Kind::Constant { expected_value } => excerpt_long(expected_value),
+        Kind::Enum { options } => format!("one of {}", format_expected(options)),
+        Kind::Constant { expected_value } => format_expected(expected_value),
         Kind::Pattern { pattern } => format!("a string that matches `{pattern}`"),
         Kind::Format { format } => format!("the format `{format}`"),
         Kind::MinLength { limit } => format!("at least {}", counted(*limit, "character")),
@@ -299,26 +307,26 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// At most so many keys are named in a message.
-const MAX_NAMED: usize = 20;
+/// Maximum number of keys in a message.
+const MAX_NAMED_KEYS: usize = 20;
 
 fn unexpected_keys<'k>(names: impl Iterator<Item = &'k str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let keys = if names.len() == 1 { "key" } else { "keys" };
-    let named = named(names.into_iter().map(excerpt), MAX_NAMED);
+    let named = named(names.into_iter().map(excerpt), MAX_NAMED_KEYS);
     format!("unexpected {keys} {named}; the schema allows no additional keys")
 }
 
-/// The words for a type of JSON Schema, of which one is no type of JSON.
+/// Returns the name of a JSON Schema type with its article; `integer` is not a JSON type.
 fn with_article(name: jsonschema::JsonType) -> &'static str {
     JsonType::from_name(name.as_str()).map_or("an integer", JsonType::with_article)
 }
 
-/// A short name of a value; how much is in it, where that is wrong.
-fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
+/// Describes a value in a few words: its size if the error is about that.
+fn describe_value(node: TapeNode<'_>, error: &ValidationErrorKind) -> String {
     use ValidationErrorKind as Kind;
-    let how_many = match wrong {
+    let unit = match error {
         Kind::MinItems { .. } | Kind::MaxItems { .. } | Kind::AdditionalItems { .. } => Some("element"),
         Kind::MinProperties { .. } | Kind::MaxProperties { .. } => Some("key"),
         _ => None,
@@ -329,7 +337,7 @@ fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
         JsonKind::Number(_) => format!("the number {}", excerpt(node.text())),
         JsonKind::Text("") => "an empty string".to_owned(),
         JsonKind::Text(text) => format!("the string \"{}\"", excerpt(text)),
-        kind @ (JsonKind::Array | JsonKind::Object) => match (how_many, kind) {
+        kind @ (JsonKind::Array | JsonKind::Object) => match (unit, kind) {
             (Some(unit), _) => counted(node.count() as u64, unit),
             (None, _) if node.count() > 0 => node.json_type().with_article().to_owned(),
             (None, JsonKind::Array) => "an empty array".to_owned(),
@@ -338,10 +346,10 @@ fn found(node: TapeNode<'_>, wrong: &ValidationErrorKind) -> String {
     }
 }
 
-/// A value of a schema, as JSON.
-fn excerpt_long(value: &Value) -> String {
+/// Formats an expected value; elements of an array are excerpted one by one.
+fn format_expected(value: &Value) -> String {
     match value {
-        Value::Array(elements) => elements.iter().map(excerpt_long).collect::<Vec<_>>().join(", "),
+        Value::Array(elements) => elements.iter().map(format_expected).collect::<Vec<_>>().join(", "),
         scalar => excerpt(&scalar.to_string()),
     }
 }

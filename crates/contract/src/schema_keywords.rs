@@ -3,11 +3,11 @@
 use serde_json::Value;
 use strict_json::JsonType;
 
-/// A keyword, and the test that a value of it passes.
+/// A keyword and a check of its value.
 type Keyword = (&'static str, fn(&Value) -> bool);
 
 /// Keywords that only a schema has.
-const KEYWORDS: [Keyword; 10] = [
+const SCHEMA_ONLY_KEYWORDS: [Keyword; 10] = [
     ("$schema", Value::is_string),
     ("$ref", Value::is_string),
     ("$defs", Value::is_object),
@@ -19,8 +19,8 @@ const KEYWORDS: [Keyword; 10] = [
     ("allOf", Value::is_array),
     ("enum", Value::is_array),
 ];
-/// The others that say something of values, or of the schema itself.
-const OTHERS: [&str; 44] = [
+/// Other keywords: ordinary data may have them as keys.
+const COMMON_KEYWORDS: [&str; 44] = [
     "$anchor",
     "$dynamicAnchor",
     "$dynamicRef",
@@ -67,25 +67,28 @@ const OTHERS: [&str; 44] = [
     "uniqueItems",
 ];
 
-/// Whether a schema has a keyword, or is meant to have none: `true`, `{}`.
+/// Returns whether a schema has a keyword, or deliberately has none (`true`, `{}`).
 pub(super) fn has_keyword(schema: &Value) -> bool {
-    let known =
-        |key: &String| OTHERS.contains(&key.as_str()) || KEYWORDS.iter().any(|(keyword, _)| key == keyword);
+    let known = |key: &String| {
+        COMMON_KEYWORDS.contains(&key.as_str())
+            || SCHEMA_ONLY_KEYWORDS.iter().any(|(keyword, _)| key == keyword)
+    };
     let Some(members) = schema.as_object() else { return true };
     members.is_empty() || members.keys().any(known)
 }
 
-/// Whether a document is meant for a schema: a boolean, or an object with a keyword that only a schema has.
+/// Returns whether a document is a schema: a boolean, or an object with a keyword that only schemas have.
 pub fn is_schema(document: &Value) -> bool {
     let Some(members) = document.as_object() else { return document.is_boolean() };
-    let name = |name: &str| name == "integer" || JsonType::from_name(name).is_some();
-    let one = |value: &Value| value.as_str().is_some_and(name);
-    let types = |value: &Value| {
-        one(value) || value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(one))
+    let is_type_name = |name: &str| name == "integer" || JsonType::from_name(name).is_some();
+    let is_type = |value: &Value| value.as_str().is_some_and(is_type_name);
+    let is_types = |value: &Value| {
+        is_type(value) || value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_type))
     };
-    let typed = members.get("type");
-    if typed.is_some_and(|typed| !types(typed)) {
+    let type_value = members.get("type");
+    if type_value.is_some_and(|value| !is_types(value)) {
         return members.contains_key("$schema");
     }
-    typed.is_some() || KEYWORDS.iter().any(|(key, fits)| members.get(*key).is_some_and(fits))
+    type_value.is_some()
+        || SCHEMA_ONLY_KEYWORDS.iter().any(|(key, is_valid)| members.get(*key).is_some_and(is_valid))
 }

@@ -1,10 +1,10 @@
-//! What a `contract.toml` says.
+//! The parsed contents of a `contract.toml`.
 
 use super::finding::Finding;
 use super::pointer::Pointer;
 use super::rule::{Pattern, Rule};
 use super::version::ContractVersion;
-use super::violation::{Against, Tally, Violation};
+use super::violation::{Against, Category, Violation};
 use crate::{OutputFormat, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// The name that `contract.toml` and flags use.
+    /// Returns the name in `contract.toml` and in flags.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Document => "document",
@@ -34,7 +34,7 @@ impl Framing {
         }
     }
 
-    /// The output format of a target that prints its data so.
+    /// Returns the output format of a target whose data has this framing.
     pub const fn format(self) -> OutputFormat {
         match self {
             Self::Document | Self::Array => OutputFormat::Json,
@@ -42,13 +42,13 @@ impl Framing {
         }
     }
 
-    /// Whether the data consists of events.
+    /// Returns whether the data consists of events.
     pub const fn has_events(self) -> bool {
         !matches!(self, Self::Document)
     }
 }
 
-/// A valid `contract.toml`, or what stands for one where there is just a schema.
+/// A valid `contract.toml`, or its equivalent for a single schema file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spec {
     pub name: String,
@@ -58,7 +58,7 @@ pub(crate) struct Spec {
     pub framing: Framing,
     /// Reference to the schema of the document or of each record, as in `x.json#/$defs/y`.
     pub schema: Option<String>,
-    /// Arguments that ask a target for the format.
+    /// The arguments that select the format.
     pub ask: Option<Vec<String>>,
     pub errors: Option<Stream>,
     pub events: Option<EventTypes>,
@@ -66,22 +66,21 @@ pub(crate) struct Spec {
     pub conditions: Vec<Condition>,
     pub findings: Vec<Finding>,
     pub program: Option<ContractProgram>,
-    /// Its versions, as its file lists them.
+    /// The versions in the order of the file.
     pub versions: Vec<ContractVersion>,
 }
 
 impl Spec {
-    /// The types of events that it knows.
+    /// Returns the defined event types.
     pub fn event_types(&self) -> impl Iterator<Item = &String> {
         self.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name)
     }
 
-    /// The finding with this ID.
     pub fn finding(&self, id: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.id.as_deref() == Some(id))
     }
 
-    /// What a rule over the values of one event belongs to.
+    /// Returns what a violation of a `[[rule]]` is reported against.
     pub fn rules_are_against(&self) -> Against {
         match self.framing {
             Framing::Document => Against::Schema,
@@ -89,12 +88,12 @@ impl Spec {
         }
     }
 
-    /// What violations of a rule are counted as.
-    pub fn tally(&self, rule: &Rule) -> Tally {
-        if rule.finding.is_some() { Tally::Known } else { Tally::Errors(self.rules_are_against()) }
+    /// Returns the category of violations of a rule.
+    pub fn category(&self, rule: &Rule) -> Category {
+        if rule.finding.is_some() { Category::Known } else { Category::Errors(self.rules_are_against()) }
     }
 
-    /// A violation of a rule: an error, or the known finding that the rule names.
+    /// Creates a violation of a rule: an error, or the known finding that the rule names.
     pub fn violation(&self, rule: &Rule, pointer: &str, message: String) -> Violation {
         let message = format!("{message}: {}", rule.what);
         let violation = Violation::of_rule(self.rules_are_against(), &rule.id, pointer, message);
@@ -102,7 +101,7 @@ impl Spec {
         Violation { finding, ..violation }
     }
 
-    /// The exit codes of its conditions.
+    /// Returns the exit codes of all conditions.
     pub fn exit_codes(&self) -> BTreeSet<i32> {
         self.conditions.iter().flat_map(|condition| &condition.exit).copied().collect()
     }
@@ -124,23 +123,23 @@ pub struct ContractProgram {
     pub env: BTreeMap<String, String>,
 }
 
-/// The type of events that have none, in a contract that allows those.
+/// The name of the event type for events without a type, in a contract that allows them.
 pub const UNTYPED: &str = "(none)";
 
 /// The types of events in a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct EventTypes {
-    /// Where an event has its type.
+    /// The pointer to the type of an event.
     pub discriminator: Pointer,
-    /// What tells apart events of one type: with it, the type is `TYPE/SUBTYPE`, if there is such a type.
+    /// The pointer to the subtype. The event type is `TYPE/SUBTYPE` if that is defined, or else `TYPE`.
     pub subtype: Option<Pointer>,
     /// Each type with the reference to its schema, in the order of the file.
     pub schemas: Vec<(String, String)>,
-    /// Other types are let through and counted.
+    /// Whether other types are allowed and counted.
     pub allow_unknown: bool,
-    /// The types that a stream may begin with; none for any.
+    /// The types that a stream may begin with; `None` for any.
     pub first: Option<Vec<String>>,
-    /// The types that a stream may end with; none for any.
+    /// The types that a stream may end with; `None` for any.
     pub last: Option<Vec<String>>,
 }
 
@@ -160,7 +159,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// The name that `contract.toml` uses.
+    /// Returns the name in `contract.toml`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -184,7 +183,7 @@ pub enum ErrorOutput {
 }
 
 impl ErrorOutput {
-    /// The name that `contract.toml` uses.
+    /// Returns the name in `contract.toml`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",

@@ -1,20 +1,20 @@
-//! What a condition says of stderr: nothing, text, or a JSON object.
+//! Judges stderr by a condition: nothing, text, or a JSON object.
 
 use super::contract::Contract;
 use super::spec::{Condition, ErrorOutput};
 use serde_json::Value;
 
-/// More of a stderr is not looked at, in bytes: its end is.
-const MAX: usize = 1 << 20;
+/// Number of bytes at the end of stderr that are judged.
+const MAX_BYTES: usize = 1 << 20;
 
-/// Why a stderr is not that of a condition; none if it is.
-pub(super) fn refusal(
+/// Returns why stderr does not match a condition; `None` if it does.
+pub(super) fn mismatch(
     contract: &Contract,
     nth: usize,
     condition: &Condition,
     stderr: &[u8],
 ) -> Option<String> {
-    let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(MAX)..]);
+    let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(MAX_BYTES)..]);
     match condition.stderr? {
         ErrorOutput::Nothing if text.trim().is_empty() => None,
         ErrorOutput::Nothing => Some("expected nothing on stderr, found some".to_owned()),
@@ -35,17 +35,17 @@ pub(super) fn refusal(
     }
 }
 
-/// The JSON objects of a text, each of which begins a line: alone, or among warnings and stack traces.
+/// Returns the JSON objects of a text that begin a line, alone or among warnings and stack traces.
 pub(super) fn json_objects(text: &str) -> Vec<Value> {
     let mut objects = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        let begins = rest.trim_start_matches([' ', '\t']).starts_with('{');
-        let object = begins.then(|| values.next()).flatten().and_then(Result::ok);
-        let read = if object.is_some() { values.byte_offset() } else { 0 };
+        let is_object = rest.trim_start_matches([' ', '\t']).starts_with('{');
+        let object = is_object.then(|| values.next()).flatten().and_then(Result::ok);
+        let length = if object.is_some() { values.byte_offset() } else { 0 };
         objects.extend(object);
-        rest = rest[read..].split_once('\n').map_or("", |(_, behind)| behind);
+        rest = rest[length..].split_once('\n').map_or("", |(_, next)| next);
     }
     objects
 }

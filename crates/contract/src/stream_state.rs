@@ -1,85 +1,95 @@
-//! What holds between the events of a run: remembered and judged event by event.
+//! The rules between the events of a run: keeps the state of a stream and judges event by event.
 
 use super::contract::Contract;
 use super::counted::alternatives;
 use super::exit_rules::{RunExit, judge_exit};
 use super::pointer::Pointer;
-use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind};
-use super::rule_index::{InputKind, Place, RecordClass, RuleInput};
+use super::rule::{Relation, RuleKind, StateMachine, Term, TotalKind, Transition};
+use super::rule_index::{InputKind, RecordClass, RuleInput, ScalarMatch};
 use super::spec::Spec;
-use super::violation::{Against, Found, Violation};
+use super::violation::{Against, LimitedViolations, Violation};
 use foldhash::fast::RandomState;
 use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Keys that all rules together remember; what comes beyond is counted, not judged.
+/// Maximum number of keys that all rules together store; facts beyond are counted, not judged.
 const MAX_KEYS: usize = 500_000;
-/// Names of unknown types that are told apart.
+/// Maximum number of unknown types that are counted by name.
 const MAX_NAMES: usize = 100;
 
-/// An event of a run, as far as the events behind it have to do with it.
+/// The part of an event that the judgement of later events depends on.
 pub(super) struct RunEvent<'e> {
     pub class: RecordClass,
-    /// How its type is shown, if that is unknown.
+    /// The displayed name of its type, if the type is unknown.
     pub unknown: Option<&'e str>,
-    /// What the rules need of it.
+    /// Inputs of the rules.
     pub inputs: &'e [RuleInput],
-    /// The line that it begins in.
+    /// The line where it begins.
     pub line: u64,
 }
 
-/// Gives the scalar that a pointer names in an event, as its n-th value.
-pub(super) type PlaceAt<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<Place>;
+/// Looks up the n-th match of a pointer in the current event, if it is a scalar.
+pub(super) type ScalarLookup<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<ScalarMatch>;
 
-/// What a finished run comes to, besides its violations.
+/// The result of judging a finished run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StreamOutcome {
-    /// What is found against the run as a whole.
+    /// Violations of the run as a whole.
     pub violations: Vec<Violation>,
-    /// The known findings that the run shows: warnings, not errors.
+    /// The known findings that the run shows (warnings).
     pub known: Vec<Violation>,
     /// Number of records; 1 for a document.
     pub events: u64,
-    /// How many records of types that the contract does not know; "" for records without a type.
+    /// Number of records of each type that the contract does not define; "" for records without a type.
     pub unknown: BTreeMap<String, u64>,
-    /// How many facts were not judged, because too many keys had to be remembered.
+    /// Number of facts that were not judged because too many keys were stored.
     pub unjudged: u64,
 }
 
-/// What has to be remembered of the events so far.
+/// The state after the events so far.
 #[derive(Debug, Default)]
 pub(crate) struct StreamState {
     /// Number of events so far.
     pub events: u64,
+    /// Union of [`RecordClass::payload`].
     payload: u64,
     unknown: BTreeMap<String, u64>,
     unjudged: u64,
-    kept: usize,
+    stored_keys: usize,
+    /// The last event type that is known.
     last: Option<usize>,
     last_line: u64,
-    memory: Vec<Memory>,
-    /// By rule: the keys that all documents and records have. Outlives a run.
+    rules: Vec<RuleState>,
+    /// By rule: the hash of the keys that all documents and records have. Survives the end of a run.
     keys: Vec<Option<u64>>,
 }
 
-/// What a rule remembers.
+/// The state of a rule. Values are identified by their hashes.
 #[derive(Debug, Default, Clone)]
-struct Memory {
-    named: HashSet<u64, RandomState>,
-    lives: HashMap<u64, (u8, u64), RandomState>,
-    value: Option<u64>,
-    /// The sums and last values of a comparison.
+struct RuleState {
+    /// The values that are defined, or already seen at a transition.
+    seen: HashSet<u64, RandomState>,
+    /// The state of each machine and the event of its last transition, by key.
+    machines: HashMap<u64, (u8, u64), RandomState>,
+    first_value: Option<u64>,
+    /// The sum or last value of each side of a comparison.
     totals: [Option<f64>; 2],
 }
 
 impl StreamState {
     pub fn new(spec: &Spec) -> Self {
         let rules = spec.rules.len();
-        Self { memory: vec![Memory::default(); rules], keys: vec![None; rules], ..Self::default() }
+        Self { rules: vec![RuleState::default(); rules], keys: vec![None; rules], ..Self::default() }
     }
 
-    /// Goes on by one event. `place` gives what stands at a pointer of it.
-    pub fn step(&mut self, spec: &Spec, event: RunEvent<'_>, out: &mut Found, place: PlaceAt<'_>) {
+    /// Judges the next event. `lookup` finds scalars in it for messages.
+    pub fn push(
+        &mut self,
+        spec: &Spec,
+        event: RunEvent<'_>,
+        out: &mut LimitedViolations,
+        lookup: ScalarLookup<'_>,
+    ) {
         let RunEvent { class, unknown, inputs, line } = event;
         self.events += 1;
         self.payload |= class.payload;
@@ -88,14 +98,14 @@ impl StreamState {
             let name = class.event_type.map(|kind| &events.schemas[kind].0);
             if let (1, Some(first)) = (self.events, &events.first)
                 && name.is_none_or(|name| !first.contains(name))
-                && !out.counts(Against::Stream)
+                && !out.count_if_full(Against::Stream)
             {
                 let found = name.map(String::as_str).or(unknown).unwrap_or_default();
                 let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
                 let at = &events.discriminator.text;
                 out.violations.push(Violation::of_rule(Against::Stream, "first-event", at, message));
             }
-            // An unknown type says nothing of where the stream stands.
+            // An unknown type does not count as the last one.
             self.last = class.event_type.or(self.last);
         }
         if let Some(unknown) = unknown {
@@ -107,79 +117,88 @@ impl StreamState {
             }
         }
         for input in inputs {
-            self.judge(spec, *input, place, out);
+            self.judge(spec, *input, lookup, out);
         }
     }
 
-    fn judge(&mut self, spec: &Spec, input: RuleInput, place: PlaceAt<'_>, out: &mut Found) {
+    fn judge(
+        &mut self,
+        spec: &Spec,
+        input: RuleInput,
+        lookup: ScalarLookup<'_>,
+        out: &mut LimitedViolations,
+    ) {
         let rule = &spec.rules[input.rule];
-        let memory = &mut self.memory[input.rule];
-        let (full, tally) = (self.kept >= MAX_KEYS, spec.tally(rule));
+        let state = &mut self.rules[input.rule];
+        let (full, category) = (self.stored_keys >= MAX_KEYS, spec.category(rule));
         let (pointer, message) = match (&rule.kind, input.kind) {
             (RuleKind::Refer { .. }, InputKind::Define { .. })
-            | (RuleKind::StateMachine(_), InputKind::New { .. })
+            | (RuleKind::StateMachine(_), InputKind::Unseen { .. })
                 if full =>
             {
                 self.unjudged += 1;
                 return;
             }
             (RuleKind::Refer { .. }, InputKind::Define { key }) => {
-                self.kept += usize::from(memory.named.insert(key));
+                self.stored_keys += usize::from(state.seen.insert(key));
                 return;
             }
-            (RuleKind::Refer { defines, uses }, InputKind::Use { place: used, nth, key }) => {
-                if memory.named.contains(&key) {
+            (RuleKind::Refer { defines, uses }, InputKind::Use { index, nth, key }) => {
+                if state.seen.contains(&key) {
                     return;
                 }
                 if full {
                     self.unjudged += 1;
                     return;
                 }
-                if out.counts(tally) {
+                if out.count_if_full(category) {
                     return;
                 }
-                let names = alternatives(defines.iter().map(|place| place.pattern.to_string()).collect());
-                let found = place_of(&uses[used].at, nth, place);
-                (found.at, format!("`{}` was not defined before by {names}", found.text))
+                let names = alternatives(defines.iter().map(|define| define.pattern.to_string()).collect());
+                let found = lookup_or_pointer(&uses[index].at, nth, lookup);
+                (found.pointer, format!("`{}` was not defined before by {names}", found.text))
             }
-            (RuleKind::StateMachine(_), InputKind::New { key, step, value }) => {
-                let mark = value ^ key.rotate_left(17) ^ (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                if memory.named.insert(mark) {
-                    self.kept += 1;
-                    let kind = InputKind::Steps { key, steps: 1 << step };
-                    self.judge(spec, RuleInput { kind, ..input }, place, out);
+            (RuleKind::StateMachine(_), InputKind::Unseen { key, transition, value }) => {
+                let mark =
+                    value ^ key.rotate_left(17) ^ (transition as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                if state.seen.insert(mark) {
+                    self.stored_keys += 1;
+                    let kind = InputKind::Transitions { key, transitions: 1 << transition };
+                    self.judge(spec, RuleInput { kind, ..input }, lookup, out);
                 }
                 return;
             }
-            (RuleKind::StateMachine(life), InputKind::Steps { key, steps }) => {
-                let Some(state) = self.rejected_in(input.rule, life, key, steps, full) else { return };
-                if out.counts(tally) {
+            (RuleKind::StateMachine(machine), InputKind::Transitions { key, transitions }) => {
+                let Some(state) = self.rejecting_state(input.rule, machine, key, transitions, full) else {
+                    return;
+                };
+                if out.count_if_full(category) {
                     return;
                 }
-                invalid_transition(life, state, steps, place)
+                invalid_transition(machine, state, transitions, lookup)
             }
-            (RuleKind::Same(pointers), InputKind::Same { pointer, nth, value }) => {
-                if *memory.value.get_or_insert(value) == value || out.counts(tally) {
+            (RuleKind::Same(pointers), InputKind::Same { index, nth, value }) => {
+                if *state.first_value.get_or_insert(value) == value || out.count_if_full(category) {
                     return;
                 }
-                let found = place_of(&pointers[pointer], nth, place);
-                (found.at, format!("`{}` differs from the first value", found.text))
+                let found = lookup_or_pointer(&pointers[index], nth, lookup);
+                (found.pointer, format!("`{}` differs from the first value", found.text))
             }
             (RuleKind::Compare { .. }, InputKind::Total { side, sets, number }) => {
-                let (number, total) = (f64::from_bits(number), &mut memory.totals[side]);
+                let (number, total) = (f64::from_bits(number), &mut state.totals[side]);
                 *total = Some(if sets { number } else { total.unwrap_or(0.0) + number });
                 return;
             }
             (RuleKind::Compare { left, relation, right }, InputKind::Compare { sides }) => {
-                let Some(message) = compared(memory, [left, right], *relation, sides) else { return };
-                if out.counts(tally) {
+                let Some(message) = failed_comparison(state, [left, right], *relation, sides) else { return };
+                if out.count_if_full(category) {
                     return;
                 }
-                let own = if left.total().is_some() { right } else { left };
-                (own.pointer().to_owned(), message)
+                let event_side = if left.total().is_some() { right } else { left };
+                (event_side.pointer().to_owned(), message)
             }
             (RuleKind::SameKeys(pointer), InputKind::Keys { keys }) => {
-                if *self.keys[input.rule].get_or_insert(keys) == keys || out.counts(tally) {
+                if *self.keys[input.rule].get_or_insert(keys) == keys || out.count_if_full(category) {
                     return;
                 }
                 let message = "the keys differ from those of the first record";
@@ -190,30 +209,31 @@ impl StreamState {
         out.violations.push(spec.violation(rule, &pointer, message));
     }
 
-    /// Takes the first of these steps that the state of the life of this key allows; returns the state if it allows none.
-    fn rejected_in(
+    /// Takes the first of these transitions that the state for this key allows; returns the state if it allows none.
+    fn rejecting_state(
         &mut self,
         rule: usize,
-        life: &StateMachine,
+        machine: &StateMachine,
         key: u64,
-        steps: u64,
+        transitions: u64,
         is_full: bool,
     ) -> Option<u8> {
-        let lives = &mut self.memory[rule].lives;
-        let known = lives.get(&key).copied();
+        let machines = &mut self.rules[rule].machines;
+        let known = machines.get(&key).copied();
         if known.is_none() && is_full {
             self.unjudged += 1;
             return None;
         }
         let state = known.map_or(0, |(state, _)| state);
-        let allowed = |nth: &usize| steps >> nth & 1 == 1 && life.steps[*nth].from >> state & 1 == 1;
-        let Some(step) = (0..life.steps.len()).find(allowed) else { return Some(state) };
-        let to = u8::try_from(life.steps[step].to).unwrap_or(u8::MAX);
-        self.kept += usize::from(lives.insert(key, (to, self.events)).is_none());
+        let is_allowed =
+            |nth: &usize| transitions >> nth & 1 == 1 && machine.transitions[*nth].from >> state & 1 == 1;
+        let Some(next) = (0..machine.transitions.len()).find(is_allowed) else { return Some(state) };
+        let to = u8::try_from(machine.transitions[next].to).unwrap_or(u8::MAX);
+        self.stored_keys += usize::from(machines.insert(key, (to, self.events)).is_none());
         None
     }
 
-    /// Judges the end of the run and forgets it.
+    /// Judges the end of the run and resets the state for the next run.
     pub fn finish(&mut self, contract: &Contract, exit: &RunExit<'_>) -> StreamOutcome {
         let (spec, mut found) = (&contract.spec, Vec::new());
         if judge_exit(contract, exit, self.events, self.payload, &mut found) {
@@ -227,7 +247,7 @@ impl StreamState {
         outcome
     }
 
-    /// Judges what a stream that was not cut off ends with.
+    /// Judges the end of a stream that has to be complete.
     fn judge_end(&self, spec: &Spec, out: &mut Vec<Violation>) {
         if !spec.framing.has_events() {
             if self.events == 0 {
@@ -245,15 +265,19 @@ impl StreamState {
                 let message = format!("the stream {found}; expected {} at its end", expected.join(" or "));
                 let at = &events.discriminator.text;
                 let violation = Violation::of_rule(Against::Stream, "last-event", at, message);
-                out.push(if self.events > 0 { violation.at(self.events, self.last_line) } else { violation });
+                out.push(if self.events > 0 {
+                    violation.in_record(self.events, self.last_line)
+                } else {
+                    violation
+                });
             }
         }
-        for (rule, memory) in spec.rules.iter().zip(&self.memory) {
+        for (rule, state) in spec.rules.iter().zip(&self.rules) {
             let RuleKind::StateMachine(StateMachine { end: Some(end), states, key, .. }) = &rule.kind else {
                 continue;
             };
             let mut open: Vec<(u64, usize)> =
-                memory.lives.values().map(|(state, event)| (*event, usize::from(*state))).collect();
+                state.machines.values().map(|(state, event)| (*event, usize::from(*state))).collect();
             if key.is_empty() && open.is_empty() {
                 open.push((self.events, 0));
             }
@@ -269,18 +293,24 @@ impl StreamState {
     }
 }
 
-/// How two numbers do not stand as they should; none where they do, or one of them is not there.
-fn compared(memory: &Memory, terms: [&Term; 2], relation: Relation, own: [u64; 2]) -> Option<String> {
+/// Returns the message of a comparison that fails; `None` if it holds or a side has no number. `event_sides` are the
+/// bits of the event's own numbers.
+fn failed_comparison(
+    state: &RuleState,
+    terms: [&Term; 2],
+    relation: Relation,
+    event_sides: [u64; 2],
+) -> Option<String> {
     let number = |side: usize| {
         let number = match terms[side].total() {
-            // Of no events there is a sum, but no last one.
+            // Without events there is a sum, but no last value.
             Some(total) if !matches!(total.kind, TotalKind::Last(_)) => {
-                Some(memory.totals[side].unwrap_or(0.0))
+                Some(state.totals[side].unwrap_or(0.0))
             }
-            Some(_) => memory.totals[side],
-            None => Some(f64::from_bits(own[side])),
+            Some(_) => state.totals[side],
+            None => Some(f64::from_bits(event_sides[side])),
         };
-        number.and_then(whole_or_not)
+        number.and_then(integer_or_float)
     };
     let (left, right) = (number(0)?, number(1)?);
     let [one, other] = terms.map(Term::describe);
@@ -288,31 +318,37 @@ fn compared(memory: &Memory, terms: [&Term; 2], relation: Relation, own: [u64; 2
     (!relation.holds(&left, &right)).then(message)
 }
 
-/// A number, without a fraction where it has none.
-fn whole_or_not(number: f64) -> Option<Number> {
+/// Returns an integer if the number has no fraction.
+fn integer_or_float(number: f64) -> Option<Number> {
     let digits = format!("{number}");
     digits.parse::<i64>().map(Number::from).ok().or_else(|| Number::from_f64(number))
 }
 
-/// The scalar at a pointer; where nothing more is known of the event, the pointer alone.
-fn place_of(pointer: &Pointer, nth: usize, place: PlaceAt<'_>) -> Place {
-    place(pointer, nth).unwrap_or_else(|| Place { at: pointer.text.clone(), ..Place::default() })
+/// Looks up the n-th match of a pointer; returns the pointer alone if the event is no longer available.
+fn lookup_or_pointer(pointer: &Pointer, nth: usize, lookup: ScalarLookup<'_>) -> ScalarMatch {
+    let unknown = || ScalarMatch { pointer: pointer.text.clone(), ..ScalarMatch::default() };
+    lookup(pointer, nth).unwrap_or_else(unknown)
 }
 
-/// Where and how an event does not fit the state of its life.
-fn invalid_transition(life: &StateMachine, state: u8, steps: u64, place: PlaceAt<'_>) -> (String, String) {
-    let matched = (0..life.steps.len()).find(|nth| steps >> nth & 1 == 1).unwrap_or(0);
-    let pattern = &life.steps[matched].pattern;
-    let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(life.steps[matched].new.as_ref());
-    let here = pointer.or_else(|| life.key.last().and_then(|part| part.first()));
-    let key: Vec<String> =
-        life.key.iter().filter_map(|part| part.iter().find_map(|at| Some(place(at, 0)?.text))).collect();
+/// Returns the pointer and the message for an event that the state does not allow.
+fn invalid_transition(
+    machine: &StateMachine,
+    state: u8,
+    transitions: u64,
+    lookup: ScalarLookup<'_>,
+) -> (String, String) {
+    let matched = (0..machine.transitions.len()).find(|nth| transitions >> nth & 1 == 1).unwrap_or(0);
+    let Transition { pattern, unseen, .. } = &machine.transitions[matched];
+    let pointer = pattern.when.last().map(|(pointer, _)| pointer).or(unseen.as_ref());
+    let pointer = pointer.or_else(|| machine.key.last().and_then(|part| part.first()));
+    let key = machine.key.iter().filter_map(|part| part.iter().find_map(|at| Some(lookup(at, 0)?.text)));
+    let key: Vec<String> = key.collect();
     let of = if key.is_empty() { String::new() } else { format!(" of {}", key.join(", ")) };
-    let next = life.steps.iter().filter(|step| step.from >> state & 1 == 1);
-    let mut next: Vec<String> = next.map(|step| step.pattern.to_string()).collect();
+    let next = machine.transitions.iter().filter(|transition| transition.from >> state & 1 == 1);
+    let mut next: Vec<String> = next.map(|transition| transition.pattern.to_string()).collect();
     next.dedup();
     let expected = if next.is_empty() { "no further event".to_owned() } else { alternatives(next) };
-    let state = &life.states[usize::from(state)];
+    let state = &machine.states[usize::from(state)];
     let message = format!("expected {expected} in state `{state}`{of}, found {pattern}");
-    (here.map_or_else(String::new, |pointer| pointer.text.clone()), message)
+    (pointer.map_or_else(String::new, |pointer| pointer.text.clone()), message)
 }

@@ -1,18 +1,17 @@
-//! Validates values that are in memory, one record after another.
+//! Validates values in memory, record by record.
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
-use super::record_pipeline::{Judging, LastRecord, RecordPipeline};
+use super::record_pipeline::{JudgeOptions, LastRecord, RecordPipeline};
 use super::record_validator::RecordValidator;
 use super::spec::Framing;
 use super::stream_state::StreamOutcome;
 use super::violation::{Against, Room, Violation};
 use serde_json::Value;
 
-/// Validates one run after another.
+/// Validates runs, one after another.
 ///
-/// Push each record of the stream, or the document, and then [`StreamValidator::finish`] with how the run
-/// ended.
+/// Push each record of the stream, or the document. Then call [`StreamValidator::finish`] with the exit of the run.
 #[derive(Debug)]
 pub struct StreamValidator<'c> {
     validator: RecordValidator<'c>,
@@ -22,21 +21,21 @@ pub struct StreamValidator<'c> {
 }
 
 impl StreamValidator<'_> {
-    /// Judges the next record, which begins in this line (from 1), or the document: by its schema, by
-    /// the rules on its own values, and by those on what came before. [`StreamValidator::finish`] gives the
-    /// known findings.
+    /// Judges the next record, or the document: by its schema, by the rules on its own values, and by the rules between
+    /// records. `line` is the line where it begins, from 1. [`StreamValidator::finish`] returns the known findings.
     pub fn push(&mut self, line: u64, value: &Value) -> Vec<Violation> {
         self.validator.validate_value(line, value);
         let RecordValidator { value, records, .. } = &mut self.validator;
-        let judging = Judging { each_exits: None, numbered: self.pipeline.contract.framing().has_events() };
+        let options =
+            JudgeOptions { each_exits: None, numbered: self.pipeline.contract.framing().has_events() };
         let (mut found, mut room) = (Vec::new(), Room::of_each(usize::MAX));
-        self.pipeline.judge(records, &mut LastRecord { value, read: None }, &judging, &mut room, &mut found);
+        self.pipeline.judge(records, &mut LastRecord { value, read: None }, &options, &mut room, &mut found);
         self.known.extend(found.extract_if(.., |violation| violation.finding.is_some()));
         found
     }
 
-    /// Judges a whole document: the next and only value, or an array of all events where the contract's
-    /// framing says so. All events of an array are said to begin in line 1.
+    /// Judges a complete document: the only value, or an array of all events if that is the contract's framing. All
+    /// events of an array count as beginning in line 1.
     pub fn push_document(&mut self, document: &Value) -> Vec<Violation> {
         match document {
             _ if self.pipeline.contract.framing() != Framing::Array => self.push(1, document),
@@ -45,7 +44,7 @@ impl StreamValidator<'_> {
         }
     }
 
-    /// Judges the run as a whole. The validator is then ready for the next run.
+    /// Judges the run as a whole. After that, the validator is ready for the next run.
     pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         let mut outcome = self.pipeline.finish(exit);
         outcome.known.splice(..0, self.known.drain(..));
@@ -53,13 +52,13 @@ impl StreamValidator<'_> {
     }
 }
 
-/// What a document violates that should be an array of events.
+/// Returns the violation by a document that is not an array of events.
 pub(super) fn no_array() -> Violation {
     Violation::of_rule(Against::Schema, "array", "", "expected an array of events".to_owned())
 }
 
 impl Contract {
-    /// A validator of values that has seen nothing yet.
+    /// Creates a validator of values.
     pub fn validator(&self) -> StreamValidator<'_> {
         StreamValidator {
             validator: RecordValidator::new(self, Room::of_each(usize::MAX)),

@@ -1,4 +1,4 @@
-//! What a contract says, for people and for `contract show`.
+//! The summary of a contract, which `contract show` prints.
 
 use super::contract::Contract;
 use super::rule::{Rule, RuleKind};
@@ -58,7 +58,7 @@ pub struct RuleSummary {
 }
 
 impl ContractSummary {
-    /// What applies to all of its output: a label and a text each.
+    /// Returns the facts about all of the output, each as a label and a text.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![("framing", self.framing.name().to_owned())];
         if !self.version.is_empty() {
@@ -77,18 +77,18 @@ impl ContractSummary {
 }
 
 impl Condition {
-    /// Its exit codes, as text.
+    /// Returns the exit codes as text.
     pub fn codes(&self) -> String {
         self.exit.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its meaning, and whether a run has to declare it.
+    /// Returns the name and the meaning, and whether a run has to declare the condition.
     pub fn meaning(&self) -> String {
         let declared = if self.declared { ", only for runs that are declared so" } else { "" };
         format!("{}{declared}: {}", self.name, self.what)
     }
 
-    /// What stdout and stderr contain, as text.
+    /// Describes the contents of stdout and stderr.
     pub fn data(&self) -> String {
         let stdout = format!("stdout: {}", self.stdout.name());
         let some = self.some.iter().map(|some| format!("with {some}"));
@@ -99,7 +99,7 @@ impl Condition {
 }
 
 impl Contract {
-    /// What it says.
+    /// Returns the summary of the contract.
     pub fn summary(&self) -> ContractSummary {
         let spec = &self.spec;
         let built_in = |id: &str, what: String| RuleSummary {
@@ -111,9 +111,9 @@ impl Contract {
         let mut rules = Vec::new();
         if let Some(events) = &spec.events {
             let subtype = events.subtype.as_ref().map(|pointer| format!(" and {}", pointer.text));
-            let at = format!("{}{}", events.discriminator.text, subtype.unwrap_or_default());
+            let pointers = format!("{}{}", events.discriminator.text, subtype.unwrap_or_default());
             let known = if events.allow_unknown { "" } else { ", and the contract knows it" };
-            rules.push(built_in("event-type", format!("Each record has its type at {at}{known}.")));
+            rules.push(built_in("event-type", format!("Each record has its type at {pointers}{known}.")));
             if let Some(first) = &events.first {
                 rules
                     .push(built_in("first-event", format!("The stream begins with {}.", first.join(" or "))));
@@ -149,15 +149,16 @@ impl Contract {
         }
     }
 
-    /// Its schema files: what each is called, and its value.
+    /// Returns the display name and the value of each schema file.
     pub fn schema_files(&self) -> Vec<(String, serde_json::Value)> {
         let files = self.sources.files();
-        let own = files.into_iter().map(|(uri, file)| (self.sources.home().name(&uri), file.value.clone()));
-        own.collect()
+        let named =
+            files.into_iter().map(|(uri, file)| (self.sources.store().name(&uri), file.value.clone()));
+        named.collect()
     }
 }
 
-/// How a rule is judged, a line for each part.
+/// Describes the evaluated form of a rule, one line per part.
 fn detail(rule: &Rule) -> Vec<String> {
     let scope =
         (rule.filter.on.is_some() || !rule.filter.when.is_empty()).then(|| format!("in {}", rule.filter));
@@ -167,8 +168,8 @@ fn detail(rule: &Rule) -> Vec<String> {
             lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern, p.at.text)));
             lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern, p.at.text)));
         }
-        RuleKind::StateMachine(life) => {
-            let parts: Vec<String> = life
+        RuleKind::StateMachine(machine) => {
+            let parts: Vec<String> = machine
                 .key
                 .iter()
                 .map(|part| part.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" or "))
@@ -176,17 +177,17 @@ fn detail(rule: &Rule) -> Vec<String> {
             if !parts.is_empty() {
                 lines.push(format!("for each {}", parts.join(", ")));
             }
-            lines.push(format!("begins `{}`", life.states[0]));
-            for step in &life.steps {
-                let from = (0..life.states.len()).filter(|state| step.from >> state & 1 == 1);
-                let from: Vec<&str> = from.map(|state| life.states[state].as_str()).collect();
-                let new =
-                    step.new.as_ref().map_or_else(String::new, |new| format!(" with a new {}", new.text));
-                let (on, to) = (&step.pattern, &life.states[step.to]);
-                lines.push(format!("`{}` → `{to}`: {on}{new}", from.join("`, `")));
+            lines.push(format!("begins `{}`", machine.states[0]));
+            for transition in &machine.transitions {
+                let from = (0..machine.states.len()).filter(|state| transition.from >> state & 1 == 1);
+                let from: Vec<&str> = from.map(|state| machine.states[state].as_str()).collect();
+                let unseen = transition.unseen.as_ref().map(|unseen| format!(" with a new {}", unseen.text));
+                let (on, to, unseen) =
+                    (&transition.pattern, &machine.states[transition.to], unseen.unwrap_or_default());
+                lines.push(format!("`{}` → `{to}`: {on}{unseen}", from.join("`, `")));
             }
-            if let Some(end) = &life.end {
-                let end: Vec<&str> = end.iter().map(|state| life.states[*state].as_str()).collect();
+            if let Some(end) = &machine.end {
+                let end: Vec<&str> = end.iter().map(|state| machine.states[*state].as_str()).collect();
                 lines.push(format!("ends `{}`", end.join("` or `")));
             }
         }

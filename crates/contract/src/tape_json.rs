@@ -1,4 +1,4 @@
-//! The value on a tape as the validator looks at it.
+//! Implements the JSON representation of the `jsonschema` validator for tapes.
 
 use super::decimal::Decimal;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use std::borrow::Cow;
 use strict_json::{Elements, JsonKind, JsonType, Key, Members, Tape, TapeNode};
 
-/// A number as it is written.
+/// A number with its text in the input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TapeNumber<'a>(pub TapeNode<'a>);
 
@@ -22,7 +22,7 @@ impl JsonNumber for TapeNumber<'_> {
         self.0.text().parse().ok()
     }
     fn as_i64(&self) -> Option<i64> {
-        // serde_json reads "-0" as the float that it is in binary64.
+        // As in serde_json, "-0" is a float.
         self.0.text().parse().ok().filter(|value| *value != 0 || self.0.text() == "0")
     }
     fn as_f64(&self) -> Option<f64> {
@@ -42,14 +42,14 @@ impl JsonNumber for TapeNumber<'_> {
     }
 }
 
-/// The representation, for the validator.
+/// The tape representation.
 pub(crate) struct TapeJson;
 
 impl Json for TapeJson {
     type Node<'a> = TapeNode<'a>;
     type PreparedKey = Key;
     type StringBuffer = Tape;
-    // A lookup goes over the members, as a pass does.
+    // A lookup scans the members, as an iteration does.
     const KEYS_PER_LOOKUP: usize = 8;
 
     fn prepare_key(key: &str) -> Key {
@@ -120,7 +120,7 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
         Cow::Owned(TapeNode::to_value(*self))
     }
 
-    /// Messages take their words from the tape, so an error needs no copy of what may be a whole document.
+    /// Returns null for a container: messages are built from the tape, so an error needs no copy of a large value.
     fn lazy_value(&self) -> LazyInstance<'a> {
         LazyInstance::Ready(match self.kind() {
             JsonKind::Array | JsonKind::Object => Cow::Owned(Value::Null),

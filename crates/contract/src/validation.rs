@@ -1,35 +1,35 @@
-//! Settings of a validation, and its state from one record to the next.
+//! The settings of a validation, and its state between records.
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
-use super::record_pipeline::{Judging, RecordPipeline, RecordSource};
+use super::record_pipeline::{JudgeOptions, RecordPipeline, RecordSource};
 use super::record_validator::ValidatedRecords;
 use super::spec::Framing;
 use super::verdict::Verdict;
 use super::violation::{Room, Violation};
 use strict_json::ReadOptions;
 
-/// How inputs are validated.
+/// Settings of a validation.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// How data is put into an input. Lines of a contract of documents are a document each.
+    /// The framing of an input. With `Lines`, each line is a document if the contract has the framing `Document`.
     pub framing: Framing,
-    /// The maximum number of errors of each kind that are kept per input; the others are only counted.
+    /// Maximum number of errors of each kind that are kept per input; the others are only counted.
     pub max_errors: usize,
-    /// How the run ended that an input is from.
+    /// The exit of the run that printed the input.
     pub exit: RunExit<'a>,
-    /// Threads that validate JSON lines; 1 for this thread alone.
+    /// Number of threads that validate JSON Lines; 1 for the calling thread only.
     pub threads: usize,
 }
 
-/// Validates one input after another.
+/// Validates inputs, one after another.
 pub struct Validation<'c> {
     pub(super) settings: Settings<'c>,
     pub(super) pipeline: RecordPipeline<'c>,
 }
 
 impl<'c> Validation<'c> {
-    /// A validation that has seen nothing yet.
+    /// Creates a validation.
     pub fn new(contract: &'c Contract, settings: Settings<'c>) -> Self {
         Self { settings, pipeline: RecordPipeline::new(contract) }
     }
@@ -38,7 +38,7 @@ impl<'c> Validation<'c> {
         self.pipeline.contract
     }
 
-    /// Whether each line is a run of its own.
+    /// Returns whether each line is a separate run.
     pub(super) fn several_documents(&self) -> bool {
         self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
     }
@@ -47,12 +47,12 @@ impl<'c> Validation<'c> {
         ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
     }
 
-    /// The number of errors that can still be kept.
+    /// Returns the number of errors that can still be kept.
     pub(super) fn room(&self, verdict: &Verdict) -> Room {
         Room::of_each(self.settings.max_errors).without(verdict.kept)
     }
 
-    /// Judges records; what is found comes into `found`, and what there is no room for is counted.
+    /// Judges records. Adds their violations to `found` as long as there is room, and counts the others.
     pub(super) fn judge(
         &mut self,
         records: &mut ValidatedRecords,
@@ -62,12 +62,12 @@ impl<'c> Validation<'c> {
         verdict: &mut Verdict,
     ) {
         let several = self.several_documents();
-        let judging = Judging {
+        let options = JudgeOptions {
             each_exits: several.then_some(self.settings.exit),
             numbered: self.settings.framing.has_events() && !several,
         };
         verdict.unjudged += std::mem::take(&mut records.unjudged);
-        verdict.more += self.pipeline.judge(records, source, &judging, room, found);
+        verdict.more += self.pipeline.judge(records, source, &options, room, found);
     }
 
     /// Judges the end of a run.

@@ -1,33 +1,33 @@
 //! The result of validating one input.
 
 use super::stream_state::StreamOutcome;
-use super::violation::{Against, Counts, Room, Tally, Violation};
+use super::violation::{Against, Category, Counts, Room, Violation};
 use std::collections::BTreeMap;
 use strict_json::{Position, ProblemKind, Summary};
 
-/// What validating one input gives.
+/// The result of validating one input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The first errors of each kind, in the order of the input; those of the run as a whole come last.
     pub findings: Vec<Violation>,
-    /// How many more errors of each kind there are that `findings` does not show.
+    /// Number of errors of each kind that `findings` does not contain.
     pub more: Counts,
     /// Number of records; 1 for a document, the number of items for an array of events.
     pub records: u64,
-    /// Length of the input.
+    /// Length of the input, in bytes.
     pub bytes: u64,
-    /// How many records of types that the contract does not know; "" for records without a type.
+    /// Number of records of each type that the contract does not define; "" for records without a type.
     pub unknown: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
     pub unjudged: u64,
-    /// The first known findings: warnings, not errors, in the order of the input. `more` counts the others as well.
+    /// The first known findings (warnings) in the order of the input. `more` counts the others.
     pub known: Vec<Violation>,
-    /// How many errors of each kind `findings` shows, and how many findings `known`.
+    /// Number of errors in `findings` by kind, and of findings in `known`.
     pub(super) kept: Counts,
 }
 
 impl Verdict {
-    /// Nothing is wrong.
+    /// Returns whether the input has no errors.
     pub fn is_valid(&self) -> bool {
         self.findings.is_empty() && self.more.total() == 0
     }
@@ -36,7 +36,7 @@ impl Verdict {
     pub fn keep_first(&mut self, max: usize) {
         for list in [&mut self.findings, &mut self.known] {
             for violation in list.split_off(max.min(list.len())) {
-                self.more.add(violation.tally(), 1);
+                self.more.add(violation.category(), 1);
             }
         }
     }
@@ -44,20 +44,20 @@ impl Verdict {
     /// Keeps violations as long as there is room, and counts the others.
     pub(super) fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut room: Room) {
         for violation in found {
-            let tally = violation.tally();
-            if !room.take(tally) {
-                self.more.add(tally, 1);
+            let category = violation.category();
+            if !room.take(category) {
+                self.more.add(category, 1);
                 continue;
             }
-            self.kept.add(tally, 1);
-            match tally {
-                Tally::Errors(_) => self.findings.push(violation),
-                Tally::Known => self.known.push(violation),
+            self.kept.add(category, 1);
+            match category {
+                Category::Errors(_) => self.findings.push(violation),
+                Category::Known => self.known.push(violation),
             }
         }
     }
 
-    /// Adds what was read, and faults of JSON and violations in the order of their places.
+    /// Adds the counts of a summary, and its JSON problems merged with `found` in the order of their places.
     pub(super) fn merge(
         &mut self,
         summary: &Summary,
@@ -80,7 +80,7 @@ impl Verdict {
 }
 
 impl From<StreamOutcome> for Verdict {
-    /// That on a run that printed nothing.
+    /// Returns the verdict on a run without output.
     fn from(outcome: StreamOutcome) -> Self {
         let StreamOutcome { violations, known, events, unknown, unjudged } = outcome;
         let mut verdict = Self { records: events, unknown, unjudged, ..Self::default() };

@@ -1,4 +1,4 @@
-//! The versions of a program that a contract is for, and which of them fits.
+//! The versions of a contract, and the choice of the one that fits a program.
 
 use schemars::JsonSchema;
 use semver::{Version, VersionReq};
@@ -17,22 +17,22 @@ pub struct ContractVersion {
 }
 
 impl ContractVersion {
-    fn fits(&self, found: &Version) -> bool {
+    fn includes(&self, found: &Version) -> bool {
         VersionReq::parse(&self.range).is_ok_and(|range| range.matches(found))
     }
 }
 
-/// The version of a contract that is taken for a program.
+/// The version of a contract that is chosen for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VersionChoice<'c> {
     /// The version of the contract.
     pub version: &'c ContractVersion,
-    /// Whether the program's version is in its range; it is the nearest otherwise.
+    /// Whether the range includes the program's version; otherwise this is the nearest version.
     pub fits: bool,
 }
 
-/// The first version number in a text, such as what `--version` prints; two or three numbers. What marks a
-/// release as preliminary is left out.
+/// Returns the first version number of two or three parts in a text such as the output of `--version`. A suffix that
+/// marks a pre-release is ignored.
 pub fn find_version(text: &str) -> Option<Version> {
     let numbers = |word: &str| {
         let mut parts = word.split('.').map(str::parse::<u64>);
@@ -42,9 +42,9 @@ pub fn find_version(text: &str) -> Option<Version> {
     text.split(|character: char| !character.is_ascii_digit() && character != '.').find_map(numbers)
 }
 
-/// The version whose range has this one; else that before it, or the oldest.
+/// Returns the version whose range includes this one; or else the nearest earlier version, or the oldest.
 pub(super) fn choose<'c>(versions: &'c [ContractVersion], found: &Version) -> Option<VersionChoice<'c>> {
-    let fitting = versions.iter().find(|version| version.fits(found));
+    let fitting = versions.iter().find(|version| version.includes(found));
     if let Some(version) = fitting {
         return Some(VersionChoice { version, fits: true });
     }

@@ -1,4 +1,4 @@
-//! What is found against a document, a stream or a run.
+//! Violations of a contract by a document, a stream or a run, and their counts.
 
 use super::finding::Finding;
 use crate::error::Place;
@@ -23,53 +23,54 @@ pub enum Against {
     Exit,
 }
 
-/// What violations are limited and counted by: errors by what they violate, known findings together.
+/// The category by which violations are limited and counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tally {
+pub(crate) enum Category {
     Errors(Against),
+    /// Known findings, whatever they violate.
     Known,
 }
 
-impl Tally {
-    const KNOWN: usize = 4;
-    const NUMBER: usize = Self::KNOWN + 1;
+impl Category {
+    const KNOWN_INDEX: usize = 4;
+    const COUNT: usize = Self::KNOWN_INDEX + 1;
 
     const fn index(self) -> usize {
         match self {
             Self::Errors(against) => against as usize,
-            Self::Known => Self::KNOWN,
+            Self::Known => Self::KNOWN_INDEX,
         }
     }
 }
 
-impl From<Against> for Tally {
+impl From<Against> for Category {
     fn from(against: Against) -> Self {
         Self::Errors(against)
     }
 }
 
-/// A number for each kind of error, and one for known findings.
+/// The number of errors of each kind, and of known findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts([u64; Tally::NUMBER]);
+pub struct Counts([u64; Category::COUNT]);
 
 impl Counts {
-    /// The number of errors against this.
+    /// Returns the number of errors of a kind.
     pub fn of(self, against: Against) -> u64 {
         self.0[against as usize]
     }
 
-    /// The number of all errors. Known findings are no errors.
+    /// Returns the number of all errors; known findings are not errors.
     pub fn total(self) -> u64 {
-        self.0[..Tally::KNOWN].iter().sum()
+        self.0[..Category::KNOWN_INDEX].iter().sum()
     }
 
-    /// The number of known findings.
+    /// Returns the number of known findings.
     pub fn known(self) -> u64 {
-        self.0[Tally::KNOWN]
+        self.0[Category::KNOWN_INDEX]
     }
 
-    pub(crate) fn add(&mut self, tally: impl Into<Tally>, count: u64) {
-        self.0[tally.into().index()] += count;
+    pub(crate) fn add(&mut self, category: impl Into<Category>, count: u64) {
+        self.0[category.into().index()] += count;
     }
 }
 
@@ -79,35 +80,35 @@ impl AddAssign for Counts {
     }
 }
 
-/// How many more violations of each [`Tally`] are described.
+/// The remaining number of violations of each [`Category`] that are reported rather than only counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Room([usize; Tally::NUMBER]);
+pub(crate) struct Room([usize; Category::COUNT]);
 
 impl Room {
-    /// For so many of each kind.
+    /// Room for `max` violations of each category.
     pub fn of_each(max: usize) -> Self {
-        Self([max; Tally::NUMBER])
+        Self([max; Category::COUNT])
     }
 
-    /// What is left of it after these.
+    /// Returns the room that is left after some violations were reported.
     #[must_use]
-    pub fn without(mut self, described: Counts) -> Self {
-        let taken = described.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        self.0.iter_mut().zip(taken).for_each(|(room, taken)| *room = room.saturating_sub(taken));
+    pub fn without(mut self, reported: Counts) -> Self {
+        let used = reported.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        self.0.iter_mut().zip(used).for_each(|(room, used)| *room = room.saturating_sub(used));
         self
     }
 
-    /// For so many of this kind.
+    /// Returns the room for errors of a kind.
     pub fn of(self, against: Against) -> usize {
         self.0[against as usize]
     }
 
-    /// Takes the room for one of this kind; false where there is none.
-    pub fn take(&mut self, tally: impl Into<Tally>) -> bool {
-        let room = &mut self.0[tally.into().index()];
-        let is_left = *room > 0;
-        *room -= usize::from(is_left);
-        is_left
+    /// Takes the room for one violation; returns false if there is none left.
+    pub fn take(&mut self, category: impl Into<Category>) -> bool {
+        let room = &mut self.0[category.into().index()];
+        let has_room = *room > 0;
+        *room -= usize::from(has_room);
+        has_room
     }
 }
 
@@ -134,13 +135,13 @@ pub struct Violation {
     /// The finding of the contract that it shows: it is a warning, not an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
-    /// Offset of its place in the input in bytes, where that is known.
+    /// Byte offset in the input, if known.
     #[serde(skip)]
     pub offset: Option<u64>,
 }
 
 impl Violation {
-    /// A broken rule.
+    /// Creates a violation of a rule, without a place in the input.
     pub(crate) fn of_rule(against: Against, rule: &str, pointer: &str, message: String) -> Self {
         let (rule, pointer) = (rule.to_owned(), pointer.to_owned());
         Self {
@@ -157,12 +158,11 @@ impl Violation {
         }
     }
 
-    /// What it is counted as.
-    pub(crate) const fn tally(&self) -> Tally {
-        if self.finding.is_some() { Tally::Known } else { Tally::Errors(self.against) }
+    pub(crate) const fn category(&self) -> Category {
+        if self.finding.is_some() { Category::Known } else { Category::Errors(self.against) }
     }
 
-    /// A fault of JSON in what begins at `base`.
+    /// Creates a violation from a JSON problem in a part of the input that begins at `base`.
     pub fn of_problem(problem: &Problem, base: Position) -> Self {
         let message = problem.message.clone();
         let violation = Self::of_rule(Against::Json, problem.kind.name(), &problem.pointer, message);
@@ -170,14 +170,14 @@ impl Violation {
         violation.located(Some(Position { offset, line, ..problem.at }))
     }
 
-    /// The same at a record.
+    /// Adds the number and line of the record.
     #[must_use]
-    pub(crate) fn at(mut self, event: u64, line: u64) -> Self {
+    pub(crate) fn in_record(mut self, event: u64, line: u64) -> Self {
         (self.event, self.line) = (Some(event), Some(line));
         self
     }
 
-    /// The same with its place, as far as that is known.
+    /// Adds the place in the input, if known.
     #[must_use]
     pub(crate) fn located(mut self, at: Option<Position>) -> Self {
         self.line = at.map(|at| at.line).or(self.line);
@@ -186,11 +186,11 @@ impl Violation {
         self
     }
 
-    /// Its place in a file.
+    /// Returns the place in a file.
     pub fn place(&self, file: &Path) -> Place {
-        let at =
-            |position: Option<u64>| position.and_then(|position| usize::try_from(position).ok()).unwrap_or(0);
-        Place { file: file.to_owned(), line: at(self.line), column: at(self.column) }
+        let number =
+            |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok()).unwrap_or(0);
+        Place { file: file.to_owned(), line: number(self.line), column: number(self.column) }
     }
 }
 
@@ -202,34 +202,32 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What an event breaks.
+/// Collects violations as long as there is room, and counts the others.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LimitedViolations {
     pub violations: Vec<Violation>,
-    /// So many more are described.
     pub room: Room,
-    /// How many more there are than are described.
+    /// The number of violations for which there was no room.
     pub more: Counts,
 }
 
-impl Found {
-    /// Counts a violation that is not to be described; false when it is.
-    pub fn counts(&mut self, tally: impl Into<Tally>) -> bool {
-        let tally = tally.into();
-        let is_described = self.room.take(tally);
-        self.more.add(tally, u64::from(!is_described));
-        !is_described
+impl LimitedViolations {
+    /// Takes the room for a violation. If there is none, counts the violation and returns true.
+    pub fn count_if_full(&mut self, category: impl Into<Category>) -> bool {
+        let category = category.into();
+        let has_room = self.room.take(category);
+        self.more.add(category, u64::from(!has_room));
+        !has_room
     }
 
-    /// Describes a violation, or counts it where there is no room.
     pub fn add(&mut self, violation: Violation) {
-        if !self.counts(violation.tally()) {
+        if !self.count_if_full(violation.category()) {
             self.violations.push(violation);
         }
     }
 }
 
-/// A short look at a piece of a document.
+/// Returns a short excerpt of a text, sanitised.
 pub(crate) fn excerpt(text: &str) -> String {
     sanitize::capped(text, 60)
 }

@@ -1,7 +1,8 @@
 //! Compiles a schema of draft 2019-09 or 2020-12 for the acceptor.
 
 use super::{
-    ANY_TYPE, Acceptor, Check, Choice, INTEGER, Limit, Member, ObjectCheck, Pattern, ValueCheck, short_number,
+    ANY_TYPE, Acceptor, Check, Choice, INTEGER, LazyRegex, Limit, Member, ObjectCheck, ValueCheck,
+    short_number,
 };
 use referencing::{Draft, Resolver};
 use serde_json::{Map, Value};
@@ -9,8 +10,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use strict_json::{JsonType, Key};
 
-/// Keywords that say nothing of what is valid: in these drafts a format is a remark.
-const REMARKS: [&str; 14] = [
+/// Keywords that do not affect validity; in these drafts, `format` is an annotation.
+const ANNOTATIONS: [&str; 14] = [
     "$schema",
     "$id",
     "$anchor",
@@ -27,33 +28,34 @@ const REMARKS: [&str; 14] = [
     "format",
 ];
 
-/// Keywords that are one check together.
-const OF_OBJECTS: [&str; 5] =
+/// Keywords that together become one [`ObjectCheck`].
+const OBJECT_KEYWORDS: [&str; 5] =
     ["properties", "required", "additionalProperties", "minProperties", "maxProperties"];
 
-/// Compiles a schema; none for one of another draft. References that lead nowhere are left to the validator.
+/// Compiles a schema; returns `None` if the acceptor knows none of its checks. Dangling references are left to the
+/// validator.
 pub(in super::super) fn compile(schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> Option<Acceptor> {
     let mut compilation = Compilation { schemas: Vec::new(), known: HashMap::new(), depth: 0 };
     let root = compilation.schema(schema, resolver, draft);
-    let known = compilation.schemas.iter().flatten().any(|check| !matches!(check, Check::Unknown));
-    known.then_some(Acceptor { schemas: compilation.schemas, root })
+    let is_useful = compilation.schemas.iter().flatten().any(|check| !matches!(check, Check::Unknown));
+    is_useful.then_some(Acceptor { schemas: compilation.schemas, root })
 }
 
 struct Compilation {
     schemas: Vec<Vec<Check>>,
-    /// The indices of schemas that are compiled or begun, by their address.
+    /// Indices of the schemas that are compiled or in progress, by address.
     known: HashMap<usize, usize>,
-    /// How many schemas are begun.
+    /// Number of schemas in progress.
     depth: usize,
 }
 
-/// What is deeper in a schema, or behind more references, is left to the validator.
+/// Maximum depth of nesting and references; deeper schemas are left to the validator.
 const MAX_DEPTH: usize = 100;
-/// An object with more members is left to the validator: many keys share the place that they are looked up at.
+/// Maximum number of members of an object; larger ones are left to the validator, because keys would collide.
 const MAX_MEMBERS: usize = 4096;
 
 impl Compilation {
-    /// The index of a schema.
+    /// Compiles a schema and returns its index.
     fn schema(&mut self, schema: &Value, resolver: &Resolver<'_>, outer: Draft) -> usize {
         let address = std::ptr::from_ref(schema).addr();
         if let Some(index) = self.known.get(&address) {
@@ -89,24 +91,24 @@ impl Compilation {
 
     fn checks(&mut self, schema: &Map<String, Value>, resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
         let mut checks = Vec::new();
-        if OF_OBJECTS.iter().any(|keyword| schema.contains_key(*keyword)) {
+        if OBJECT_KEYWORDS.iter().any(|keyword| schema.contains_key(*keyword)) {
             checks.push(self.object(schema, resolver, draft).map_or(Check::Unknown, Check::Object));
         }
         for (keyword, value) in schema {
             let check = self.keyword(keyword, value, schema, resolver, draft);
             checks.extend(check.unwrap_or_else(|| vec![Check::Unknown]));
         }
-        // What costs little tells most.
+        // Cheap checks come first; they reject most values.
         checks.sort_by_key(|check| match check {
             Check::Never | Check::Types(_) | Check::Strings(_) | Check::Scalars(_) => 0,
             Check::Object(_) | Check::Items(_) | Check::Choice(_) | Check::Schema(_) => 2,
-            Check::Any(_) | Check::One(_) | Check::Not(_) | Check::If { .. } => 3,
+            Check::AnyOf(_) | Check::OneOf(_) | Check::Not(_) | Check::If { .. } => 3,
             _ => 1,
         });
         checks
     }
 
-    /// What a keyword demands; none where that is not known here.
+    /// Compiles a keyword; returns `None` for an unknown one.
     fn keyword(
         &mut self,
         keyword: &str,
@@ -122,25 +124,27 @@ impl Compilation {
             "enum" => one_of(value.as_array()?)?,
             "minLength" => Check::Length { min: value.as_u64()?, max: u64::MAX },
             "maxLength" => Check::Length { min: 0, max: value.as_u64()? },
-            "minimum" => limit(Limit::Least, value)?,
-            "maximum" => limit(Limit::Most, value)?,
-            "exclusiveMinimum" => limit(Limit::Above, value)?,
-            "exclusiveMaximum" => limit(Limit::Below, value)?,
+            "minimum" => limit(Limit::Min, value)?,
+            "maximum" => limit(Limit::Max, value)?,
+            "exclusiveMinimum" => limit(Limit::ExclusiveMin, value)?,
+            "exclusiveMaximum" => limit(Limit::ExclusiveMax, value)?,
             "minItems" => Check::Elements { min: size(value)?, max: usize::MAX },
             "maxItems" => Check::Elements { min: 0, max: size(value)? },
-            "pattern" => Check::Pattern(Pattern { text: value.as_str()?.into(), compiled: OnceLock::new() }),
+            "pattern" => {
+                Check::Pattern(LazyRegex { text: value.as_str()?.into(), compiled: OnceLock::new() })
+            }
             "items" if !value.is_array() && !schema.contains_key("prefixItems") => Check::Items(inner(value)),
             "$ref" => {
                 let resolved = resolver.lookup(value.as_str()?).ok()?;
                 let (schema, resolver, draft) = resolved.into_inner();
                 Check::Schema(self.schema(schema, &resolver, draft))
             }
-            "allOf" => return Some(self.all(value.as_array()?, resolver, draft)),
+            "allOf" => return Some(self.all_of(value.as_array()?, resolver, draft)),
             "anyOf" | "oneOf" => {
                 let branches: Vec<usize> = value.as_array()?.iter().map(inner).collect();
-                let told_apart = self.choice_of(&branches).map(Check::Choice);
-                let each = if keyword == "anyOf" { Check::Any } else { Check::One };
-                told_apart.unwrap_or_else(|| each(branches))
+                let choice = self.choice_of(&branches).map(Check::Choice);
+                let combine = if keyword == "anyOf" { Check::AnyOf } else { Check::OneOf };
+                choice.unwrap_or_else(|| combine(branches))
             }
             "not" => Check::Not(inner(value)),
             "if" => Check::If {
@@ -149,7 +153,11 @@ impl Compilation {
                 otherwise: schema.get("else").map(&mut inner),
             },
             "then" | "else" => return Some(Vec::new()),
-            other if OF_OBJECTS.contains(&other) || REMARKS.contains(&other) || other.starts_with("x-") => {
+            other
+                if OBJECT_KEYWORDS.contains(&other)
+                    || ANNOTATIONS.contains(&other)
+                    || other.starts_with("x-") =>
+            {
                 return Some(Vec::new());
             }
             _ => return None,
@@ -168,11 +176,12 @@ impl Compilation {
         let mut members: Vec<(&str, Member)> = Vec::new();
         if let Some(properties) = schema.get("properties") {
             for (key, value) in properties.as_object()? {
-                members.push((key, Member { value: self.value(value, resolver, draft), bit: 0 }));
+                members.push((key, Member { value: self.value_check(value, resolver, draft), bit: 0 }));
             }
         }
-        let others = schema.get("additionalProperties").map(|value| self.value(value, resolver, draft));
-        let others = others.unwrap_or(ValueCheck::Types(ANY_TYPE));
+        let additional =
+            schema.get("additionalProperties").map(|value| self.value_check(value, resolver, draft));
+        let additional = additional.unwrap_or(ValueCheck::Types(ANY_TYPE));
         let mut required = 0;
         let names = schema.get("required").map_or(Some([].as_slice()), |value| Some(value.as_array()?));
         for (number, name) in names?.iter().enumerate() {
@@ -180,7 +189,7 @@ impl Compilation {
             required |= bit;
             match members.iter_mut().find(|(key, _)| *key == name) {
                 Some((_, member)) => member.bit |= bit,
-                None => members.push((name, Member { value: others, bit })),
+                None => members.push((name, Member { value: additional, bit })),
             }
         }
         if members.len() > MAX_MEMBERS {
@@ -190,14 +199,14 @@ impl Compilation {
         Some(ObjectCheck {
             members: members.into_iter().map(|(key, member)| (Key::new(key), member)).collect(),
             required,
-            others,
+            additional,
             min: bound("minProperties", 0)?,
             max: bound("maxProperties", usize::MAX)?,
         })
     }
 
-    /// What a schema demands of a member.
-    fn value(&mut self, schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> ValueCheck {
+    /// Compiles the schema of a member.
+    fn value_check(&mut self, schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> ValueCheck {
         let index = self.schema(schema, resolver, draft);
         match self.schemas.get(index).map_or([].as_slice(), Vec::as_slice) {
             [Check::Types(types)] => ValueCheck::Types(*types),
@@ -205,8 +214,8 @@ impl Compilation {
         }
     }
 
-    /// Schemas that all have to hold. Conditions on one string of the object become one choice.
-    fn all(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
+    /// Compiles `allOf`. Conditions on the same key of the object become one choice.
+    fn all_of(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
         let mut checks = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
         for schema in schemas {
@@ -227,7 +236,7 @@ impl Compilation {
         checks
     }
 
-    /// A choice of branches that are told apart by a string that each demands at the same key.
+    /// Returns a choice if each branch requires different strings at the same key.
     fn choice_of(&self, branches: &[usize]) -> Option<Choice> {
         let keys = self.discriminators(*branches.first()?);
         keys.into_iter().find_map(|key| {
@@ -244,13 +253,13 @@ impl Compilation {
         })
     }
 
-    /// The keys at which a schema demands one of some strings.
+    /// Returns the keys for which a schema requires one of a list of strings.
     fn discriminators(&self, schema: usize) -> Vec<&Key> {
         let keys = self.required_members(schema).into_iter().map(|(key, _)| key);
         keys.filter(|key| self.strings(schema, key).is_some()).collect()
     }
 
-    /// The strings of which a schema demands one at a key.
+    /// Returns the strings that a schema allows for a required key.
     fn strings(&self, schema: usize, key: &Key) -> Option<&Vec<Box<str>>> {
         let members = self.required_members(schema);
         let (_, member) = members.into_iter().find(|(found, _)| *found == key)?;
@@ -261,10 +270,10 @@ impl Compilation {
         })
     }
 
-    /// The members that a schema demands, also those of a schema that it refers to.
+    /// Returns the required members of a schema, following references.
     fn required_members(&self, schema: usize) -> Vec<(&Key, Member)> {
         let mut at = schema;
-        // A reference may lead to a reference, but not for ever.
+        // Limits chains of references, which may be circular.
         for _ in 0..16 {
             let checks = self.schemas.get(at).map_or([].as_slice(), Vec::as_slice);
             let object = checks.iter().find_map(|check| match check {
@@ -284,7 +293,8 @@ impl Compilation {
     }
 }
 
-/// The key, the string and the schema of `{"if": {"properties": {KEY: {"const": STRING}}, "required": [KEY]}, "then": …}`.
+/// Matches `{"if": {"properties": {KEY: {"const": STRING}}, "required": [KEY]}, "then": SCHEMA}` and returns the key,
+/// the string and the schema.
 fn condition(schema: &Value) -> Option<(&str, &str, &Value)> {
     let schema = schema.as_object()?;
     let test = schema.get("if")?.as_object()?;

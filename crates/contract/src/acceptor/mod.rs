@@ -1,7 +1,7 @@
-//! Tells quickly of most valid values that they are valid.
+//! Decides quickly for most values whether they are valid.
 //!
-//! A schema is compiled to lists of checks, in which a key, a type or a discriminator leads to what follows from it
-//! in one step. What the checks cannot tell is for the validator: the acceptor accepts only what the validator accepts.
+//! A schema is compiled to lists of checks, which find the check for a key, a type or a discriminator in one step. The
+//! validator decides where the checks cannot; otherwise both agree.
 
 mod compile;
 
@@ -18,57 +18,57 @@ pub(super) use compile::compile;
 /// A compiled schema.
 #[derive(Debug)]
 pub(super) struct Acceptor {
-    /// Schemas as lists of checks, all of which have to hold.
+    /// Each schema is a list of checks, all of which have to pass.
     schemas: Vec<Vec<Check>>,
-    /// Index of the schema of the value.
+    /// Index of the root schema.
     root: usize,
 }
 
-/// Values nested deeper than this, or references that do not end, are left to the validator.
+/// Maximum depth of values and references; deeper values and endless references are left to the validator.
 const MAX_DEPTH: usize = 256;
 
-/// So many schemas are looked at for each cell of a value. References in circles would multiply the steps.
-const STEPS: usize = 64;
+/// Maximum number of schemas that are evaluated per tape cell of a value. Circular references would multiply them.
+const MAX_STEPS_PER_CELL: usize = 64;
 
-/// The bit of an integer in a set of types, behind those of [`JsonType`].
+/// The bit for integers in a set of types, after those of [`JsonType`].
 const INTEGER: u8 = 1 << 6;
 /// The bits of all types.
 const ANY_TYPE: u8 = (1 << 6) - 1;
 
-/// A part of a schema. Schemas are given by their indices.
+/// A constraint of a schema. A schema is referred to by its index.
 #[derive(Debug)]
 enum Check {
-    /// Nothing is valid.
+    /// No value is valid.
     Never,
-    /// Only the validator can tell.
+    /// Only the validator can decide.
     Unknown,
-    /// The value is of one of these types, a bit each.
+    /// The value has one of these types (a bit set).
     Types(u8),
     /// The value is one of these strings.
     Strings(Vec<Box<str>>),
-    /// The value is one of these, of which none is a container.
+    /// The value is one of these, none of which is a container.
     Scalars(Vec<Value>),
-    /// A string has so many characters.
+    /// The length of a string in characters is in this range.
     Length {
         min: u64,
         max: u64,
     },
-    /// A string matches.
-    Pattern(Pattern),
+    /// A string matches a regular expression.
+    Pattern(LazyRegex),
     /// A number is within a limit.
     Limit(Limit, f64),
-    /// An array has so many elements.
+    /// The length of an array is in this range.
     Elements {
         min: usize,
         max: usize,
     },
-    /// Each element of an array is valid against a schema.
+    /// Each element of an array is valid against the schema.
     Items(usize),
     Object(ObjectCheck),
     /// The value is valid against the schema.
     Schema(usize),
-    Any(Vec<usize>),
-    One(Vec<usize>),
+    AnyOf(Vec<usize>),
+    OneOf(Vec<usize>),
     Not(usize),
     If {
         test: usize,
@@ -78,23 +78,23 @@ enum Check {
     Choice(Choice),
 }
 
-/// How a number is to stand to another.
+/// The kind of a limit on a number.
 #[derive(Debug, Clone, Copy)]
 enum Limit {
-    Least,
-    Most,
-    Above,
-    Below,
+    Min,
+    Max,
+    ExclusiveMin,
+    ExclusiveMax,
 }
 
-/// The members of an object.
+/// The constraints on an object.
 #[derive(Debug)]
 struct ObjectCheck {
     members: KeyMap<Member>,
-    /// The bits of the members that have to be there.
+    /// The bits of the required members.
     required: u64,
-    /// What all other members are to be.
-    others: ValueCheck,
+    additional: ValueCheck,
+    /// Minimum and `max`: bounds on the number of members.
     min: usize,
     max: usize,
 }
@@ -102,35 +102,35 @@ struct ObjectCheck {
 #[derive(Debug, Clone, Copy)]
 struct Member {
     value: ValueCheck,
-    /// Its bit among those that have to be there; none where it may be absent.
+    /// Its bit in [`ObjectCheck::required`]; 0 if it is optional.
     bit: u64,
 }
 
-/// What a value is to be. Most schemas say no more than its type.
+/// The constraint on a member. Most schemas constrain the type only.
 #[derive(Debug, Clone, Copy)]
 enum ValueCheck {
     Types(u8),
     Schema(usize),
 }
 
-/// What is valid depends on a string in the object.
+/// A choice of a schema by a string in the object.
 #[derive(Debug)]
 struct Choice {
     key: Key,
     /// The schema for each string.
     branches: Vec<(Box<str>, usize)>,
-    /// Whether an object with no such string there is valid.
+    /// Whether an object with another string, or without a string, is valid.
     otherwise: bool,
 }
 
-/// A regular expression that is compiled when it is needed first.
+/// A regular expression that is compiled on first use.
 #[derive(Debug)]
-struct Pattern {
+struct LazyRegex {
     text: Box<str>,
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Pattern {
+impl LazyRegex {
     fn matches(&self, text: &str) -> Option<bool> {
         let compile = || Regex::new(&jsonschema_regex::to_rust_regex(&self.text).ok()?).ok();
         Some(self.compiled.get_or_init(compile).as_ref()?.is_match(text))
@@ -138,22 +138,22 @@ impl Pattern {
 }
 
 impl Acceptor {
-    /// Whether the validator accepts the value; none where only it can tell.
+    /// Returns whether the value is valid; `None` if only the validator can decide.
     pub fn answer(&self, value: TapeNode<'_>) -> Option<bool> {
-        let steps = Cell::new(STEPS * (1 + value.cells()));
-        Walk { schemas: &self.schemas, steps }.schema(self.root, value, 0)
+        let steps = Cell::new(MAX_STEPS_PER_CELL * (1 + value.cells()));
+        Evaluation { schemas: &self.schemas, steps }.schema(self.root, value, 0)
     }
 }
 
-/// One value on its way through the checks.
-struct Walk<'s> {
+/// The evaluation of one value.
+struct Evaluation<'s> {
     schemas: &'s [Vec<Check>],
-    /// So many schemas more may be looked at.
+    /// Remaining number of schemas that may be evaluated.
     steps: Cell<usize>,
 }
 
-impl Walk<'_> {
-    /// Whether a value is valid; none where only the validator can tell.
+impl Evaluation<'_> {
+    /// Returns whether a value is valid; `None` if only the validator can decide.
     fn schema(&self, index: usize, value: TapeNode<'_>, depth: usize) -> Option<bool> {
         let steps = self.steps.get();
         if depth > MAX_DEPTH || steps == 0 {
@@ -169,7 +169,7 @@ impl Walk<'_> {
         match check {
             Check::Never => Some(false),
             Check::Unknown => None,
-            Check::Types(types) => Some(is_of(*types, value)),
+            Check::Types(types) => Some(has_type(*types, value)),
             Check::Strings(_) if !value.is(JsonType::String) => Some(false),
             Check::Length { .. } | Check::Pattern(_) if !value.is(JsonType::String) => Some(true),
             Check::Strings(strings) => {
@@ -192,10 +192,10 @@ impl Walk<'_> {
             Check::Limit(limit, bound) => {
                 let number = short_number(value.text())?;
                 Some(match limit {
-                    Limit::Least => number >= *bound,
-                    Limit::Most => number <= *bound,
-                    Limit::Above => number > *bound,
-                    Limit::Below => number < *bound,
+                    Limit::Min => number >= *bound,
+                    Limit::Max => number <= *bound,
+                    Limit::ExclusiveMin => number > *bound,
+                    Limit::ExclusiveMax => number < *bound,
                 })
             }
             Check::Elements { min, max } => {
@@ -204,8 +204,8 @@ impl Walk<'_> {
             Check::Items(items) => all(value.items().map(|element| self.schema(*items, element, depth))),
             Check::Object(object) => self.object(object, value, depth),
             Check::Schema(index) => schema(*index),
-            Check::Any(branches) => any(branches.iter().map(|index| schema(*index))),
-            Check::One(branches) => {
+            Check::AnyOf(branches) => any(branches.iter().map(|index| schema(*index))),
+            Check::OneOf(branches) => {
                 let mut valid = 0;
                 for index in branches {
                     valid += usize::from(schema(*index)?);
@@ -244,10 +244,10 @@ impl Walk<'_> {
                     found |= member.bit;
                     member.value
                 }
-                None => object.others,
+                None => object.additional,
             };
             match check {
-                ValueCheck::Types(types) => Some(is_of(types, key.value())),
+                ValueCheck::Types(types) => Some(has_type(types, key.value())),
                 ValueCheck::Schema(index) => self.schema(index, key.value(), depth),
             }
         }));
@@ -255,25 +255,25 @@ impl Walk<'_> {
     }
 }
 
-/// The text of a string; none where not all of it is kept.
+/// Returns the text of a string; `None` if the tape does not keep all of it.
 fn text(value: TapeNode<'_>) -> Option<&str> {
     (value.beyond() == 0).then(|| value.text())
 }
 
-/// A number of so few digits that binary64 keeps it apart from all others of so few.
+/// Parses a number with so few digits that binary64 distinguishes it from all others of that length.
 fn short_number(written: &str) -> Option<f64> {
     let short = written.len() < 16 && !written.bytes().any(|byte| matches!(byte, b'e' | b'E'));
     written.parse().ok().filter(|_| short)
 }
 
 #[inline]
-fn is_of(types: u8, value: TapeNode<'_>) -> bool {
+fn has_type(types: u8, value: TapeNode<'_>) -> bool {
     let json_type = value.json_type();
     types >> json_type as u8 & 1 == 1
         || json_type == JsonType::Number && types & INTEGER != 0 && TapeNumber(value).is_integer()
 }
 
-/// Whether all are valid: none where one is not known to be.
+/// Returns the conjunction; `None` if an answer is unknown and none is false.
 #[inline]
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut valid = Some(true);
@@ -287,7 +287,7 @@ fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     valid
 }
 
-/// Whether one is valid: none where none is known to be, and one may be.
+/// Returns the disjunction; `None` if an answer is unknown and none is true.
 fn any(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut valid = Some(false);
     answers

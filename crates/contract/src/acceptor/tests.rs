@@ -1,13 +1,14 @@
-//! The acceptor on the examples of bundled contracts.
+//! Tests of the acceptor on the examples of bundled contracts.
 
 use crate::Contract;
 use crate::rule_index::Extracts;
-use crate::violation::Found;
+use crate::violation::LimitedViolations;
 use std::fs;
 use std::path::Path;
 use strict_json::Tape;
 
-/// The number of records in the valid examples of a contract, and of those that the acceptor accepts by itself.
+/// Returns the number of records in the valid examples of a contract, and the number of those that the acceptor
+/// accepts without the validator.
 fn accepted_records(name: &str) -> (usize, usize) {
     let contract = Contract::bundled(name).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");
@@ -17,8 +18,12 @@ fn accepted_records(name: &str) -> (usize, usize) {
         for line in text.lines() {
             tape.fill(&serde_json::from_str(line).unwrap());
             let root = tape.root().unwrap();
-            let class =
-                contract.index.extract(&contract.spec, root, &mut Extracts::default(), &mut Found::default());
+            let class = contract.index.extract(
+                &contract.spec,
+                root,
+                &mut Extracts::default(),
+                &mut LimitedViolations::default(),
+            );
             let Some(schema) = contract.schema_of(class.event_type) else { continue };
             all += 1;
             accepted += usize::from(schema.acceptor.as_ref().unwrap().answer(root) == Some(true));
@@ -28,7 +33,7 @@ fn accepted_records(name: &str) -> (usize, usize) {
 }
 
 #[test]
-fn it_knows_of_every_valid_event_of_common_streams() {
+fn every_valid_event_of_common_streams_is_accepted() {
     for name in ["cline-json", "codex-exec", "gemini-stream", "opencode-events", "opencode-run", "pi-json"] {
         let (all, accepted) = accepted_records(name);
         assert!(all > 20 && accepted == all, "{name}: {accepted} of {all}");

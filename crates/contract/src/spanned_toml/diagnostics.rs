@@ -1,14 +1,14 @@
-//! Collects what is wrong, so that all of it is reported at once.
+//! Collects the errors of a file, so that all are reported at once.
 
 use crate::error::{Error, Issue, Place};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
 
-/// Byte offsets in the text of the file.
+/// A range of byte offsets in the text of a file.
 pub type Span = Range<usize>;
 
-/// The faults of one file.
+/// The errors of one file.
 pub struct Diagnostics<'a> {
     path: &'a Path,
     text: &'a str,
@@ -16,32 +16,32 @@ pub struct Diagnostics<'a> {
 }
 
 impl<'a> Diagnostics<'a> {
-    /// No faults yet, of the file at `path` with this text.
+    /// Creates an empty collection for the file at `path` with this text.
     pub fn new(path: &'a Path, text: &'a str) -> Self {
         Self { path, text, list: RefCell::default() }
     }
 
-    /// Notes that something is wrong at `span`.
+    /// Adds an error at `span`.
     pub fn add(&self, span: &Span, message: impl Into<String>) {
         self.list.borrow_mut().push((span.start, message.into()));
     }
 
-    /// Returns how many faults were noted.
+    /// Returns the number of errors.
     pub fn count(&self) -> usize {
         self.list.borrow().len()
     }
 
-    /// Returns what the file has at `span`.
+    /// Returns the text at `span`.
     pub fn text(&self, span: &Span) -> &'a str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// The line, from 1, of a byte offset.
+    /// Returns the line of a byte offset, from 1.
     pub fn line(&self, offset: usize) -> usize {
         place(self.path, self.text, offset).line
     }
 
-    /// The error that lists all faults so far in the order of the file, if there are any.
+    /// Returns an error that lists all errors so far in file order; `None` if there are none.
     pub fn error(&self) -> Option<Error> {
         let mut list = self.list.borrow().clone();
         if list.is_empty() {
@@ -59,14 +59,14 @@ impl<'a> Diagnostics<'a> {
     }
 }
 
-/// Line and column, both from 1 and the column in characters, of a byte offset.
+/// Returns the place of a byte offset: line and column from 1, the column in characters.
 pub fn place(path: &Path, text: &str, offset: usize) -> Place {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Place {
         file: path.to_owned(),
         line: before.matches('\n').count() + 1,
-        column: before[start..].chars().count() + 1,
+        column: before[line_start..].chars().count() + 1,
     }
 }

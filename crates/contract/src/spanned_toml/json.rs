@@ -1,5 +1,5 @@
-//! A member of a JSON document as a TOML value with its places, so that configuration in a file such as
-//! `package.json` is read as it is in TOML.
+//! Converts a member of a JSON document to a TOML value with spans, so that configuration in a file such as
+//! `package.json` is read like TOML.
 
 use super::Diagnostics;
 use std::mem::take;
@@ -7,11 +7,11 @@ use strict_json::{Event, JsonType, ReadOptions, Sink, Span, read_document};
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-/// Deeper values are refused: they are read and dropped with recursion.
+/// Maximum nesting depth: values are read and dropped recursively.
 const MAX_DEPTH: usize = 100;
 
-/// The value of the top-level member `name`; none where there is none. If there is such a member, what is
-/// wrong with the document and what TOML cannot hold are noted.
+/// Returns the value of the top-level member `name`. If there is one, adds the errors of the document, and the values
+/// that TOML does not have, to `faults`.
 pub(super) fn member<'t>(
     text: &'t str,
     name: &str,
@@ -21,14 +21,14 @@ pub(super) fn member<'t>(
     let options = ReadOptions { max_depth: MAX_DEPTH, ..ReadOptions::default() };
     // Reading from memory does not fail.
     let summary = read_document(text.as_bytes(), &options, &mut builder).unwrap_or_default();
-    if !builder.met {
+    if !builder.found {
         return None;
     }
     for problem in summary.problems.iter().filter(|problem| problem.kind.rejects()) {
         faults.add(&range(problem.at.offset, problem.at.offset), problem.message.clone());
     }
-    for (place, what) in &builder.refused {
-        faults.add(place, *what);
+    for (span, message) in &builder.unsupported {
+        faults.add(span, *message);
     }
     builder.value
 }
@@ -38,8 +38,8 @@ fn range(start: u64, end: u64) -> super::Span {
     offset(start)..offset(end)
 }
 
-/// An open container, with the offset of its bracket; a table with the key that comes next.
-enum Open<'t> {
+/// An open container with the offset of its bracket; a table also has its current key.
+enum Container<'t> {
     Table(u64, DeTable<'t>, Spanned<DeString<'t>>),
     Array(u64, DeArray<'t>),
 }
@@ -48,17 +48,17 @@ enum Open<'t> {
 struct Builder<'t, 'n> {
     text: &'t str,
     name: &'n str,
-    /// How many containers are open around the value that comes next.
+    /// Number of open containers around the next value.
     depth: usize,
-    /// The member was met.
-    met: bool,
-    /// The value that comes next is the member's, or in it.
+    /// Whether the document has the member.
+    found: bool,
+    /// Whether the next value is that of the member, or inside it.
     inside: bool,
-    open: Vec<Open<'t>>,
-    /// The parts of a long string.
+    open: Vec<Container<'t>>,
+    /// The earlier parts of a long string.
     parts: String,
     value: Option<Spanned<DeValue<'t>>>,
-    refused: Vec<(super::Span, &'static str)>,
+    unsupported: Vec<(super::Span, &'static str)>,
 }
 
 impl<'t, 'n> Builder<'t, 'n> {
@@ -67,20 +67,20 @@ impl<'t, 'n> Builder<'t, 'n> {
             text,
             name,
             depth: 0,
-            met: false,
+            found: false,
             inside: false,
             open: Vec::new(),
             parts: String::new(),
             value: None,
-            refused: Vec::new(),
+            unsupported: Vec::new(),
         }
     }
 
-    fn add(&mut self, place: super::Span, value: DeValue<'t>) {
-        let value = Spanned::new(place, value);
+    fn add(&mut self, span: super::Span, value: DeValue<'t>) {
+        let value = Spanned::new(span, value);
         match self.open.last_mut() {
-            Some(Open::Table(_, entries, key)) => drop(entries.insert(key.clone(), value)),
-            Some(Open::Array(_, elements)) => elements.push(value),
+            Some(Container::Table(_, entries, key)) => drop(entries.insert(key.clone(), value)),
+            Some(Container::Array(_, elements)) => elements.push(value),
             None => {
                 self.value = Some(value);
                 self.inside = false;
@@ -88,16 +88,16 @@ impl<'t, 'n> Builder<'t, 'n> {
         }
     }
 
-    /// What has no like in TOML.
-    fn refuse(&mut self, place: super::Span, what: &'static str) {
-        self.refused.push((place, what));
+    /// Adds the error for a value that TOML does not have.
+    fn reject(&mut self, span: super::Span, message: &'static str) {
+        self.unsupported.push((span, message));
         self.inside &= !self.open.is_empty();
     }
 
-    fn number(&mut self, place: super::Span) {
-        match DeValue::parse(self.text.get(place.clone()).unwrap_or_default()) {
-            Ok(value) => self.add(place, value.into_inner()),
-            Err(_) => self.refuse(place, "this number cannot be read"),
+    fn number(&mut self, span: super::Span) {
+        match DeValue::parse(self.text.get(span.clone()).unwrap_or_default()) {
+            Ok(value) => self.add(span, value.into_inner()),
+            Err(_) => self.reject(span, "this number cannot be read"),
         }
     }
 }
@@ -108,7 +108,7 @@ impl Sink for Builder<'_, '_> {
             && self.depth == 1
         {
             self.inside = key == self.name;
-            self.met |= self.inside;
+            self.found |= self.inside;
             return;
         }
         match event {
@@ -119,30 +119,38 @@ impl Sink for Builder<'_, '_> {
         if !self.inside {
             return;
         }
-        let place = |span: Span| range(span.start, span.end);
+        let to_range = |span: Span| range(span.start, span.end);
         match event {
-            Event::Begin(JsonType::Array, start) => self.open.push(Open::Array(start, DeArray::new())),
+            Event::Begin(JsonType::Array, start) => self.open.push(Container::Array(start, DeArray::new())),
             Event::Begin(_, start) => {
-                self.open.push(Open::Table(start, DeTable::new(), Spanned::new(0..0, DeString::default())));
+                self.open.push(Container::Table(
+                    start,
+                    DeTable::new(),
+                    Spanned::new(0..0, DeString::default()),
+                ));
             }
             Event::End(end) => match self.open.pop() {
-                Some(Open::Table(start, entries, _)) => self.add(range(start, end), DeValue::Table(entries)),
-                Some(Open::Array(start, elements)) => self.add(range(start, end), DeValue::Array(elements)),
+                Some(Container::Table(start, entries, _)) => {
+                    self.add(range(start, end), DeValue::Table(entries))
+                }
+                Some(Container::Array(start, elements)) => {
+                    self.add(range(start, end), DeValue::Array(elements))
+                }
                 None => {}
             },
             Event::Key(span, text) => {
-                if let Some(Open::Table(_, _, key)) = self.open.last_mut() {
-                    *key = Spanned::new(place(span), text.to_owned().into());
+                if let Some(Container::Table(_, _, key)) = self.open.last_mut() {
+                    *key = Spanned::new(to_range(span), text.to_owned().into());
                 }
             }
             Event::StringPart(_, text) => self.parts.push_str(text),
             Event::String(span, text) => {
                 let text = take(&mut self.parts) + text;
-                self.add(place(span), DeValue::String(text.into()));
+                self.add(to_range(span), DeValue::String(text.into()));
             }
-            Event::Number(span, _) => self.number(place(span)),
-            Event::Boolean(span, truth) => self.add(place(span), DeValue::Boolean(truth)),
-            Event::Null(span) => self.refuse(place(span), "`null` is no value here; leave the key out"),
+            Event::Number(span, _) => self.number(to_range(span)),
+            Event::Boolean(span, truth) => self.add(to_range(span), DeValue::Boolean(truth)),
+            Event::Null(span) => self.reject(to_range(span), "`null` is no value here; leave the key out"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Strict reading of TOML files: what is there, what was expected, and every fault on its span.
+//! Reads TOML files strictly and reports all errors at once, each with its span.
 
 mod diagnostics;
 mod json;

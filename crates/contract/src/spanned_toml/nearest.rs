@@ -1,7 +1,6 @@
-//! "Did you mean …?"
+//! Finds the name that an unknown word was probably meant to be.
 
-/// The one of `names` that `word` was probably meant to be, if any is close: at most one edit in
-/// three characters.
+/// Returns the one of `names` that is closest to `word`, with at most one edit per three characters.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
     names
@@ -17,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn close_names_are_found_and_others_are_not() {
+    fn only_close_names_are_found() {
         let names = ["exit", "exit_codes", "env", "args"];
         assert_eq!(nearest("exti", names), Some("exit"));
         assert_eq!(nearest("exit-code", names), Some("exit_codes"));

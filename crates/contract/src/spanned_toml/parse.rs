@@ -1,4 +1,4 @@
-//! Parses a file, or a table that is a part of one.
+//! Parses a file, or a table in a file.
 
 use super::diagnostics::Diagnostics;
 use super::value::{Table, Value};
@@ -8,22 +8,25 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Parses the text of the file at `path` and passes its table to `parse`.
+/// Parses the text of the file at `path`, and converts its table with `parse`.
 ///
 /// # Errors
 /// Of kind `Config`, with all syntax errors, or else with all diagnostics of `parse`.
 pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(Table<'_>) -> T) -> Result<T> {
     let faults = Diagnostics::new(path, text);
-    let table = document(text, &faults);
+    let table = parse_document(text, &faults);
     // The rest of a file with syntax errors would cause false diagnostics.
     if let Some(error) = faults.error() {
         return Err(error);
     }
-    concluded(parse(Table::new(&faults, "the file", table.span(), table.get_ref())), &faults)
+    into_result(parse(Table::new(&faults, "the file", table.span(), table.get_ref())), &faults)
 }
 
-/// The same for a table that is a part of the file at `path`, TOML or JSON (a `.json`): the one at these `keys`,
-/// one inside the other; in JSON it is a top-level member. None where there is no such part.
+/// Parses one table of the TOML or JSON (`.json`) file at `path`, and converts it with `parse`. Returns `None` if there is
+/// no such table. `keys` is the path of nested keys; in JSON, the first is a top-level member.
+///
+/// # Errors
+/// As of [`parse_file`].
 pub fn parse_part<T>(
     text: &str,
     path: &Path,
@@ -37,24 +40,24 @@ pub fn parse_part<T>(
         member = json::member(text, keys.first().unwrap_or(&""), &faults);
         (format!("`{}`", keys.join(".")), member.as_ref())
     } else {
-        file = document(text, &faults);
-        (format!("[{}]", keys.join(".")), at(file.get_ref(), keys))
+        file = parse_document(text, &faults);
+        (format!("[{}]", keys.join(".")), value_at(file.get_ref(), keys))
     };
     match (found, faults.error()) {
-        // Where the part is missing, the rest of a TOML file is for others to judge; JSON was not judged.
+        // If the table is missing, syntax errors in a TOML file are not reported here.
         (None, None) => Ok(None),
         (None, Some(_)) if !is_json => Ok(None),
         (_, Some(error)) => Err(error),
         (Some(found), None) => {
             let value = Value::new(&faults, title.clone(), found.span(), found.get_ref());
             let parsed = value.table(&title, "a table").map(parse);
-            concluded(parsed, &faults)
+            into_result(parsed, &faults)
         }
     }
 }
 
-/// The TOML document; its errors of syntax are noted.
-fn document<'t>(text: &'t str, faults: &Diagnostics<'_>) -> Spanned<DeTable<'t>> {
+/// Parses a TOML document; adds syntax errors to `faults`.
+fn parse_document<'t>(text: &'t str, faults: &Diagnostics<'_>) -> Spanned<DeTable<'t>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         syntax::errors(text).into_iter().for_each(|(span, message)| faults.add(&span, message));
@@ -62,12 +65,12 @@ fn document<'t>(text: &'t str, faults: &Diagnostics<'_>) -> Spanned<DeTable<'t>>
     table
 }
 
-/// The value at these keys, one inside the other.
-fn at<'v, 't>(file: &'v DeTable<'t>, keys: &[&str]) -> Option<&'v Spanned<DeValue<'t>>> {
+/// Returns the value at a path of nested keys.
+fn value_at<'v, 't>(file: &'v DeTable<'t>, keys: &[&str]) -> Option<&'v Spanned<DeValue<'t>>> {
     let (first, rest) = keys.split_first()?;
     rest.iter().try_fold(file.get(*first)?, |value, key| value.get_ref().get(*key))
 }
 
-fn concluded<T>(parsed: T, faults: &Diagnostics<'_>) -> Result<T> {
+fn into_result<T>(parsed: T, faults: &Diagnostics<'_>) -> Result<T> {
     faults.error().map_or(Ok(parsed), Err)
 }

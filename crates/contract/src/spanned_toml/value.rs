@@ -1,4 +1,4 @@
-//! Reads TOML values, and says what was expected where they are something else.
+//! Reads TOML values, and reports the expected type or value where they differ.
 
 use super::diagnostics::{Diagnostics, Span};
 use super::nearest;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
-/// A table: which one, and what is in it.
+/// A table with its title, its span and its entries.
 pub struct Table<'a> {
     /// Where faults are collected.
     pub faults: &'a Diagnostics<'a>,
@@ -19,7 +19,7 @@ pub struct Table<'a> {
     pub entries: &'a DeTable<'a>,
 }
 
-/// A value: under which key, and where.
+/// A value with its title and its span.
 #[derive(Clone)]
 pub struct Value<'a> {
     /// Where faults are collected.
@@ -32,21 +32,21 @@ pub struct Value<'a> {
     pub inner: &'a DeValue<'a>,
 }
 
-/// A string and where it is.
+/// A string with its span.
 #[derive(Debug, Clone)]
 pub struct Text {
     pub text: String,
     pub span: Span,
 }
 
-/// Time limits are below this, so that they can be added to any instant.
+/// Maximum time limit; it can be added to any instant without overflow.
 pub const LONGEST: Duration = Duration::from_secs(86_400);
 
-/// A message has the text of a value that is at most so many bytes long.
-const LONGEST_TEXT: usize = 60;
+/// Maximum length of a value that is quoted in a message, in bytes.
+const MAX_QUOTED_BYTES: usize = 60;
 
 impl<'a> Table<'a> {
-    /// The table with these entries at `span`, which messages call `title`.
+    /// Creates a table; `title` is its name in messages.
     pub fn new(
         faults: &'a Diagnostics<'a>,
         title: impl Into<String>,
@@ -56,12 +56,12 @@ impl<'a> Table<'a> {
         Self { faults, title: title.into(), span, entries }
     }
 
-    /// Notes every key that is not among `keys`.
+    /// Reports every key that is not in `keys`.
     pub fn allow(&self, keys: &[&str]) {
         self.allow_with(keys, |_| None);
     }
 
-    /// The same; `hint` says more of a key that this table does not have, such as where it belongs.
+    /// As [`Table::allow`]; `hint` returns advice on an unknown key, such as where it belongs.
     pub fn allow_with(&self, keys: &[&str], hint: impl Fn(&str) -> Option<String>) {
         for key in self.entries.keys() {
             let name: &str = key.get_ref();
@@ -72,13 +72,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         let value = self.entries.get(key)?;
         Some(Value::new(self.faults, format!("`{key}`"), value.span(), value.get_ref()))
     }
 
-    /// The value of `key`; noted if it is not there.
+    /// Returns the value of `key`; reports a missing key.
     pub fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
         let value = self.get(key);
         if value.is_none() {
@@ -89,7 +89,7 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value at `span`, which messages call `title`.
+    /// Creates a value; `title` is its name in messages.
     pub fn new(
         faults: &'a Diagnostics<'a>,
         title: impl Into<String>,
@@ -99,21 +99,21 @@ impl<'a> Value<'a> {
         Self { faults, title: title.into(), span, inner }
     }
 
-    /// Notes that this should be something else.
+    /// Reports the expected type, and the type of this value.
     pub fn wrong<T>(&self, expected: &str) -> Option<T> {
         self.fault(&format!("{} is {}; expected {expected}", self.title, self.kind()))
     }
 
-    /// Notes that this should be something else, with its text where that is short.
+    /// Reports the expected value, and this value if it is short, or else its type.
     pub fn unexpected<T>(&self, expected: &str) -> Option<T> {
         let text = self.faults.text(&self.span);
         let is_written = !matches!(self.inner, DeValue::Table(_) | DeValue::Datetime(_));
-        let is_short = is_written && text.len() <= LONGEST_TEXT && !text.contains('\n');
+        let is_short = is_written && text.len() <= MAX_QUOTED_BYTES && !text.contains('\n');
         let found = if is_short { text.to_owned() } else { self.kind() };
         self.fault(&format!("{} is {found}; expected {expected}", self.title))
     }
 
-    /// Its type, with an article.
+    /// Returns the type with its article.
     fn kind(&self) -> String {
         match self.inner {
             DeValue::Array(_) | DeValue::Integer(_) => format!("an {}", self.inner.type_str()),
@@ -122,7 +122,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the element at an index or the member of a name, as JSON pointers have them; itself where there is none.
+    /// Returns the child at a token of a JSON pointer (an index or a name), or this value if there is none.
     pub fn child(&self, part: &str) -> Self {
         let (title, found) = match self.inner {
             DeValue::Array(elements) => {
@@ -138,18 +138,18 @@ impl<'a> Value<'a> {
         )
     }
 
-    /// Returns the value as JSON, with null for what JSON does not have: dates, infinity.
+    /// Converts the value to JSON; a date or an infinity becomes null.
     pub fn to_json(&self) -> Json {
-        in_json(self.inner)
+        to_json(self.inner)
     }
 
-    /// Notes a fault of this value, in these words.
+    /// Reports an error in this value.
     pub fn fault<T>(&self, message: &str) -> Option<T> {
         self.faults.add(&self.span, message);
         None
     }
 
-    /// The string; notes a fault if it is something else.
+    /// Returns the string; reports any other type.
     pub fn string(&self, expected: &str) -> Option<Text> {
         match self.inner.as_str() {
             Some(text) => Some(Text { text: text.to_owned(), span: self.span.clone() }),
@@ -157,12 +157,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The truth value; notes a fault if it is something else.
+    /// Returns the boolean; reports any other type.
     pub fn boolean(&self) -> Option<bool> {
         self.inner.as_bool().or_else(|| self.wrong("`true` or `false`"))
     }
 
-    /// The table, which messages call `title`; notes a fault if it is something else.
+    /// Returns the table, which messages call `title`; reports any other type.
     pub fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
         match self.inner.as_table() {
             Some(entries) => Some(Table::new(self.faults, title, self.span.clone(), entries)),
@@ -170,7 +170,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements, if it is an array.
+    /// Returns the elements of the array; reports any other type.
     pub fn elements(&self, expected: &str) -> Option<Vec<Self>> {
         let Some(array) = self.inner.as_array() else { return self.wrong(expected) };
         let element = |(nth, value): (usize, &'a toml::Spanned<DeValue<'a>>)| Self {
@@ -182,7 +182,7 @@ impl<'a> Value<'a> {
         Some(array.iter().enumerate().map(element).collect())
     }
 
-    /// Arguments of a program: an array of strings without NUL.
+    /// Returns the arguments of a program: an array of strings without NUL.
     pub fn arguments(&self) -> Option<Vec<Text>> {
         let elements = self.elements("an array of strings, one per argument")?;
         all(elements.iter().map(|element| {
@@ -195,7 +195,7 @@ impl<'a> Value<'a> {
         }))
     }
 
-    /// An integer from 0 to 255.
+    /// Returns an integer from 0 to 255.
     pub fn exit_code(&self) -> Option<i32> {
         const EXPECTED: &str = "an exit code from 0 to 255";
         let DeValue::Integer(integer) = self.inner else { return self.wrong(EXPECTED) };
@@ -205,7 +205,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A number of seconds above 0.
+    /// Returns a number of seconds above 0 and at most [`LONGEST`].
     pub fn seconds(&self) -> Option<Duration> {
         const EXPECTED: &str = "a number of seconds above 0 and at most 86400";
         let (text, seconds) = match self.inner {
@@ -225,7 +225,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// One of a few words.
+    /// Returns the value that a word stands for.
     pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         let expected = names.join(" or ");
@@ -236,7 +236,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Environment variables: a table of strings.
+    /// Returns environment variables: a table of strings.
     pub fn variables(&self) -> Option<BTreeMap<String, String>> {
         let table = self.table(&self.title, "a table of strings, such as { KEY = \"value\" }")?;
         let mut variables = BTreeMap::new();
@@ -255,8 +255,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Returns a TOML value as JSON. A whole number is an integer, also where it is written as `2.0`.
-fn in_json(value: &DeValue<'_>) -> Json {
+/// Converts a TOML value to JSON. A number without a fraction, such as `2.0`, becomes an integer.
+fn to_json(value: &DeValue<'_>) -> Json {
     match value {
         DeValue::String(text) => text.as_ref().into(),
         DeValue::Integer(integer) => {
@@ -269,19 +269,20 @@ fn in_json(value: &DeValue<'_>) -> Json {
         },
         DeValue::Boolean(truth) => (*truth).into(),
         DeValue::Datetime(_) => Json::Null,
-        DeValue::Array(elements) => elements.iter().map(|element| in_json(element.get_ref())).collect(),
+        DeValue::Array(elements) => elements.iter().map(|element| to_json(element.get_ref())).collect(),
         DeValue::Table(table) => {
-            table.iter().map(|(key, value)| (key.get_ref().to_string(), in_json(value.get_ref()))).collect()
+            table.iter().map(|(key, value)| (key.get_ref().to_string(), to_json(value.get_ref()))).collect()
         }
     }
 }
 
-/// All that is read; it is read to its end, so that every fault is noted.
-pub fn all<T>(read: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
-    read.collect::<Vec<_>>().into_iter().collect()
+/// Collects all values, or returns `None` if one is missing. Consumes the complete iterator, so that every error is
+/// reported.
+pub fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    values.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Notes a name that no environment variable can have.
+/// Reports an invalid name of an environment variable.
 pub fn variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     if name.is_empty() || name.contains(['=', '\0']) {
         faults
@@ -289,7 +290,7 @@ pub fn variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     }
 }
 
-/// What to say after an unknown name: the one that was probably meant, else all of them.
+/// Returns a hint for an unknown name: the closest name, or else all names.
 pub fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
