@@ -187,15 +187,15 @@ impl RuleIndex {
                 }
             }
         }
-        let rules = &self.by_type[class.event_type.unwrap_or(self.by_type.len() - 1)];
-        if rules.rules.is_empty() && rules.payload.is_empty() {
+        let type_rules = &self.by_type[class.event_type.unwrap_or(self.by_type.len() - 1)];
+        if type_rules.rules.is_empty() && type_rules.payload.is_empty() {
             return class;
         }
-        let value = rules.pointers.locate(value, &mut extracts.found);
-        for (index, rule) in &rules.rules {
+        let value = type_rules.pointers.locate(value, &mut extracts.found);
+        for (index, rule) in &type_rules.rules {
             extract_rule(spec, *index, rule, value, &mut extracts.inputs, out);
         }
-        for (bit, pattern) in &rules.payload {
+        for (bit, pattern) in &type_rules.payload {
             class.payload |= u64::from(pattern.matches(value)) << bit;
         }
         class

@@ -9,11 +9,11 @@ use toml::de::{DeTable, DeValue};
 
 /// A table with its title, its span and its entries.
 pub struct Table<'a> {
-    /// Where faults are collected.
+    /// Collects the errors.
     pub faults: &'a Diagnostics<'a>,
-    /// What messages call it.
+    /// The name in messages.
     title: String,
-    /// Where it is in the file.
+    /// The range in the file.
     pub span: Span,
     /// Its entries.
     pub entries: &'a DeTable<'a>,
@@ -22,11 +22,11 @@ pub struct Table<'a> {
 /// A value with its title and its span.
 #[derive(Clone)]
 pub struct Value<'a> {
-    /// Where faults are collected.
+    /// Collects the errors.
     pub faults: &'a Diagnostics<'a>,
-    /// What messages call it.
+    /// The name in messages.
     title: String,
-    /// Where it is in the file.
+    /// The range in the file.
     pub span: Span,
     /// The value itself.
     pub inner: &'a DeValue<'a>,

@@ -1,7 +1,7 @@
-//! The bundled contracts: each folder is complete, and its examples are judged as expected.
+//! Tests of the bundled contracts: each folder is complete, and its examples have the expected verdicts.
 
 use crate::contract_examples::{CONTRACTS, ExampleData, Examples};
-use crate::mutants::{Demand, mutants};
+use crate::mutants::{KeyConstraint, mutants};
 use agentnative_contract::{
     Contract, ContractSummary, Framing, RunExit, StreamOutcome, Violation, names, split_version,
 };
@@ -10,7 +10,7 @@ use std::fs;
 use strict_json::{ReadOptions, read_records, read_value};
 use toml::{Table, Value};
 
-/// The violations and the known findings of an example, by the version that it is of.
+/// Returns the violations and the known findings of an example, judged by its version of the contract.
 fn judge_example(
     examples: &Examples,
     contract: &Contract,
@@ -31,13 +31,13 @@ fn judge_example(
     }
 }
 
-/// The violations and the known findings of the data of a run; JSON lines of a contract of documents are several
-/// runs.
+/// Returns the violations and the known findings of the output of a run. For a contract of documents, JSON Lines are
+/// several runs.
 fn judge(contract: &Contract, data: &ExampleData, exit: &RunExit<'_>) -> (Vec<Violation>, Vec<Violation>) {
     let bytes = data.text.as_bytes();
     let mut judge = contract.validator();
     let (mut found, mut known) = (Vec::new(), Vec::new());
-    let mut ended = |outcome: StreamOutcome, found: &mut Vec<Violation>| {
+    let mut add = |outcome: StreamOutcome, found: &mut Vec<Violation>| {
         found.extend(outcome.violations);
         known.extend(outcome.known);
     };
@@ -46,7 +46,7 @@ fn judge(contract: &Contract, data: &ExampleData, exit: &RunExit<'_>) -> (Vec<Vi
         let summary = read_records(bytes, &ReadOptions::default(), u64::MAX, |record| {
             found.extend(judge.push(record.line, &record.value.unwrap()));
             if several {
-                ended(judge.finish(&RunExit::default()), &mut found);
+                add(judge.finish(&RunExit::default()), &mut found);
             }
         });
         assert!(!summary.unwrap().rejected(), "{}", data.text);
@@ -57,11 +57,11 @@ fn judge(contract: &Contract, data: &ExampleData, exit: &RunExit<'_>) -> (Vec<Vi
         let document = read_value(bytes, &ReadOptions::default(), u64::MAX).unwrap();
         found.extend(judge.push_document(&document.value.unwrap()));
     }
-    ended(judge.finish(exit), &mut found);
+    add(judge.finish(exit), &mut found);
     (found, known)
 }
 
-/// The version that an example is of, if it is not the contract's own.
+/// Returns the version of an example, if it differs from the contract's main version.
 fn version(expected: &Value) -> Option<&str> {
     expected.get("version").map(|version| version.as_str().unwrap())
 }
@@ -74,17 +74,18 @@ fn exit(expected: &Table) -> RunExit<'_> {
     }
 }
 
-/// Why an invalid example is not rejected as it says; none if it is.
+/// Returns why an invalid example is not rejected as expected; `None` if it is.
 fn mismatch(expected: &Table, found: &[Violation]) -> Option<String> {
     let text = |key: &str| expected.get(key).and_then(Value::as_str);
     let event = expected.get("event").map(|event| event.as_integer().unwrap() as u64);
     let fits = |violation: &&Violation| {
-        let by = match (text("keyword"), text("rule")) {
+        let has_source = match (text("keyword"), text("rule")) {
             (Some(keyword), None) => violation.keyword.as_deref() == Some(keyword),
             (None, Some(rule)) => violation.keyword.is_none() && violation.rule == rule,
             _ => panic!("expected `keyword` or `rule` in {expected}"),
         };
-        by && text("at").is_none_or(|at| violation.pointer == at)
+        has_source
+            && text("at").is_none_or(|at| violation.pointer == at)
             && (event.is_none() || violation.event == event)
     };
     if found.iter().any(|violation| fits(&violation)) {
@@ -98,7 +99,7 @@ fn mismatch(expected: &Table, found: &[Violation]) -> Option<String> {
 }
 
 #[test]
-fn examples_are_judged_as_expected() {
+fn examples_have_the_expected_verdicts() {
     let mut wrong = Vec::new();
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
@@ -126,8 +127,8 @@ fn examples_are_judged_as_expected() {
     assert!(wrong.is_empty(), "{} examples:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The names of a contract and of its versions that have a form of their own.
-fn forms(name: &str) -> Vec<String> {
+/// Returns the names of a contract and of its other versions.
+fn versioned_names(name: &str) -> Vec<String> {
     let about = Contract::bundled(name).unwrap().summary();
     let other = about.versions.iter().filter(|version| version.version != about.version);
     let versions = other.map(|version| format!("{name}@{}", version.version));
@@ -135,31 +136,31 @@ fn forms(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_required_key_that_is_gone_and_a_key_that_is_not_allowed_are_found() {
+fn missing_and_additional_keys_are_found() {
     let mut wrong = Vec::new();
-    for name in names().flat_map(forms) {
+    for name in names().flat_map(versioned_names) {
         let contract = Contract::bundled(&name).unwrap();
         let untyped = contract.summary().events.iter().any(|event| event == "(none)");
         let (mut required, mut closed) = (0, 0);
         for mutant in mutants(&contract) {
-            let keywords: &[&str] = match mutant.demand {
-                Demand::Key(_) => &["required"],
-                Demand::Closed => &["additionalProperties", "unevaluatedProperties"],
+            let keywords: &[&str] = match mutant.constraint {
+                KeyConstraint::Required(_) => &["required"],
+                KeyConstraint::Closed => &["additionalProperties", "unevaluatedProperties"],
             };
-            *(if mutant.demand == Demand::Closed { &mut closed } else { &mut required }) += 1;
+            *(if mutant.constraint == KeyConstraint::Closed { &mut closed } else { &mut required }) += 1;
             let found = contract.validator().push(1, &mutant.record);
             let breaks = |violation: &Violation| match violation.keyword.as_deref() {
-                // Without its type an event is one of those that have none.
+                // An event without its type is judged by the schema of events without a type, if there is one.
                 Some("anyOf") => untyped && violation.pointer.is_empty(),
                 Some(keyword) => keywords.contains(&keyword) && violation.pointer == mutant.pointer,
-                // Otherwise it has no schema.
+                // Otherwise, no schema applies.
                 None => violation.rule == "event-type" && mutant.pointer.is_empty(),
             };
             if !found.iter().any(breaks) {
                 wrong.push(format!("{mutant}: {found:?}"));
             }
         }
-        // What a schema no longer demands makes no mutant: their number is held.
+        // A constraint that is removed from a schema has no mutant, so the number of mutants is checked.
         println!("{name}: required = {required}, closed = {closed}");
         let (folder, version) = split_version(&name);
         let examples = Examples::of(folder);
@@ -197,20 +198,20 @@ fn every_contract_folder_is_complete() {
         let (valid, invalid) = (examples.table("valid"), examples.table("invalid"));
         assert_eq!(examples.named_files(), examples.files(), "{name}: examples and expected.toml");
         assert!(valid.len() >= 3, "{name}: valid examples");
-        for form in forms(name) {
-            let version = split_version(&form).1;
-            let of = Contract::bundled(&form).unwrap().summary();
-            has_examples_of_all(&of, version.map(|_| &about), version, valid, invalid);
+        for versioned in versioned_names(name) {
+            let version = split_version(&versioned).1;
+            let summary = Contract::bundled(&versioned).unwrap().summary();
+            assert_examples(&summary, version.map(|_| &about), version, valid, invalid);
         }
     }
 }
 
-/// Each rule has an invalid example, or a valid one that shows its finding, and each condition a valid and an
-/// invalid one, of this version. What a version takes from the contract itself needs none of its own.
-fn has_examples_of_all(
+/// Asserts that each rule has an invalid example (or a valid one that shows its finding), and each condition a valid and
+/// an invalid one, of this version. A version needs no examples for the rules and conditions of its `base`.
+fn assert_examples(
     about: &ContractSummary,
     base: Option<&ContractSummary>,
-    of: Option<&str>,
+    of_version: Option<&str>,
     valid: &Table,
     invalid: &Table,
 ) {
@@ -221,14 +222,15 @@ fn has_examples_of_all(
             Some(finding) => (valid, "finding", finding),
             None => (invalid, "rule", &rule.id),
         };
-        let shows = |example: &Value| version(example) == of && text(example, key).as_ref() == Some(id);
+        let shows =
+            |example: &Value| version(example) == of_version && text(example, key).as_ref() == Some(id);
         assert!(examples.values().any(shows), "{}: no example for the rule {}", about.name, rule.id);
     }
     let is_new = |condition: &&_| base.is_none_or(|base| !base.conditions.contains(condition));
     for condition in about.conditions.iter().filter(is_new) {
         let exits = |example: &Value| {
             let exit = example.get("exit").and_then(Value::as_integer);
-            version(example) == of && exit.is_some_and(|exit| condition.exit.contains(&(exit as i32)))
+            version(example) == of_version && exit.is_some_and(|exit| condition.exit.contains(&(exit as i32)))
         };
         let shown = valid.values().any(exits) && invalid.values().any(exits);
         assert!(shown, "{}: examples of {}", about.name, condition.name);

@@ -1,4 +1,4 @@
-//! The examples of the bundled contracts, as their `expected.toml` lists them.
+//! Loads the examples of the bundled contracts that `expected.toml` lists.
 
 use json_patch::Patch;
 use serde_json::{Deserializer, Value};
@@ -16,10 +16,10 @@ pub struct Examples {
     expected: Table,
 }
 
-/// What a run of an example printed.
+/// The output of an example.
 pub struct ExampleData {
     pub text: String,
-    /// A JSON value per line, not one document.
+    /// Whether the output is JSON Lines; otherwise it is one document.
     pub is_lines: bool,
 }
 
@@ -30,23 +30,23 @@ impl Examples {
         Self { folder, expected: text.parse().unwrap() }
     }
 
-    /// The whole of `expected.toml`.
+    /// Returns the complete `expected.toml`.
     pub const fn expected(&self) -> &Table {
         &self.expected
     }
 
-    /// What is expected of the valid or of the invalid ones.
+    /// Returns the expectations of the `valid` or the `invalid` examples.
     pub fn table(&self, kind: &str) -> &Table {
         self.expected[kind].as_table().unwrap()
     }
 
-    /// The files that the examples are read from, relative to the folder.
+    /// Returns the files that the examples use, relative to the folder.
     pub fn named_files(&self) -> BTreeSet<String> {
         let of_kind = |kind| self.table(kind).keys().filter_map(move |name| self.file(kind, name));
         ["valid", "invalid"].into_iter().flat_map(of_kind).collect()
     }
 
-    /// The files that there are, relative to the folder.
+    /// Returns the existing files, relative to the folder.
     pub fn files(&self) -> BTreeSet<String> {
         let of_kind = |kind| {
             let entries = fs::read_dir(self.folder.join(kind)).into_iter().flatten();
@@ -55,7 +55,7 @@ impl Examples {
         ["valid", "invalid"].into_iter().flat_map(of_kind).collect()
     }
 
-    /// What an example printed; none for a run without data.
+    /// Returns the output of an example; `None` for a run without data.
     pub fn data(&self, kind: &str, name: &str) -> Option<ExampleData> {
         let file = self.file(kind, name)?;
         let text = fs::read_to_string(self.folder.join(&file)).unwrap();
@@ -67,7 +67,7 @@ impl Examples {
         Some(ExampleData { text, is_lines })
     }
 
-    /// The file with the data of an example: its own, or the one that it names.
+    /// Returns the file with the data of an example: the named one, or the default.
     fn file(&self, kind: &str, name: &str) -> Option<String> {
         match self.table(kind)[name].get("data") {
             Some(data) => Some(data.as_str().unwrap().to_owned()).filter(|data| !data.is_empty()),
@@ -76,7 +76,7 @@ impl Examples {
     }
 }
 
-/// The text after a patch of JSON (RFC 6902), which applies to the document or to the array of the records.
+/// Applies a JSON Patch (RFC 6902) to the document, or to the array of the records.
 fn patched(text: &str, is_lines: bool, patch: &str) -> String {
     let patch: Patch = serde_json::from_str(patch).unwrap();
     let values = Deserializer::from_str(text).into_iter::<Value>().map(Result::unwrap);

@@ -1,5 +1,5 @@
-//! What is read is validated as the jsonschema crate validates values in memory: over the Test-Suite, the contracts' examples
-//! and generated values.
+//! Differential tests against the validation of values in memory, by this crate and by the jsonschema crate: on the JSON
+//! Schema Test Suite, on the contracts' examples and on generated values.
 
 use crate::contract_examples::Examples;
 use crate::documents::{schema, value};
@@ -10,39 +10,41 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What the fast path finds in these bytes.
-fn fast(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Vec<Violation> {
+/// Returns the violations that the streaming validation finds.
+fn streamed(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Vec<Violation> {
     let settings = Settings { framing, max_errors: 10_000, exit: RunExit::default(), threads };
     Validation::new(contract, settings).input(bytes, &mut |_| ()).unwrap().findings
 }
 
-/// Pointer, keyword and message of each, sorted.
-fn of_violations(found: Vec<Violation>) -> Vec<(String, Option<String>, String)> {
-    let mut all: Vec<_> = found.into_iter().map(|it| (it.pointer, it.keyword, it.message)).collect();
+/// Returns pointer, keyword and message of each violation, sorted.
+fn sorted(found: Vec<Violation>) -> Vec<(String, Option<String>, String)> {
+    let mut all: Vec<_> =
+        found.into_iter().map(|found| (found.pointer, found.keyword, found.message)).collect();
     all.sort();
     all
 }
 
-/// Pointer and keyword of what the jsonschema crate itself finds, sorted; none for a schema that it refuses.
+/// Returns pointer and keyword of each error by the jsonschema crate, sorted; `None` for a schema that it rejects.
 fn upstream(schema: &Value, data: &Value) -> Option<Vec<(String, Option<String>)>> {
     let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
     let validator = options.build(schema).ok()?;
-    let place = |error: jsonschema::ValidationError<'_>| {
+    let pointer_and_keyword = |error: jsonschema::ValidationError<'_>| {
         (error.instance_path().as_str().to_owned(), Some(error.kind().keyword().to_owned()))
     };
-    let mut all: Vec<_> = validator.iter_errors(data).map(place).collect();
+    let mut all: Vec<_> = validator.iter_errors(data).map(pointer_and_keyword).collect();
     all.sort();
     Some(all)
 }
 
-fn places(found: &[(String, Option<String>, String)]) -> Vec<(String, Option<String>)> {
+/// Returns pointer and keyword of each violation, sorted.
+fn pointers_and_keywords(found: &[(String, Option<String>, String)]) -> Vec<(String, Option<String>)> {
     let mut all: Vec<_> =
         found.iter().map(|(pointer, keyword, _)| (pointer.clone(), keyword.clone())).collect();
     all.sort();
     all
 }
 
-fn suite(draft: &str, uri: &str) {
+fn compare_suite(draft: &str, uri: &str) {
     let folder =
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora/json-schema")).join(draft);
     let place = tempfile::tempdir().unwrap();
@@ -57,25 +59,24 @@ fn suite(draft: &str, uri: &str) {
                 members.entry("$schema").or_insert(json!(uri));
             }
             fs::write(&path, schema.to_string()).unwrap();
-            let (Ok(plain), Ok(contract)) = (Schema::compile(&schema), Contract::load(&path)) else {
+            let (Ok(in_memory), Ok(contract)) = (Schema::compile(&schema), Contract::load(&path)) else {
                 continue;
             };
             for test in group["tests"].as_array().unwrap() {
                 let data = &test["data"];
-                let slow = of_violations(plain.violations(data));
-                let found = of_violations(fast(&contract, Framing::Document, data.to_string().as_bytes(), 1));
-                // Element by element an array's faults are the same, found in another order.
+                let expected = sorted(in_memory.violations(data));
+                let found = sorted(streamed(&contract, Framing::Document, data.to_string().as_bytes(), 1));
                 assert_eq!(
                     found.is_empty(),
-                    slow.is_empty(),
+                    expected.is_empty(),
                     "{} {} {data}",
                     file.display(),
                     group["description"]
                 );
-                assert_eq!(found, slow, "{} {} {data}", file.display(), group["description"]);
+                assert_eq!(found, expected, "{} {} {data}", file.display(), group["description"]);
                 if let Some(upstream) = upstream(&schema, data) {
                     assert_eq!(
-                        places(&found),
+                        pointers_and_keywords(&found),
                         upstream,
                         "{} {} {data}",
                         file.display(),
@@ -92,36 +93,36 @@ fn suite(draft: &str, uri: &str) {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_over_the_suite_of_2020_12() {
-    suite("draft2020-12", "https://json-schema.org/draft/2020-12/schema");
+fn shared_suite_of_2020_12() {
+    compare_suite("draft2020-12", "https://json-schema.org/draft/2020-12/schema");
 }
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_over_the_suite_of_draft_07() {
-    suite("draft7", "http://json-schema.org/draft-07/schema#");
+fn shared_suite_of_draft_07() {
+    compare_suite("draft7", "http://json-schema.org/draft-07/schema#");
 }
 
-/// Both find the same in the data of a run.
-fn compare(contract: &Contract, text: &str, example: &str) {
+/// Asserts that both find the same violations in the output of a run.
+fn compare_run(contract: &Contract, text: &str, example: &str) {
     let value = |text| serde_json::from_str(text).unwrap();
     let mut judge = contract.validator();
-    let mut slow = Vec::new();
+    let mut expected = Vec::new();
     if contract.framing() == Framing::Lines {
-        slow.extend((1..).zip(text.lines()).flat_map(|(line, record)| judge.push(line, &value(record))));
+        expected.extend((1..).zip(text.lines()).flat_map(|(line, record)| judge.push(line, &value(record))));
     } else {
-        slow.extend(judge.push_document(&value(text)));
+        expected.extend(judge.push_document(&value(text)));
     }
-    slow.extend(judge.finish(&RunExit::default()).violations);
-    let slow = of_violations(slow);
+    expected.extend(judge.finish(&RunExit::default()).violations);
+    let expected = sorted(expected);
     for threads in [1, 2] {
-        let found = of_violations(fast(contract, contract.framing(), text.as_bytes(), threads));
-        assert_eq!(found, slow, "{example}");
+        let found = sorted(streamed(contract, contract.framing(), text.as_bytes(), threads));
+        assert_eq!(found, expected, "{example}");
     }
 }
 
 #[test]
-fn over_the_examples_of_the_contracts() {
+fn examples_of_the_contracts() {
     for name in names() {
         let contract = Contract::bundled(name).unwrap();
         let examples = Examples::of(name);
@@ -130,14 +131,14 @@ fn over_the_examples_of_the_contracts() {
                 let Some(data) = examples.data(kind, example) else { continue };
                 let several = contract.framing() == Framing::Document && data.is_lines;
                 if !several {
-                    compare(&contract, &data.text, &format!("{name}: {kind}/{example}"));
+                    compare_run(&contract, &data.text, &format!("{name}: {kind}/{example}"));
                 }
             }
         }
         for mutant in mutants(&contract) {
             let record = mutant.record.to_string();
             let array = contract.framing() == Framing::Array;
-            compare(&contract, &if array { format!("[{record}]") } else { record }, &mutant.to_string());
+            compare_run(&contract, &if array { format!("[{record}]") } else { record }, &mutant.to_string());
         }
     }
 }
@@ -146,25 +147,25 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn over_generated_values(schema in schema(), values in prop::collection::vec(value(), 1..8)) {
+    fn generated_values(schema in schema(), values in prop::collection::vec(value(), 1..8)) {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("schema.json");
         fs::write(&path, schema.to_string()).unwrap();
         let contract = Contract::load(&path).unwrap();
-        let plain = Schema::compile(&schema).unwrap();
+        let in_memory = Schema::compile(&schema).unwrap();
         let negated = json!({ "not": schema });
         fs::write(&path, negated.to_string()).unwrap();
-        let none = Contract::load(&path).unwrap();
+        let negation = Contract::load(&path).unwrap();
         for value in values {
-            // What is written may differ from the value in memory by the rounding of its numbers.
+            // Numbers may be rounded when the value is printed, so it is parsed again.
             let text = value.to_string();
             let value: Value = serde_json::from_str(&text).unwrap();
-            let found = of_violations(fast(&contract, Framing::Document, text.as_bytes(), 1));
-            prop_assert_eq!(Some(places(&found)), upstream(&schema, &value), "{} {}", schema, text);
-            // What is wrongly held to be invalid shows where the schema is negated.
-            let negated_is_valid = fast(&none, Framing::Document, text.as_bytes(), 1).is_empty();
+            let found = sorted(streamed(&contract, Framing::Document, text.as_bytes(), 1));
+            prop_assert_eq!(Some(pointers_and_keywords(&found)), upstream(&schema, &value), "{} {}", schema, text);
+            // The negated schema shows a value that is wrongly invalid.
+            let negated_is_valid = streamed(&negation, Framing::Document, text.as_bytes(), 1).is_empty();
             prop_assert_eq!(negated_is_valid, !found.is_empty(), "{} {}", schema, text);
-            prop_assert_eq!(found, of_violations(plain.violations(&value)), "{} {}", schema, text);
+            prop_assert_eq!(found, sorted(in_memory.violations(&value)), "{} {}", schema, text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A user's own contract: a folder or a schema file anywhere, read strictly and offline.
+//! Tests of a user's contract: a folder or a schema file, read strictly and offline.
 
 use agentnative_contract::error::{Error, ErrorKind};
 use agentnative_contract::{
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder with these files.
+/// Creates a temporary folder with these files.
 pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (path, text) in files {
@@ -24,7 +24,7 @@ pub(super) fn load(files: &[(&str, &str)]) -> Result<Contract, Error> {
     Contract::load(folder(files).path())
 }
 
-/// Each issue as `file:line:column: message`, files without their folder.
+/// Returns each issue as `file:line:column: message`, files without their folder.
 pub(super) fn issues(error: &Error) -> Vec<String> {
     assert_eq!(error.kind, ErrorKind::Config);
     let place = |issue: &agentnative_contract::error::Issue| {
@@ -49,7 +49,7 @@ fn lines(rest: &str) -> String {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let text = lines(
         "[[rule]]\nid = \"x\"\nwhat = \"w\"\non = \"c\"\nsame = \"id\"\n\
          [[rule]]\nid = \"x\"\nwhat = \"w\"\n\
@@ -76,7 +76,7 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn a_star_is_told_where_one_value_is_expected() {
+fn a_star_is_an_error_where_one_value_is_expected() {
     let text = lines(
         "[[rule]]\nid = \"x\"\nwhat = \"w\"\ncompare = [\"/*\", \"=\", { count = \"/a/*\" }]\n\
          [[rule]]\nid = \"y\"\nwhat = \"w\"\nsame_keys = \"/*\"\n\
@@ -103,7 +103,7 @@ fn a_star_is_told_where_one_value_is_expected() {
 }
 
 #[test]
-fn a_star_stands_for_each_element_and_member() {
+fn a_star_matches_each_element_and_member() {
     let text = lines(
         "[[rule]]\nid = \"call\"\nwhat = \"A result is of a call.\"\ndefines = { on = \"a\", at = \"/items/*/id\" }\n\
          uses = { on = \"b\", at = \"/items/*/of\" }\n\
@@ -113,20 +113,20 @@ fn a_star_stands_for_each_element_and_member() {
     let contract = load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap();
     let mut judge = contract.validator();
     let mut push = |event| {
-        let told = |violation: Violation| (violation.rule, violation.pointer, violation.message);
-        judge.push(1, &event).into_iter().map(told).collect::<Vec<_>>()
+        let parts = |violation: Violation| (violation.rule, violation.pointer, violation.message);
+        judge.push(1, &event).into_iter().map(parts).collect::<Vec<_>>()
     };
     assert_eq!(push(json!({"type": "a", "items": [{"id": "1"}, {}, {"id": 2}]})), []);
     assert_eq!(push(json!({"type": "b", "items": [{"of": 2}, {"of": "1"}]})), []);
-    let of = |nth: usize, id: &str| {
+    let undefined = |nth: usize, id: &str| {
         let message = format!("`{id}` was not defined before by a: A result is of a call.");
         ("call".to_owned(), format!("/items/{nth}/of"), message)
     };
     assert_eq!(
         push(json!({"type": "b", "items": [{"of": "1"}, {"of": "x"}, 0, {"of": "y"}]})),
-        [of(1, "x"), of(3, "y")]
+        [undefined(1, "x"), undefined(3, "y")]
     );
-    // Without an element that fits, the rule is silent; a member of an object is one as well.
+    // Without a matching element, the rule does not apply. A member of an object counts as an element.
     assert_eq!(push(json!({"type": "a", "map": {"x": 1}, "items": [{"final": false}]})), []);
     assert_eq!(push(json!({"type": "a", "map": {"x": 2, "y": 2}, "items": [{"final": true}]})), []);
     let differs = push(json!({"type": "a", "map": {"x": 2, "y/z": 3}, "items": [{}, {"final": true}]}));
@@ -149,8 +149,8 @@ fn a_type_can_have_a_subtype() {
     let files = [("contract.toml", head.as_str()), ("x.json", x), ("a.json", r#"{"required": ["a"]}"#)];
     let contract = load(&files).unwrap();
     let mut judge = contract.validator();
-    let rules = |found: Vec<Violation>| found.into_iter().map(|found| found.message).collect::<Vec<_>>();
-    assert_eq!(rules(judge.push(1, &json!({"type": "a", "sub": "x", "x": 1}))), [""; 0]);
+    let messages = |found: Vec<Violation>| found.into_iter().map(|found| found.message).collect::<Vec<_>>();
+    assert_eq!(messages(judge.push(1, &json!({"type": "a", "sub": "x", "x": 1}))), [""; 0]);
     for (event, missing) in [
         (json!({"type": "a", "sub": "x"}), "x"),
         (json!({"type": "a", "sub": "other"}), "a"),
@@ -158,20 +158,20 @@ fn a_type_can_have_a_subtype() {
         (json!({"type": "a"}), "a"),
         (json!({"type": "b", "sub": "x"}), "x"),
     ] {
-        let found = rules(judge.push(2, &event));
+        let found = messages(judge.push(2, &event));
         assert!(matches!(&found[..], [only] if only.contains(&format!("`{missing}`"))), "{event}: {found:?}");
     }
-    assert_eq!(rules(judge.push(3, &json!({"type": "b", "sub": "y"}))), [""; 0]);
-    assert_eq!(rules(judge.push(4, &json!({"type": "c"}))), [""; 0]);
+    assert_eq!(messages(judge.push(3, &json!({"type": "b", "sub": "y"}))), [""; 0]);
+    assert_eq!(messages(judge.push(4, &json!({"type": "c"}))), [""; 0]);
     let outcome = judge.finish(&RunExit::default());
     assert_eq!(outcome.unknown.into_iter().collect::<Vec<_>>(), [("b/y".to_owned(), 1), ("c".to_owned(), 1)]);
     let first = judge.push(1, &json!({"type": "a", "sub": "y", "a": 1}));
-    assert_eq!(rules(first), ["the stream begins with `a` instead of a/x"]);
+    assert_eq!(messages(first), ["the stream begins with `a` instead of a/x"]);
     let shown = contract.summary().rules[0].what.clone();
     assert_eq!(shown, "Each record has its type at /type and /sub.");
 }
 
-/// The items of an array are events: each is judged at its place, and all together as a stream.
+/// The elements of an array are events: each is judged at its place, and all together as a stream.
 #[test]
 fn an_array_is_a_stream_of_events() {
     let toml = lines("[[rule]]\nid = \"run\"\nwhat = \"All are of one run.\"\nsame = \"/run\"\n")
@@ -205,19 +205,19 @@ fn an_array_is_a_stream_of_events() {
         let mut values = contract.validator();
         assert_eq!(values.push_document(&serde_json::from_str(other).unwrap())[0].rule, "array");
     }
-    // What is torn is no JSON, and says nothing of how a stream ends.
+    // A truncated array is not JSON, and its end is not judged.
     assert_eq!(validate("[{\"type\":\"a\",\"run\":1},{\"type\"").1.len(), 1);
     let mut values = contract.validator();
     let found = values.push_document(&serde_json::from_str(text).unwrap());
-    let of_values = found.iter().map(|v| (v.rule.as_str(), v.event, v.pointer.as_str()));
-    let of_bytes =
+    let from_values = found.iter().map(|v| (v.rule.as_str(), v.event, v.pointer.as_str()));
+    let from_bytes =
         expected.iter().map(|(rule, event, .., pointer)| (rule.as_str(), *event, pointer.as_str()));
-    assert!(of_values.eq(of_bytes));
+    assert!(from_values.eq(from_bytes));
 }
 
-/// What a condition says of stderr is judged where it is known.
+/// Stderr is judged by the condition if it is known.
 #[test]
-fn a_condition_says_what_is_on_stderr() {
+fn a_condition_constrains_stderr() {
     let condition = |name: &str, exit: u8, stderr: &str| {
         format!(
             "[[condition]]\nname = \"{name}\"\nwhat = \"It is.\"\nexit = {exit}\nstdout = \"nothing\"\n{stderr}\n"
@@ -235,16 +235,16 @@ fn a_condition_says_what_is_on_stderr() {
     );
     let contract = load(&[("contract.toml", &text), ("s.json", r#"{"required": ["code"]}"#)]).unwrap();
     let judge = |exit: i32, condition, stderr| {
-        let ended = RunExit { exit: Some(exit), condition, stderr };
-        let found = contract.validator().finish(&ended).violations;
+        let exit = RunExit { exit: Some(exit), condition, stderr };
+        let found = contract.validator().finish(&exit).violations;
         found.into_iter().map(|violation| violation.message).collect::<Vec<_>>().join("; ")
     };
-    let among = b"Warning: old\n{ } never { \"code\": 1 }\n  { \"code\":\n 1 }\n at x (y)\n".as_slice();
+    let mixed = b"Warning: old\n{ } never { \"code\": 1 }\n  { \"code\":\n 1 }\n at x (y)\n".as_slice();
     for (exit, name, stderr, found) in [
         (0, None, Some(b" \n".as_slice()), ""),
         (0, None, Some(b"deprecated\n"), "expected nothing on stderr"),
         (0, None, None, ""),
-        (1, None, Some(among), ""),
+        (1, None, Some(mixed), ""),
         (
             1,
             None,
@@ -258,15 +258,17 @@ fn a_condition_says_what_is_on_stderr() {
         (2, Some("refused"), Some(b"{}"), ""),
         (3, None, Some(b"\xff\n"), ""),
     ] {
-        let said = judge(exit, name, stderr);
-        assert!(said.is_empty() == found.is_empty() && said.contains(found), "{exit} {stderr:?}: {said}");
+        let message = judge(exit, name, stderr);
+        let is_expected = message.is_empty() == found.is_empty() && message.contains(found);
+        assert!(is_expected, "{exit} {stderr:?}: {message}");
     }
     let wrong = text.replace("stderr = \"json\"\nstderr_schema", "stderr_schema");
-    let told = issues(&load(&[("contract.toml", &wrong), ("s.json", "{\"type\": \"object\"}")]).unwrap_err());
-    assert!(told.len() == 1 && told[0].contains("`stderr_schema` requires stderr = \"json\""), "{told:?}");
+    let found =
+        issues(&load(&[("contract.toml", &wrong), ("s.json", "{\"type\": \"object\"}")]).unwrap_err());
+    assert!(found.len() == 1 && found[0].contains("`stderr_schema` requires stderr = \"json\""), "{found:?}");
 }
 
-/// A number of an event can be compared with what came of all events before it.
+/// A number in an event can be compared with a total over all events before it.
 #[test]
 fn sums_and_last_values_of_a_stream_are_compared() {
     let rule = |id: &str, term: &str| {
@@ -299,13 +301,13 @@ fn sums_and_last_values_of_a_stream_are_compared() {
         found[0].clone()
     };
     assert_eq!(judge(&[a(0.2, true, 3), a(9.0, false, 5), b(0.3, 5, 2), a(0.1, true, 6), b(0.5, 6, 3)]), []);
-    // Of no events there is a sum, but no last value.
+    // Without events there is a sum, but no last value.
     assert_eq!(judge(&[b(0.0, 7, 0)]), []);
     assert_eq!(judge(&[a(0.2, true, 3), json!({"type": "b"})]), []);
     let found = judge(&[a(0.2, true, 3), b(0.4, 4, 2)]);
-    let said =
+    let message =
         |rule: &str| found.iter().find(|found| found.0 == rule).map(|found| (found.1, found.2.as_str()));
-    for (rule, message) in [
+    for (rule, expected) in [
         (
             "sum",
             "the sum of /parts/*/cost of all a with /ok true, found 0.4 and 0.30000000000000004: It adds up.",
@@ -313,14 +315,14 @@ fn sums_and_last_values_of_a_stream_are_compared() {
         ("last", "the last /total of a, found 4 and 3: It adds up."),
         ("events", "the number of a, found 2 and 1: It adds up."),
     ] {
-        assert_eq!(said(rule), Some((Some(2), &*format!("expected /{rule} = {message}"))));
+        assert_eq!(message(rule), Some((Some(2), &*format!("expected /{rule} = {expected}"))));
     }
     let wrong = text.replace("{ events = \"a\" }", "{ ratio = [\"/x\", { events = \"a\" }] }");
-    let told = issues(&load(&[("contract.toml", &wrong), ("s.json", "{}")]).unwrap_err());
-    assert!(told.len() == 1 && told[0].contains("a ratio has no `sum`"), "{told:?}");
+    let found = issues(&load(&[("contract.toml", &wrong), ("s.json", "{}")]).unwrap_err());
+    assert!(found.len() == 1 && found[0].contains("a ratio has no `sum`"), "{found:?}");
 }
 
-/// A version replaces keys of the file, leaves tables out and adds others.
+/// A version replaces keys of the file, drops tables and adds others.
 #[test]
 fn a_contract_has_versions() {
     let rule = |id: &str, at: &str| format!("id = \"{id}\"\nwhat = \"{id} stays.\"\nsame = \"{at}\"\n");
@@ -330,12 +332,12 @@ fn a_contract_has_versions() {
            ask = [\"--old\"]\n[[versions.rule]]\n"
         + &rule("in", "/in")
         + "[[versions]]\nversion = \"0.2\"\nrange = \"<0.3\"\nframing = \"document\"\n";
-    let broken = text.clone();
+    let invalid = text.clone();
     let files = |text: &str| folder(&[("c/contract.toml", text), ("c/s.json", r#"{"type": "object"}"#)]);
-    // A document has no events, which the last version does not replace.
-    let error = Contract::named(files(&broken).path(), "./c").unwrap_err();
-    let told = issues(&error);
-    assert!(told.iter().any(|told| told.contains("`events` requires framing")), "{told:?}");
+    // A document cannot have events, and the last version does not replace them.
+    let error = Contract::named(files(&invalid).path(), "./c").unwrap_err();
+    let found = issues(&error);
+    assert!(found.iter().any(|issue| issue.contains("`events` requires framing")), "{found:?}");
     let text = text.replace(
         "framing = \"document\"\n",
         "[versions.events]\ntype = \"/kind\"\nunknown = \"allow\"\nschemas = { a = \"s.json\" }\n",
@@ -362,9 +364,9 @@ fn a_contract_has_versions() {
         assert_eq!((push(&base, "in"), push(&base, "run")), ([0, 0], [0, 1]));
     }
     assert_eq!(load("./c@0.2").unwrap().validator().push(1, &json!({"kind": "a"})), []);
-    for (unknown, word) in [("./c@0.35", "0.42 (>=0.40, <0.44)"), ("p2-error@3", "its only version is 1")] {
+    for (unknown, hint) in [("./c@0.35", "0.42 (>=0.40, <0.44)"), ("p2-error@3", "its only version is 1")] {
         let error = load(unknown).unwrap_err();
-        assert!(error.kind == ErrorKind::Config && error.hint.clone().unwrap().contains(word), "{error:?}");
+        assert!(error.kind == ErrorKind::Config && error.hint.clone().unwrap().contains(hint), "{error:?}");
     }
     let choice = |printed: &str| {
         let choice = base.version_for(printed)?;
@@ -381,11 +383,11 @@ fn a_contract_has_versions() {
     }
     assert_eq!((choice("unknown"), choice("build 7")), (None, None));
     let wrong = text.replace("\"run\"]", "\"ruin\"]").replace("\"<0.3\"", "\"old\"");
-    let told = issues(&Contract::named(files(&wrong).path(), "./c").unwrap_err());
-    assert_eq!(told.len(), 2, "{told:?}");
+    let found = issues(&Contract::named(files(&wrong).path(), "./c").unwrap_err());
+    assert_eq!(found.len(), 2, "{found:?}");
     assert!(
-        told[0].contains("unknown name `ruin`") && told[1].contains("expected a range of versions"),
-        "{told:?}"
+        found[0].contains("unknown name `ruin`") && found[1].contains("expected a range of versions"),
+        "{found:?}"
     );
 }
 
@@ -413,16 +415,17 @@ fn a_stream_is_judged_across_its_events() {
     let outcome = judge.finish(&RunExit::exit(1));
     assert_eq!(outcome.events, 4);
     assert_eq!(outcome.unknown.get("c"), Some(&1));
-    let said = &outcome.violations[0];
-    assert_eq!((said.against, said.rule.as_str()), (Against::Exit, "exit-code"));
-    assert!(said.message.contains("exit code 1") && said.message.contains("0 (good)"), "{}", said.message);
-    // The judge has forgotten the run.
+    let violation = &outcome.violations[0];
+    assert_eq!((violation.against, violation.rule.as_str()), (Against::Exit, "exit-code"));
+    let message = &violation.message;
+    assert!(message.contains("exit code 1") && message.contains("0 (good)"), "{message}");
+    // The validator is reset after a run.
     assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);
     assert_eq!(judge.finish(&RunExit::exit(7)).violations.len(), 1);
 }
 
 #[test]
-fn a_condition_names_a_known_fault() {
+fn a_condition_can_name_a_finding() {
     let conditions = "[[condition]]\nname = \"good\"\nwhat = \"w\"\nexit = 0\nsome = { when = { \"/ok\" = true } }\n\
          [[condition]]\nname = \"lie\"\nwhat = \"w\"\nexit = 0\nsome = { when = { \"/ok\" = false } }\nfinding = \"lies\"\n\
          [[finding]]\nwhat = \"Something else.\"\n\
@@ -452,9 +455,9 @@ fn a_condition_names_a_known_fault() {
     );
 }
 
-/// What breaks a rule with a finding is known: a warning with its place, and the run is valid.
+/// A violation of a rule with a finding is a warning with its place; the run is valid.
 #[test]
-fn a_rule_names_a_finding() {
+fn a_rule_can_name_a_finding() {
     let rules = "[[rule]]\nid = \"code\"\nwhat = \"It is listed.\"\nat = \"/calls/*/code\"\none_of = [\"A\", 7]\nfinding = \"other\"\n\
          [[rule]]\nid = \"sum\"\nwhat = \"It adds up.\"\ncompare = [\"/sum\", \"=\", { add = [\"/a\", \"/b\"] }]\nfinding = \"adds\"\n\
          [[rule]]\nid = \"mode\"\nwhat = \"It is on.\"\nat = \"/mode\"\none_of = \"on\"\n\
@@ -488,11 +491,11 @@ fn a_rule_names_a_finding() {
     assert_eq!(verdict.known[0].message, "expected one of \"A\", 7, found `B`: It is listed.");
     assert!(verdict.known[1].message.starts_with("expected /sum = /a + /b, found 1 and 0.3"));
     assert_eq!(verdict.known[1].finding.as_ref().unwrap().to_string(), "Others count more (demo 7)");
-    // Without a finding it is an error.
+    // A violation of a rule without a finding is an error.
     let verdict = validate("{\"mode\": \"off\", \"sum\": 3, \"a\": 1, \"b\": 1}", one);
     assert_eq!((verdict.findings[0].rule.as_str(), verdict.known.len()), ("mode", 1));
     assert_eq!(verdict.findings[0].finding, None);
-    // A limit hides none of them, and they take no room from errors.
+    // Findings beyond the limit are counted, and they do not use the limit of errors.
     let lines = "{\"sum\": 3, \"a\": 1, \"b\": 1, \"calls\": [{\"code\": \"B\"}, {\"code\": \"C\"}]}\n"
         .repeat(1000)
         + "{\"mode\": \"off\"}\n";
@@ -519,14 +522,14 @@ fn a_rule_names_a_finding() {
 
     let wrong =
         document(&rules.replace("finding = \"adds\"", "finding = \"add\"").replace("at = \"/mode\"\n", ""));
-    let told = issues(&Contract::load(files(&wrong).path()).unwrap_err());
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("unknown finding `add`") && told[1].contains("has no `at`"), "{told:?}");
+    let found = issues(&Contract::load(files(&wrong).path()).unwrap_err());
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("unknown finding `add`") && found[1].contains("has no `at`"), "{found:?}");
 }
 
-/// The rules between events can have findings as well, also at the end of a stream.
+/// Rules between events can have findings as well, also at the end of a stream.
 #[test]
-fn a_rule_of_a_stream_names_a_finding() {
+fn a_rule_between_events_can_name_a_finding() {
     let text = lines(
         "[[rule]]\nid = \"named\"\nwhat = \"b names an a.\"\ndefines = { on = \"a\", at = \"/id\" }\nuses = { on = \"b\", at = \"/of\" }\nfinding = \"loose\"\n\
          [[rule]]\nid = \"run\"\nwhat = \"b is last.\"\nstart = \"s\"\nend = \"e\"\nfinding = \"cut\"\n\
@@ -547,7 +550,7 @@ fn a_rule_of_a_stream_names_a_finding() {
 }
 
 #[test]
-fn names_and_paths_are_told_apart() {
+fn names_and_paths_are_distinguished() {
     assert_eq!(contract_path(Path::new("/r"), "dexter-flat"), None);
     assert_eq!(contract_path(Path::new("/r"), "a.json").unwrap(), Path::new("/r/a.json"));
     let error = Contract::bundled("dexter-flatt").unwrap_err();

@@ -1,4 +1,4 @@
-//! Contracts, through the public face of their crate.
+//! Tests of contracts through the public API of the crate.
 
 #[path = "../../../../tests/support/alone.rs"]
 mod alone;

@@ -1,5 +1,5 @@
-//! Invalid examples of a contract that need no file: valid ones without a required key, or with a key more in
-//! an object that takes no others.
+//! Generates invalid examples of a contract: valid ones without a required key, or with an additional key in a closed
+//! object.
 
 use agentnative_contract::{Against, Contract, Framing, OutputSpec, split_version};
 use jsonschema::{Registry, Validator};
@@ -8,109 +8,110 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
-/// What a schema demands of an object.
+/// A constraint of a schema on the keys of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Demand {
-    /// This key.
-    Key(String),
-    /// No other keys than it has.
+pub enum KeyConstraint {
+    /// The key is required.
+    Required(String),
+    /// Additional keys are not allowed.
     Closed,
 }
 
-/// A document or record of a valid example in which one object breaks one demand.
+/// A document or record of a valid example in which one object violates one constraint.
 pub struct Mutant {
-    /// The file, and which of its records.
+    /// The file and the number of the record.
     pub example: String,
-    /// What has become of the record.
+    /// The mutated record.
     pub record: Value,
-    /// The object.
+    /// The pointer to the object.
     pub pointer: String,
-    /// What it breaks.
-    pub demand: Demand,
+    pub constraint: KeyConstraint,
 }
 
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {:?} broken at {:?}", self.example, self.demand, self.pointer)
+        write!(f, "{}, {:?} violated at {:?}", self.example, self.constraint, self.pointer)
     }
 }
 
-/// A mutant for each demand that the schemas of a contract make of its valid examples: once for each type of
-/// event, place in the data and schema that makes it.
+/// Returns a mutant for each constraint of the contract's schemas on its valid examples: one per event type, place in
+/// the data and schema.
 pub fn mutants(contract: &Contract) -> Vec<Mutant> {
-    let promise = OutputSpec::of_contract(contract);
+    let spec = OutputSpec::of_contract(contract);
     let mut registry = Registry::new();
-    for (uri, schema) in &promise.documents {
+    for (uri, schema) in &spec.documents {
         registry = registry.add(uri, schema).unwrap();
     }
     let registry = registry.prepare().unwrap();
     let compile = |schema: &Value| jsonschema::options().with_registry(&registry).build(schema).unwrap();
-    let events = promise.events.as_ref();
+    let events = spec.events.as_ref();
     let types = events.iter().flat_map(|events| &events.types);
-    let of_types: BTreeMap<&str, Validator> =
-        types.map(|(name, schema)| (&**name, compile(schema))).collect();
-    let of_others = promise.schema.as_ref().map(compile);
+    let by_type: BTreeMap<&str, Validator> = types.map(|(name, schema)| (&**name, compile(schema))).collect();
+    let default = spec.schema.as_ref().map(compile);
 
-    let mut met = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut mutants = Vec::new();
     for (example, record) in valid_records(contract) {
         let name = events.and_then(|events| {
             let first = record.pointer(&events.discriminator)?.as_str()?;
             let second = events.subtype.as_ref().and_then(|pointer| record.pointer(pointer)?.as_str());
             let both = second.map(|second| format!("{first}/{second}"));
-            Some(both.filter(|both| of_types.contains_key(&**both)).unwrap_or_else(|| first.to_owned()))
+            Some(both.filter(|both| by_type.contains_key(&**both)).unwrap_or_else(|| first.to_owned()))
         });
-        let schema = name.as_ref().and_then(|name| of_types.get(&**name)).or(of_others.as_ref());
-        for (pointer, demand, by) in schema.iter().flat_map(|schema| demands(schema, &promise, &record)) {
-            if met.insert((name.clone(), any_element(&pointer), demand.clone(), by)) {
+        let schema = name.as_ref().and_then(|name| by_type.get(&**name)).or(default.as_ref());
+        for (pointer, constraint, location) in
+            schema.iter().flat_map(|schema| constraints(schema, &spec, &record))
+        {
+            if seen.insert((name.clone(), wildcard_pointer(&pointer), constraint.clone(), location)) {
                 let mut record = record.clone();
                 let object = record.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
-                match &demand {
-                    Demand::Key(key) => assert!(object.remove(key).is_some()),
-                    Demand::Closed => {
+                match &constraint {
+                    KeyConstraint::Required(key) => assert!(object.remove(key).is_some()),
+                    KeyConstraint::Closed => {
                         assert!(object.insert("of no schema".to_owned(), Value::Null).is_none())
                     }
                 }
-                mutants.push(Mutant { example: example.clone(), record, pointer, demand });
+                mutants.push(Mutant { example: example.clone(), record, pointer, constraint });
             }
         }
     }
     mutants
 }
 
-/// What a schema demands of the objects in a value: where they are, the demand and the schema that makes it.
-fn demands(schema: &Validator, promise: &OutputSpec, value: &Value) -> Vec<(String, Demand, String)> {
+/// Returns the constraints of a schema on the objects in a value: the pointer to the object, the constraint and the
+/// location of the schema.
+fn constraints(schema: &Validator, spec: &OutputSpec, value: &Value) -> Vec<(String, KeyConstraint, String)> {
     let evaluation = serde_json::to_value(schema.evaluate(value).list()).unwrap();
     let mut found = Vec::new();
     for unit in evaluation["details"].as_array().unwrap() {
         let text = |key: &str| unit[key].as_str().unwrap();
-        let (at, by) = (text("instanceLocation"), text("schemaLocation"));
-        let (uri, pointer) = by.split_once('#').unwrap_or((by, ""));
-        let schema = promise.documents.get(uri).and_then(|document| document.pointer(pointer));
-        // What a condition looks for, or one of several forms, is not demanded.
+        let (at, location) = (text("instanceLocation"), text("schemaLocation"));
+        let (uri, pointer) = location.split_once('#').unwrap_or((location, ""));
+        let schema = spec.documents.get(uri).and_then(|document| document.pointer(pointer));
+        // A schema in a condition or an alternative is not a requirement.
         let path = format!("{}/", text("evaluationPath"));
         let optional = ["/if/", "/not/", "/anyOf/", "/oneOf/"].iter().any(|part| path.contains(part));
         let (Some(schema), false, true) = (schema, optional, value.pointer(at).unwrap().is_object()) else {
             continue;
         };
         let keys = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        let keys = keys.map(|key| Demand::Key(key.as_str().unwrap().to_owned()));
+        let keys = keys.map(|key| KeyConstraint::Required(key.as_str().unwrap().to_owned()));
         let closed = ["additionalProperties", "unevaluatedProperties"]
             .iter()
             .any(|keyword| schema.get(keyword) == Some(&Value::Bool(false)));
-        let all = keys.chain(closed.then_some(Demand::Closed));
-        found.extend(all.map(|demand| (at.to_owned(), demand, by.to_owned())));
+        let all = keys.chain(closed.then_some(KeyConstraint::Closed));
+        found.extend(all.map(|constraint| (at.to_owned(), constraint, location.to_owned())));
     }
     found
 }
 
-/// A pointer with `*` for the position in each array.
-fn any_element(pointer: &str) -> String {
+/// Returns the pointer with `*` in place of each array index.
+fn wildcard_pointer(pointer: &str) -> String {
     let token = |token: &str| if token.parse::<usize>().is_ok() { "*" } else { token }.to_owned();
     pointer.split('/').map(token).collect::<Vec<_>>().join("/")
 }
 
-/// The documents or records of the valid examples, and what each is called; of a version those that it accepts.
+/// Returns the documents or records of the valid examples with their names; for a version, those that it accepts.
 fn valid_records(contract: &Contract) -> Vec<(String, Value)> {
     let (name, version) = split_version(contract.name());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name);

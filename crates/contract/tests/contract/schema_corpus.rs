@@ -1,19 +1,19 @@
-//! The required cases of the JSON Schema Test-Suite that need nothing from the network.
+//! Runs the required cases of the JSON Schema Test Suite that need no network.
 
 use agentnative_contract::Schema;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Cases that load schemas from a server, which this program never does.
-fn remote(group: &Value) -> bool {
+/// Returns whether a group of cases loads schemas from a server, which is not supported.
+fn is_remote(group: &Value) -> bool {
     group["schema"].to_string().contains("http://localhost:1234/")
 }
 
 fn run(draft: &str, uri: &str, required: usize) {
     let folder =
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora/json-schema")).join(draft);
-    let (mut passed, mut failed, mut left_out) = (0, Vec::new(), 0);
+    let (mut passed, mut failed, mut skipped) = (0, Vec::new(), 0);
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     for file in files.iter().filter(|path| path.is_file()) {
@@ -26,7 +26,7 @@ fn run(draft: &str, uri: &str, required: usize) {
             }
             let name = format!("{} {}", file.file_stem().unwrap().display(), group["description"]);
             match Schema::compile(&schema) {
-                Err(_) if remote(group) => left_out += tests.len(),
+                Err(_) if is_remote(group) => skipped += tests.len(),
                 Err(error) => failed.push(format!("{name}: {error}")),
                 Ok(schema) => {
                     for test in tests {
@@ -41,7 +41,7 @@ fn run(draft: &str, uri: &str, required: usize) {
             }
         }
     }
-    println!("{draft}: {passed} passed, {} failed, {left_out} need a server", failed.len());
+    println!("{draft}: {passed} passed, {} failed, {skipped} need a server", failed.len());
     assert!(failed.is_empty(), "{}", failed.join("\n"));
     assert!(passed >= required, "only {passed} cases");
 }

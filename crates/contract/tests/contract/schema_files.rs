@@ -1,4 +1,4 @@
-//! The schemas of a user's own contract: which files they are, what they refer to, and what is wrong in them.
+//! Tests of the schema files of a user's contract: loading, references and errors.
 
 use super::folder::{document, folder, issues, load};
 use agentnative_contract::error::ErrorKind;
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Multiples and integers are told by the digits, beyond what a double holds.
+/// `multipleOf` and `integer` are exact beyond the precision of a double.
 #[test]
-fn numbers_are_judged_as_they_are_written() {
+fn numbers_are_judged_exactly() {
     let schema = json!({ "properties": { "m": { "multipleOf": 1.5 }, "i": { "type": "integer" } } });
     let files = folder(&[("s.json", &schema.to_string())]);
     let contract = Contract::load(&files.path().join("s.json")).unwrap();
     let settings =
         Settings { framing: Framing::Document, max_errors: 9, exit: RunExit::default(), threads: 1 };
-    for (text, wrong) in [
+    for (text, message) in [
         (r#"{"m":9007199254740993}"#, None),
         (r#"{"m":9007199254740994.5}"#, None),
         (r#"{"m":9007199254740992}"#, Some("expected a multiple of 1.5, found the number 9007199254740992")),
@@ -24,16 +24,16 @@ fn numbers_are_judged_as_they_are_written() {
     ] {
         let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
         let found = verdict.findings.first();
-        assert_eq!(found.is_some(), wrong.is_some(), "{text} {found:?}");
-        assert!(found.is_none_or(|found| found.message.contains(wrong.unwrap())), "{found:?}");
+        assert_eq!(found.is_some(), message.is_some(), "{text} {found:?}");
+        assert!(found.is_none_or(|found| found.message.contains(message.unwrap())), "{found:?}");
         assert!(found.is_none_or(|found| found.keyword.is_some()), "{found:?}");
     }
 }
 
-/// Data in the place of a schema would allow everything.
+/// Data in place of a schema would allow every value.
 #[test]
-fn a_file_without_a_keyword_is_no_schema() {
-    for (schema, good) in [
+fn a_file_without_a_schema_keyword_is_rejected() {
+    for (schema, is_valid) in [
         (r#"{"id":1,"title":"x"}"#, false),
         (r#"{"results":[{"type":"object"}]}"#, false),
         (r#"{"description":"any","not":{}}"#, true),
@@ -43,7 +43,7 @@ fn a_file_without_a_keyword_is_no_schema() {
     ] {
         let files = folder(&[("s.json", schema)]);
         let loaded = Contract::load(&files.path().join("s.json"));
-        assert_eq!(loaded.is_ok(), good, "{schema}");
+        assert_eq!(loaded.is_ok(), is_valid, "{schema}");
         if let Err(error) = loaded {
             let expected = "s.json:1:1: it contains no JSON Schema keyword and would allow every value";
             assert_eq!(issues(&error), [expected]);
@@ -52,7 +52,7 @@ fn a_file_without_a_keyword_is_no_schema() {
 }
 
 #[test]
-fn what_a_document_cannot_have_is_told() {
+fn events_in_a_document_contract_are_reported() {
     let text = document(
         "[events]\ntype = \"/t\"\nunknown = \"allow\"\n[events.schemas]\n\
                          [[rule]]\nid = \"x\"\nwhat = \"w\"\non = \"a\"\nsame = \"/a\"\n",
@@ -64,7 +64,7 @@ fn what_a_document_cannot_have_is_told() {
 }
 
 #[test]
-fn a_wrong_schema_has_its_place() {
+fn an_error_in_a_schema_has_its_place() {
     let cases = [
         ("{\n  \"type\": \"strin\"\n}", "s.json:2:11: ", "\"strin\""),
         ("{\n  \"type\": \"string\",\n  \"type\": \"null\"\n}", "s.json:3:3: ", "key"),
@@ -84,7 +84,7 @@ fn a_wrong_schema_has_its_place() {
 }
 
 #[test]
-fn a_reference_that_leads_nowhere_is_told_where_it_stands() {
+fn a_dangling_reference_is_reported() {
     for reference in ["none.json", "s.json#/none"] {
         let text = document("").replace("s.json", reference);
         let error = load(&[("contract.toml", &text), ("s.json", "{}")]).unwrap_err();
@@ -95,7 +95,7 @@ fn a_reference_that_leads_nowhere_is_told_where_it_stands() {
 }
 
 #[test]
-fn schemas_refer_to_files_of_their_folder_and_to_the_bundle() {
+fn schemas_refer_to_files_of_their_folder_and_bundled_schemas() {
     let files = [
         ("contract.toml", &*document("")),
         (
@@ -140,7 +140,7 @@ fn schemas_refer_to_nothing_else() {
         let issues = issues(&Contract::load(&contract).unwrap_err());
         assert!(issues[0].starts_with("s.json:1:9: "), "{reference}: {issues:?}");
     }
-    // A file of the folder does not stand for one beside it.
+    // A file in the folder does not replace one of the same name outside.
     fs::write(contract.join("secret.json"), "{}").unwrap();
     for reference in ["../secret.json", "/secret.json", "d/../../secret.json"] {
         fs::write(contract.join("s.json"), json!({"$ref": reference}).to_string()).unwrap();
@@ -164,7 +164,7 @@ fn an_unknown_meta_schema_has_its_place() {
 }
 
 #[test]
-fn what_is_found_is_told_as_it_is_written() {
+fn messages_quote_values_as_written() {
     for (schema, text, expected) in [
         (r#"{"maximum": -1}"#, "1e-400", "expected at most -1, found the number 1e-400"),
         (r#"{"type": "string"}"#, "1.50", "expected a string, found the number 1.50"),
@@ -189,7 +189,7 @@ fn what_is_found_is_told_as_it_is_written() {
 }
 
 #[test]
-fn a_named_pipe_is_no_schema_and_nobody_waits_for_it() {
+fn a_named_pipe_is_rejected_without_opening_it() {
     let folder = folder(&[("contract.toml", &document("")), ("s.json", r#"{"$ref": "pipe.json"}"#)]);
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.json")).status();
     assert!(made.unwrap().success());
@@ -201,7 +201,7 @@ fn a_named_pipe_is_no_schema_and_nobody_waits_for_it() {
 }
 
 #[test]
-fn patterns_take_linear_time_and_schemas_may_go_in_circles() {
+fn patterns_take_linear_time_and_schemas_may_be_circular() {
     let schema = r##"{"properties": {"p": {"pattern": "^(a+)+$"}, "x": {"$ref": "#"}}, "allOf": [{"$ref": "#/$defs/same"}], "$defs": {"same": {"$ref": "#"}}}"##;
     let folder = folder(&[("s.json", schema)]);
     let contract = Contract::load(&folder.path().join("s.json")).unwrap();
@@ -229,7 +229,7 @@ fn a_long_chain_of_references_is_followed() {
 }
 
 #[test]
-fn a_schema_that_nests_too_deep_is_refused() {
+fn a_schema_that_nests_too_deep_is_rejected() {
     let schema = "{\"not\":".repeat(500) + "{}" + &"}".repeat(500);
     let folder = folder(&[("s.json", &schema)]);
     let error = Contract::load(&folder.path().join("s.json")).unwrap_err();

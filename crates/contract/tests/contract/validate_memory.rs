@@ -1,4 +1,4 @@
-//! Validating takes constant memory, as counted by the allocator.
+//! Tests that validation takes constant memory, as measured by the allocator.
 
 use crate::alone::alone;
 use agentnative_contract::{Contract, RunExit, Settings, Validation, Verdict};
@@ -12,13 +12,13 @@ fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Ver
     Validation::new(contract, settings).input(reader, &mut |_| ()).unwrap()
 }
 
-/// A reader of much that is made as it is read.
-struct Made<F> {
+/// A reader of generated input.
+struct Generated<F> {
     next: F,
     rest: Vec<u8>,
 }
 
-impl<F: FnMut() -> Option<Vec<u8>>> Read for Made<F> {
+impl<F: FnMut() -> Option<Vec<u8>>> Read for Generated<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.rest.is_empty() {
             self.rest = (self.next)().unwrap_or_default();
@@ -45,7 +45,7 @@ fn memory_does_not_grow_with_the_input() {
             format!("{{\"type\":\"server.connected\",\"properties\":{{\"text\":\"{}\"}}}}", "x".repeat(1000));
         let before = MEMORY.current_usage();
         let mut left = 100_000;
-        let elements = Made {
+        let elements = Generated {
             rest: b"[0".to_vec(),
             next: || {
                 left -= 1;
@@ -53,9 +53,9 @@ fn memory_does_not_grow_with_the_input() {
             },
         };
         assert_eq!(verdict(&array, elements, 1).findings.len(), 0);
-        // A line of 100 MB; of its text the head is kept, and its length.
+        // A line of 100 MB: only the beginning and the length of its text are kept.
         let mut left = 100_000;
-        let long = Made {
+        let long = Generated {
             rest: b"{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"".to_vec(),
             next: || {
                 left -= 1;
@@ -77,7 +77,7 @@ fn memory_does_not_grow_with_the_input() {
             found.findings
         );
         let mut left = 100_000;
-        let lines = Made {
+        let lines = Generated {
             rest: Vec::new(),
             next: || {
                 left -= 1;
@@ -87,11 +87,11 @@ fn memory_does_not_grow_with_the_input() {
         assert_eq!(verdict(&events, lines, 2).records, 99_999);
         let grown = MEMORY.peak_usage() - before;
         assert!(grown < 64 << 20, "{grown} bytes");
-        // A document of another type than its schema says: it is held, but not once more for the message.
+        // A document of the wrong type is kept in memory, but not copied for the message.
         fs::write(&schema, r#"{"type": "object"}"#).unwrap();
         let object = Contract::load(&schema).unwrap();
         let mut left = 500_000;
-        let elements = Made {
+        let elements = Generated {
             rest: b"[0".to_vec(),
             next: || {
                 left -= 1;
