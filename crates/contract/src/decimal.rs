@@ -33,7 +33,7 @@ impl Decimal {
         self.digits.is_empty() || self.exponent >= 0
     }
 
-    /// Returns whether the number is an integer multiple of another; `None` if the digits of the other do not fit `u64`.
+    /// Returns whether the number is an integer multiple of another; `None` if the other has too many digits.
     pub fn is_multiple_of(&self, other: &Self) -> Option<bool> {
         if self.digits.is_empty() || other.digits.is_empty() {
             return Some(self.digits.is_empty());

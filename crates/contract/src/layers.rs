@@ -23,12 +23,12 @@ pub(super) struct Layers<'l, 'a> {
 
 impl<'l, 'a> Layers<'l, 'a> {
     /// The file without a version.
-    pub fn of_file(file: &'l Table<'a>) -> Self {
+    pub fn new(file: &'l Table<'a>) -> Self {
         Self { file, version: None, drops: Vec::new() }
     }
 
     /// The file as changed by the version.
-    pub fn of_version(file: &'l Table<'a>, version: &'l Table<'a>) -> Self {
+    pub fn with_version(file: &'l Table<'a>, version: &'l Table<'a>) -> Self {
         let lists = EXTENDED_TABLES.map(|(list, key)| (tables(file, list), key));
         let known = || {
             let names = lists.iter().flat_map(|(list, key)| list.iter().map(move |table| (table, *key)));

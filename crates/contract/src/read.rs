@@ -38,13 +38,13 @@ pub(super) fn read(text: &str, path: &Path, version: Option<&str>) -> Result<(Sp
 
 fn parse(file: &Table<'_>, wanted: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
     file.allow(&KEYS);
-    let main = parse_layers(&Layers::of_file(file));
+    let main = parse_layers(&Layers::new(file));
     check_unique(&tables(file, "versions"), "version", "version");
     let mut parsed = vec![];
     for table in tables(file, "versions") {
         let Some(version) = layers::parse_version(&table) else { continue };
         let changed =
-            layers::changes_contract(&table).then(|| parse_layers(&Layers::of_version(file, &table)));
+            layers::changes_contract(&table).then(|| parse_layers(&Layers::with_version(file, &table)));
         parsed.push((version, changed));
     }
     let versions: Vec<ContractVersion> = parsed.iter().map(|(version, _)| version.clone()).collect();

@@ -1,4 +1,4 @@
-//! Reading JSON lines: a record on each line.
+//! Reads JSON Lines: one record per line.
 
 use std::io::{self, Read};
 
@@ -8,17 +8,20 @@ use super::parser::{Parser, Step};
 use super::utf8::find_noncharacter;
 use super::{JsonType, Position, ProblemKind, ReadOptions, Sink, Summary};
 
-/// Reads JSON lines, in constant memory; an error only when the reader fails. No lines are fine.
+/// Reads JSON Lines in constant memory. Empty input is valid.
 ///
-/// A structural problem ends its line and the reading goes on with the next. A record that goes on
-/// over lines, as pretty-printed JSON does, is one problem and read to its end.
+/// After a structural problem, reading continues with the next line. A record on several lines, such as pretty-printed
+/// JSON, is one problem and is read to its end.
+///
+/// # Errors
+/// If the reader fails.
 pub fn read_lines<R: Read, S: Sink>(reader: R, options: &ReadOptions, sink: &mut S) -> io::Result<Summary> {
     let mut parser = Parser::new(reader, options, sink);
-    parser.lines(1);
+    parser.read_all(1);
     parser.finish()
 }
 
-/// As [`read_lines`], of bytes that are at hand: quicker for a sink with a tape.
+/// As [`read_lines`], from bytes in memory; faster for a sink with a tape.
 pub fn read_lines_at_hand<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> Summary {
     let (mut start, mut line) = (0, 1);
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
@@ -42,25 +45,25 @@ pub fn read_lines_at_hand<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &m
     if rest.is_empty() {
         return read;
     }
-    // What has something to report, and what is behind it.
+    // The rest begins with the first record that may have a problem.
     let mut parser = Parser::new(rest, options, sink);
     parser.input.begin_at(Position { offset, line, column: 1 });
     parser.summary = read;
-    parser.lines(line);
+    parser.read_all(line);
     // Reading from memory cannot fail.
     parser.finish().unwrap_or_default()
 }
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
-    /// Reads lines to the end, of which the first has this number.
-    fn lines(&mut self, number: u64) {
+    /// Reads all lines; the first has this number.
+    fn read_all(&mut self, number: u64) {
         self.line.wanted = true;
         self.line.number = number;
-        while !self.sink.done() && self.line() {}
+        while !self.sink.done() && self.read_line() {}
     }
 
-    /// Reads the next line or record; false at the end.
-    fn line(&mut self) -> bool {
+    /// Reads the next line or record; returns false at the end.
+    fn read_line(&mut self) -> bool {
         self.line.start = self.input.offset();
         self.line.spans = false;
         self.byte_order_mark();
@@ -70,8 +73,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 self.input.advance(5);
                 first = self.space(false);
             }
-            let others: [&[u8]; 5] = [b"event:", b"id:", b"retry:", b":", b"\n"];
-            if others.into_iter().any(|field| self.starts_with(field)) {
+            let other_fields: [&[u8]; 5] = [b"event:", b"id:", b"retry:", b":", b"\n"];
+            if other_fields.into_iter().any(|field| self.starts_with(field)) {
                 self.skip_line();
                 return true;
             }
@@ -79,13 +82,13 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let start = self.input.offset();
         match first {
             Some(b'\n') => {
-                self.blank_line();
+                self.report_blank_line();
                 self.newline();
                 return true;
             }
             None if self.input.invalid_byte().is_none() => {
                 if start > self.line.start {
-                    self.blank_line();
+                    self.report_blank_line();
                 }
                 return false;
             }
@@ -95,10 +98,10 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         self.input.pin(Slot::Record);
         self.summary.records += 1;
         self.sink.begin_record(self.line.number, start);
-        if first == Some(b'{') && self.clean_record() {
+        if first == Some(b'{') && self.read_clean_record() {
             return true;
         }
-        let whole = self.record(first).is_ok();
+        let whole = self.read_record(first).is_ok();
         self.sink.end_record(self.input.offset(), whole);
         if whole {
             self.summary.whole += 1;
@@ -108,8 +111,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         true
     }
 
-    /// Reads the record onto the tape of the sink, if it has one and there is nothing to report.
-    fn clean_record(&mut self) -> bool {
+    /// Reads the record to the tape of the sink; returns false if there is no tape, or the record may have a problem.
+    fn read_clean_record(&mut self) -> bool {
         let Some(tape) = self.sink.tape() else { return false };
         let Some(length) = self.input.line_at_hand() else { return false };
         if self.input.noncharacter_within(length)
@@ -124,13 +127,14 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         true
     }
 
-    fn blank_line(&mut self) {
+    fn report_blank_line(&mut self) {
         self.report(ProblemKind::BlankLine, self.input.offset(), Scope::Root, |_| {
             "expected a record, found a blank line".into()
         });
     }
 
-    fn record(&mut self, first: Option<u8>) -> Step {
+    /// Reads a record and the newline after it; reports a record that is not an object.
+    fn read_record(&mut self, first: Option<u8>) -> Step {
         self.value()?;
         match self.space(false) {
             Some(b'\n') => self.newline(),
@@ -157,18 +161,18 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    /// A newline comes next inside a value. When the value goes on in the next line that is
-    /// pretty-printing, and else the line is torn.
+    /// Handles a newline inside a value. If the value continues on the next line, the record is pretty-printed;
+    /// otherwise it is torn.
     pub(super) fn line_ends(&mut self, expected: Expected) -> Step {
         let at = self.pin();
-        // Pretty printers leave just brackets on the first line; a torn line has more.
+        // The first line of pretty-printed JSON has brackets only; a torn line has more.
         let brackets_only =
             matches!(expected, Expected::ElementOrEnd | Expected::KeyOrEnd) && self.path.only_opened();
-        let goes_on = self.space(true).is_some_and(|byte| {
-            let new_record = byte == b'{' && self.input.offset() == self.line.start;
-            expected.admits(byte) && (brackets_only || !new_record)
+        let continues = self.space(true).is_some_and(|byte| {
+            let is_new_record = byte == b'{' && self.input.offset() == self.line.start;
+            expected.admits(byte) && (brackets_only || !is_new_record)
         });
-        if !goes_on {
+        if !continues {
             self.line.resume = true;
             return Err(self.torn(at, expected));
         }
@@ -179,7 +183,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    /// Goes to where the next record may begin.
+    /// Skips to the place where the next record may begin.
     fn recover(&mut self) {
         self.path.clear();
         if std::mem::take(&mut self.line.resume) {
@@ -194,7 +198,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
-    /// The rest of a record that spans lines is no news: goes behind its last bracket or to a new one.
+    /// Skips the rest of a record on several lines, to the end of its last line or to the next record.
     fn skip_record(&mut self) {
         loop {
             let first = self.input.peek();
@@ -204,6 +208,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
+    /// Skips to the next line; returns false at the end.
     fn skip_line(&mut self) -> bool {
         let found = self.input.skip_line();
         self.line.number += u64::from(found);

@@ -22,8 +22,8 @@ pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(Table<'_>) -> T
     into_result(parse(Table::new(&faults, "the file", table.span(), table.get_ref())), &faults)
 }
 
-/// Parses one table of the TOML or JSON (`.json`) file at `path`, and converts it with `parse`. Returns `None` if there is
-/// no such table. `keys` is the path of nested keys; in JSON, the first is a top-level member.
+/// Parses one table of the TOML or JSON (`.json`) file at `path`, and converts it with `parse`. Returns `None` if there
+/// is no such table. `keys` is the path of nested keys; in JSON, the first is a top-level member.
 ///
 /// # Errors
 /// As of [`parse_file`].

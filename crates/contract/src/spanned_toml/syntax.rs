@@ -1,5 +1,5 @@
-//! Finds the syntax errors of a TOML file, at most one per statement. After an unclosed bracket, the parser finds errors
-//! in all following lines; these are suppressed.
+//! Finds the syntax errors of a TOML file, at most one per statement. After an unclosed bracket, the parser finds
+//! errors in all following lines; these are suppressed.
 
 use super::Span;
 use toml::de::DeTable;
@@ -64,8 +64,8 @@ fn statements(text: &str) -> Vec<Statement> {
     statements
 }
 
-/// Returns the statement that begins at `start`. It ends with its line, or with the line that closes its last bracket. If
-/// a line before that begins another statement, it ends there and the bracket is unclosed.
+/// Returns the statement that begins at `start`. It ends with its line, or with the line that closes its last bracket.
+/// If a line before that begins another statement, it ends there and the bracket is unclosed.
 fn statement(text: &str, start: usize) -> Statement {
     let is_header = text[start..].trim_start().starts_with('[');
     let mut open: Vec<(usize, char)> = Vec::new();

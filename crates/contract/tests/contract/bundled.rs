@@ -206,8 +206,8 @@ fn every_contract_folder_is_complete() {
     }
 }
 
-/// Asserts that each rule has an invalid example (or a valid one that shows its finding), and each condition a valid and
-/// an invalid one, of this version. A version needs no examples for the rules and conditions of its `base`.
+/// Asserts that each rule has an invalid example (or a valid one that shows its finding), and each condition a valid
+/// and an invalid one, of this version. A version needs no examples for the rules and conditions of its `base`.
 fn assert_examples(
     about: &ContractSummary,
     base: Option<&ContractSummary>,

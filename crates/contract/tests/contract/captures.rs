@@ -1,7 +1,7 @@
 //! Validates the captured output of real programs against their contracts.
 //!
-//! The table was written by hand from the facts of the contracts, before any capture was judged. The captures are outside
-//! the repository, so the test is ignored by default.
+//! The table was written by hand from the facts of the contracts, before any capture was judged. The captures are
+//! outside the repository, so the test is ignored by default.
 
 use agentnative_contract::{Against, Contract, Framing, RunExit};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Differential tests against the validation of values in memory, by this crate and by the jsonschema crate: on the JSON
-//! Schema Test Suite, on the contracts' examples and on generated values.
+//! Differential tests against the validation of values in memory, by this crate and by the jsonschema crate: on the
+//! JSON Schema Test Suite, on the contracts' examples and on generated values.
 
 use crate::contract_examples::Examples;
 use crate::documents::{schema, value};
