@@ -97,11 +97,11 @@ impl Contract {
         else {
             return Err(Error::config(format!("{} is not a schema file", path.display())));
         };
-        Self::of_schema(path.display().to_string(), file, FileStore::Folder(folder.to_owned()))
+        Self::from_schema(path.display().to_string(), file, FileStore::Folder(folder.to_owned()))
     }
 
     /// Loads a schema file as a contract with only a schema.
-    pub(super) fn of_schema(name: String, file: &str, store: FileStore) -> Result<Self> {
+    pub(super) fn from_schema(name: String, file: &str, store: FileStore) -> Result<Self> {
         let (title, schema) = ("A JSON Schema".to_owned(), Some(file.to_owned()));
         let spec = Spec { name, title, schema, ..Spec::default() };
         Self::compile(spec, Sources::new(store), &|error, _| error)

@@ -50,7 +50,7 @@ impl Contract {
         let store = FileStore::Memory(Arc::new(files.files.clone()));
         match files.files.get(CONTRACT_FILE).filter(|_| files.main == CONTRACT_FILE) {
             Some(text) => Self::from_toml(text, Path::new(CONTRACT_FILE), store, files.version.as_deref()),
-            None => Self::of_schema(name.to_owned(), &files.main, store),
+            None => Self::from_schema(name.to_owned(), &files.main, store),
         }
     }
 }

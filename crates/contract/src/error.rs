@@ -1,4 +1,4 @@
-//! One error type with a kind, an exit code and a hint.
+//! The error type: a message with a kind, which determines the exit code, and a hint.
 //!
 //! The exit codes are those of principle 2: 0 success, 1 general, 2 usage,
 //! 77 authentication or permission, 78 configuration.

@@ -95,7 +95,7 @@ impl StreamState {
         self.payload |= class.payload;
         self.last_line = line;
         if let Some(events) = &spec.events {
-            let name = class.event_type.map(|kind| &events.schemas[kind].0);
+            let name = class.event_type.map(|event_type| &events.schemas[event_type].0);
             if let (1, Some(first)) = (self.events, &events.first)
                 && name.is_none_or(|name| !first.contains(name))
                 && !out.count_if_full(Against::Stream)
@@ -259,7 +259,7 @@ impl StreamState {
         if let Some(events) = &spec.events
             && let Some(expected) = &events.last
         {
-            let name = self.last.map(|kind| &events.schemas[kind].0);
+            let name = self.last.map(|event_type| &events.schemas[event_type].0);
             if name.is_none_or(|name| !expected.contains(name)) {
                 let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
                 let message = format!("the stream {found}; expected {} at its end", expected.join(" or "));
