@@ -1,4 +1,4 @@
-//! The catalogue of checks: what each demands, why, and what to do, from `checks/*.toml`.
+//! The catalogue of checks: the requirement, reason and fix of each, from `checks/*.toml`.
 
 mod source;
 mod standard;
@@ -14,64 +14,64 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// One check, as its file in `checks/` says it.
+/// A check, as its file in `checks/` declares it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// Stable ID, the same as the file's name.
+    /// Stable ID; equal to the name of the file.
     pub id: CheckId,
-    /// The principle it belongs to.
+    /// Number of its principle.
     pub principle: u8,
-    /// Its place in the report, among those of its principle.
+    /// Position in the report among the checks of its principle.
     pub order: u16,
-    /// Its level.
+    /// Level of the requirement.
     pub level: Level,
-    /// What it looks at.
+    /// Kind of evidence that it examines.
     pub layer: Layer,
     /// IDs of the requirements of the standard that it decides.
     pub standard: Vec<String>,
-    /// Which part of them, where it is not all.
+    /// Part of the requirements that it decides, if not all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_part: Option<String>,
     /// The requirement, in one line.
     pub title: String,
-    /// What is checked and required.
+    /// What the check examines and requires.
     pub what: String,
-    /// Who is affected if it is not met.
+    /// Who is affected by a failure.
     pub why: String,
-    /// What to do.
+    /// Instructions to fix a failure.
     pub fix: String,
-    /// The same in a line.
+    /// The same instructions in one line.
     pub help: Help,
-    /// The runs that it needs of each declared probe.
+    /// Runs that it needs of each declared probe.
     #[serde(default)]
     pub runs: Runs,
-    /// The additional probes that it needs.
+    /// Derived calls that it needs.
     #[serde(default)]
     pub derived: Vec<Derived>,
-    /// The formats of a contract for the whole target that takes its place: such a contract has one format and its own way
-    /// to ask for it, its own error channel and exit codes.
+    /// Formats of a whole-target contract that replaces this check: such a contract defines one format, its format
+    /// flag, its error channel and its exit codes.
     #[serde(default, skip_serializing)]
     pub replaced_by_contract: Vec<OutputFormat>,
-    /// The possible problems: the `kind` of each piece of evidence, with its meaning.
+    /// Possible problems: the `kind` of each piece of evidence, with its headline.
     #[serde(default)]
     pub kinds: BTreeMap<String, String>,
-    /// Rules and snippets, for a source check.
+    /// Rules and snippets of a source check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceCheck>,
-    /// Output that conforms and output that does not; a source check has snippets instead.
+    /// Examples of conforming and violating output; a source check has snippets instead.
     #[serde(rename = "example", default)]
     pub examples: Vec<Example>,
 }
 
 impl Check {
-    /// Whether an edition of the standard has a requirement that it decides. A check of no requirement is in all.
+    /// Returns whether the check decides a requirement of an edition. A check without requirements is in all editions.
     pub fn is_in(&self, edition: Edition) -> bool {
         let mut decided = requirements().iter().filter(|requirement| self.standard.contains(&requirement.id));
         self.standard.is_empty() || decided.any(|requirement| requirement.is_in(edition))
     }
 
-    /// The requirements of the standard that it decides, in words.
+    /// Returns the requirements that the check decides, as text.
     pub fn requirements(&self) -> String {
         let ids = self.standard.join(", ");
         match &self.standard_part {
@@ -82,18 +82,18 @@ impl Check {
     }
 }
 
-/// What to do, in a line: for any target, and where more can be said for those of a language or with an argument parser.
+/// One-line instructions: for any target, and more specific ones for a language or an argument parser.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Help {
-    /// For any target.
+    /// Instructions for any target.
     pub any: String,
-    /// For those of a language, or with an argument parser.
+    /// Instructions for targets in a language or with an argument parser.
     #[serde(flatten)]
     pub targets: BTreeMap<HelpFor, String>,
 }
 
 impl Help {
-    /// The line for targets that are written with this: that of the parser, else that of the language.
+    /// Returns the instructions for a toolkit: those for its parser, else for its language, else for any target.
     pub fn of(&self, toolkit: Toolkit) -> &str {
         let parser = toolkit.parser.and_then(|parser| self.targets.get(&HelpFor::Parser(parser)));
         let language = || self.targets.get(&HelpFor::Language(toolkit.language?));
@@ -101,34 +101,34 @@ impl Help {
     }
 }
 
-/// Formats × variants.
+/// Required runs: each format with each variant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
-    /// The formats.
+    /// Formats.
     pub formats: Vec<OutputFormat>,
-    /// The variants.
+    /// Variants.
     pub variants: Vec<Variant>,
 }
 
-/// Output of a command with its verdict.
+/// Example output of a command, with the verdict for it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// The verdict.
+    /// Verdict of the check.
     pub verdict: Status,
-    /// The command line.
+    /// Command line.
     pub command: String,
-    /// What it prints.
+    /// Contents of stdout.
     #[serde(default)]
     pub stdout: String,
-    /// Its diagnostics.
+    /// Contents of stderr.
     #[serde(default)]
     pub stderr: String,
-    /// Its exit code.
+    /// Exit code.
     #[serde(default)]
     pub exit: i32,
-    /// What it shows.
+    /// Explanation of the verdict.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -154,14 +154,13 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     checks
 });
 
-/// The kinds of change that break readers: rules of `contract diff`.
+/// Returns the rules of `contract diff` for breaking changes, as ID and title.
 fn breaking_changes() -> impl Iterator<Item = (String, String)> {
     let breaking = rules().iter().filter(|rule| rule.classes.contains(&Class::Breaking));
     breaking.map(|rule| (rule.id.clone(), rule.title.clone()))
 }
 
-/// The text with a line for each paragraph and list item: how it is wrapped in the file is not how it is
-/// shown. Code, indented by four or more, stays as it is.
+/// Joins the wrapped lines of each paragraph and list item. Code, indented by four or more spaces, stays unchanged.
 fn unwrapped(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.trim().lines() {
@@ -177,18 +176,18 @@ fn unwrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// All checks, in the order of the report.
+/// Returns all checks, in the order of the report.
 pub fn checks() -> &'static [Check] {
     &CHECKS
 }
 
-/// The check that this is the ID of, if there is one.
+/// Returns the check with this ID, if there is one.
 pub fn check(id: &str) -> Option<&'static Check> {
     id.parse().ok().map(CheckId::check)
 }
 
 impl CheckId {
-    /// The check of this ID.
+    /// Returns the check with this ID.
     pub fn check(self) -> &'static Check {
         let own = CHECKS.iter().find(|check| check.id == self);
         own.expect("the `id` in each file is the file's name: a test holds it")

@@ -1,36 +1,36 @@
-//! The part of a check's file that a source check has: its rules and snippets, language by language.
+//! The `source` table of a check file: rules and snippets by language.
 
 use crate::model::{CheckId, Language};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a source check looks for.
+/// Rules of a source check.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceCheck {
-    /// The message if nothing wanted was found: the check is not met.
+    /// Headline of the failure if no wanted code was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// The message if nothing was found that could decide: the check is unverified.
+    /// Message of the unverified verdict if the code contains nothing that the check can decide on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
-    /// The place in which matches are allowed.
+    /// Part of the package in which matches are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub except: Option<Home>,
-    /// A check that takes precedence: only that check reports a problem that both find at one place.
+    /// Check that takes precedence if both find a problem at the same place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields_to: Option<CheckId>,
-    /// The rules of each language that it covers.
+    /// Rules by language.
     pub languages: BTreeMap<Language, LanguageRules>,
 }
 
-/// The kind of a fault that is not at a place in the code: nothing of what is wanted is there.
+/// Kind of the problem that the wanted code is missing. It has no place in the code.
 pub const MISSING: &str = "missing";
 
 impl SourceCheck {
-    /// The ways in which the check can be broken: the rules whose matches are findings, and that what is wanted
-    /// is missing.
+    /// Returns the possible problems of the check, as kind and headline: missing wanted code, and the rules whose
+    /// matches are problems.
     pub fn kinds(&self) -> impl Iterator<Item = (String, String)> {
         let rules = self.languages.values().flat_map(|of| &of.rules);
         let faults = rules.filter(|rule| matches!(rule.role, Role::Fault | Role::Nearly));
@@ -38,7 +38,7 @@ impl SourceCheck {
         missing.chain(faults.map(|rule| (rule.name.clone(), rule.headline())))
     }
 
-    /// A hash that tells its rules from others: what was found with those does not say what these would find.
+    /// Returns a hash of the rules. Matches that were recorded with other rules are not valid for these.
     pub fn fingerprint(&self) -> u64 {
         let rules = self
             .languages
@@ -49,86 +49,86 @@ impl SourceCheck {
             let texts = [language.name(), &rule.name, of, &rule.rule];
             texts.into_iter().chain(rule.words.iter().map(String::as_str))
         });
-        // FNV-1a: the same in each build.
+        // FNV-1a, which is stable across builds.
         let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         texts.fold(0xcbf2_9ce4_8422_2325, |hash, text| text.bytes().chain([0]).fold(hash, byte))
     }
 }
 
-/// A place in a package where matches are allowed that are problems elsewhere.
+/// A part of a package in which matches are allowed that are problems elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Home {
-    /// The output module: where the output configuration lives.
+    /// The output module, which holds the configuration of the output.
     Output,
-    /// The entry point: where the program starts and ends.
+    /// The entry point, in which the program starts and ends.
     Entry,
 }
 
-/// A source check in one language.
+/// Rules of a source check for one language.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageRules {
-    /// What it does not cover in this language.
+    /// Cases that the check does not cover in this language.
     pub not_covered: String,
-    /// Dependencies in the manifest; one of them counts as a match of a wanted rule.
+    /// Dependencies that count as a match of a wanted rule if the manifest declares one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
-    /// The rules.
+    /// Rules.
     #[serde(rename = "rule")]
     pub rules: Vec<SourceRule>,
-    /// Code that conforms.
+    /// Conforming code.
     #[serde(rename = "good")]
     pub good: Vec<Snippet>,
-    /// Code that does not.
+    /// Violating code.
     #[serde(rename = "bad")]
     pub bad: Vec<Snippet>,
 }
 
-/// One ast-grep rule and what a match of it means.
+/// An ast-grep rule with the meaning of its matches.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceRule {
-    /// Its name, unique in the check and language.
+    /// Name, unique within the check and language.
     pub name: String,
-    /// What a match means.
+    /// Meaning of a match.
     pub role: Role,
-    /// The file of a match belongs to the output module.
+    /// Whether the file of a match belongs to the output module.
     #[serde(default)]
     pub home: bool,
-    /// A match is a problem even in the place that the check exempts.
+    /// Whether a match is a problem even in the part that `except` exempts.
     #[serde(default)]
     pub everywhere: bool,
-    /// The name of another rule of the same check and language. This one is then held to the code in
-    /// a second pass, and a match counts when its `$NAME` is one that the other rule captured.
+    /// Name of another rule of the same check and language. This rule is then applied in a second pass, and a match
+    /// counts only if the other rule captured the same `$NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Number of different `$NAME`s (without one: matches) that a wanted rule needs; 1 by default.
+    /// Number of different `$NAME`s that a wanted rule needs, or of matches if it captures none; 1 by default.
     #[serde(default = "one")]
     pub distinct: usize,
-    /// Every match holds one of these words; a file without them is not parsed. A `*` at an end of a
-    /// word says that it may be a part of a longer one there.
+    /// Words of which every match contains at least one; a file without any of them is not parsed. A `*` at the start
+    /// or end of a word allows further characters there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// The message of a match.
+    /// Message of a match; `$NAME` stands for the captured name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The rule as ast-grep's YAML: `rule:`, and where needed `constraints:` and `utils:`.
+    /// The rule in ast-grep's YAML: `rule:`, and optionally `constraints:` and `utils:`.
     pub rule: String,
 }
 
-/// Stands in a message for what a match captured under this name.
-const NAME: &str = "$NAME";
+/// Placeholder in a message for the captured name.
+const NAME_PLACEHOLDER: &str = "$NAME";
 
 impl SourceRule {
-    /// The message of a match that captured this name.
+    /// Returns the message of a match that captured this name.
     pub fn message_of(&self, name: &str) -> String {
-        self.message.replace(NAME, name)
+        self.message.replace(NAME_PLACEHOLDER, name)
     }
 
-    /// The message of any match, without a name.
+    /// Returns the message without the name, as the headline of the rule.
     pub fn headline(&self) -> String {
-        self.message.replace(&format!(" {NAME}"), "")
+        self.message.replace(&format!(" {NAME_PLACEHOLDER}"), "")
     }
 }
 
@@ -136,26 +136,26 @@ const fn one() -> usize {
     1
 }
 
-/// What a match of a rule means.
+/// The meaning of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Each match is a problem.
     Fault,
-    /// It meets the check.
+    /// A match meets the requirement.
     Wanted,
-    /// A problem, if nothing wanted was found.
+    /// Each match is a problem if no wanted code was found.
     Nearly,
-    /// The check may be met although nothing wanted was found: it is unverified.
+    /// The check is unverified if no wanted code was found: the match may meet the requirement in another way.
     Open,
 }
 
-/// A code snippet with the file that it would be in.
+/// A code snippet with the path of its file.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snippet {
-    /// Path in the package.
+    /// Path relative to the package's folder.
     pub file: String,
-    /// The code.
+    /// Code.
     pub code: String,
 }

@@ -1,4 +1,4 @@
-//! The requirements of the agent-native CLI standard, and the checks that decide them.
+//! The requirements of the agent-native CLI standard, with the checks that decide them.
 
 use super::{Check, checks};
 use crate::model::{Edition, Level};
@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// Its ID, such as `p5-must-dry-run`: the principle, the level, a name.
+    /// ID, such as `p5-must-dry-run`: principle, level and name.
     pub id: String,
-    /// What it requires, in short.
+    /// Short text of the requirement.
     pub says: String,
-    /// The edition that added it.
+    /// Edition that added the requirement.
     #[serde(default = "oldest")]
     pub since: Edition,
-    /// Why no check decides it; none where one does.
+    /// Reason why no check decides the requirement; `None` if a check does.
     #[serde(default)]
     pub without: Option<String>,
 }
@@ -26,17 +26,17 @@ const fn oldest() -> Edition {
 }
 
 impl Requirement {
-    /// Whether an edition of the standard has it.
+    /// Returns whether an edition of the standard has this requirement.
     pub fn is_in(&self, edition: Edition) -> bool {
         self.since <= edition
     }
 
-    /// The principle it belongs to.
+    /// Returns the number of its principle.
     pub fn principle(&self) -> u8 {
         self.id.as_bytes().get(1).map_or(0, |digit| digit.wrapping_sub(b'0'))
     }
 
-    /// Its level; that of a check may differ.
+    /// Returns the level of the requirement; the level of a check that decides it may differ.
     pub fn level(&self) -> Level {
         match self.id.split('-').nth(1) {
             Some("must") => Level::Must,
@@ -45,13 +45,13 @@ impl Requirement {
         }
     }
 
-    /// The checks that decide it, or a part of it.
+    /// Returns the checks that decide the requirement or a part of it.
     pub fn checks(&self) -> impl Iterator<Item = &'static Check> {
         checks().iter().filter(|check| check.standard.contains(&self.id))
     }
 }
 
-/// The file of the principles and their requirements.
+/// The contents of `standard.toml`: titles of the principles, and all requirements.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Standard {
@@ -64,12 +64,12 @@ static STANDARD: LazyLock<Standard> = LazyLock::new(|| {
     read.unwrap_or_else(|error| panic!("standard.toml, which is part of the program, is wrong: {error}"))
 });
 
-/// All requirements, principle by principle.
+/// Returns all requirements, ordered by principle.
 pub fn requirements() -> &'static [Requirement] {
     &STANDARD.requirement
 }
 
-/// The title of a principle, which is counted from 1; empty for one that there is not.
+/// Returns the title of a principle, by its number from 1; empty if there is no such principle.
 pub fn principle_title(principle: u8) -> &'static str {
     let at = usize::from(principle).checked_sub(1);
     at.and_then(|at| STANDARD.principles.get(at)).map_or("", String::as_str)

@@ -1,4 +1,4 @@
-//! What was read of the code behind a target and of the files around it, as a recording contains it.
+//! Facts about the source code of a target and the files around it, as a recording stores them.
 
 mod ranges;
 
@@ -10,64 +10,63 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Files larger than this are not read, in bytes.
+/// Maximum size of a source file that is read, in bytes.
 pub const MAX_FILE: u64 = 4 << 20;
 
-/// What was found in the code of a package, and of the packages of its workspace that it is built with.
+/// Facts about the code of a package and of the workspace packages that it is built with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Where the package is, for people: what stands before the path of a file of it, such as
-    /// `crates/cli/`; empty for the folder that was named itself.
+    /// Prefix of the package's file paths in messages, such as `crates/cli/`; empty if the user named the
+    /// package's own folder.
     pub folder: String,
-    /// Name of the manifest that evidence about the package as a whole names, when there is one.
+    /// File name of the manifest, for evidence about the whole package.
     pub manifest: Option<String>,
-    /// What the package depends on, where a manifest is needed to tell.
+    /// Dependencies that the manifest declares.
     pub dependencies: Vec<Dependency>,
-    /// Why nothing was read, if reading was stopped.
+    /// Reason why nothing was read, if reading was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Code that the program starts in or goes on in, and that was not read.
+    /// Entry points and imports whose code was not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
-    /// The checks whose rules the code was held to, each with the
-    /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
+    /// IDs of the checks whose rules were applied, with the
+    /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of each check's rules.
     pub rules: BTreeMap<String, u64>,
-    /// How many files of the program there are, by language; those that were skipped too.
+    /// Number of source files by language, including the skipped ones.
     pub files: BTreeMap<Language, usize>,
-    /// How many of them held a word that a rule needs, and were parsed.
+    /// Number of files that contain a word of a rule and were therefore parsed.
     pub parsed: usize,
-    /// How much was read, in bytes.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// Where rules matched, by file and place.
+    /// Matches of the rules, ordered by file and position.
     pub matches: Vec<Match>,
-    /// Files of the program that could not be looked at.
+    /// Source files that could not be searched.
     pub skipped: Vec<Skipped>,
     /// Waiver comments.
     pub waivers: Vec<SourceWaiver>,
-    /// What was left out because it is not the program's code.
+    /// Number of files that were left out because they are not code of the program.
     #[serde(rename = "left")]
     pub excluded: Excluded,
 }
 
-/// A text of the project.
+/// A text file of the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Path relative to the project's folder, with `/`; `../` where it is above.
+    /// Path relative to the project's folder, with `/` as separator, and `../` for files above it.
     pub file: String,
-    /// What it says; bytes that are not UTF-8 are spelt `\xNN`.
+    /// Contents; bytes that are not UTF-8 are written as `\xNN`.
     pub text: String,
 }
 
-/// What is around the code of a package.
+/// Documents around the code of a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
-    /// The README files: of the package, and of the repository when there is none.
+    /// README files of the package, or of the repository if the package has none.
     pub readmes: Vec<Document>,
-    /// Files that look like JSON Schemas: `*.schema.json`, and JSON with a `$schema` that is one of
-    /// JSON Schema's own.
+    /// Probable JSON Schemas: `*.schema.json`, and JSON files whose `$schema` is a JSON Schema dialect.
     pub schemas: Vec<Document>,
-    /// Instructions for agents: `AGENTS.md` and `SKILL.md` of the package, of the folders above it up to the
-    /// repository's, and of the skills in them.
+    /// Instructions for agents: `AGENTS.md` and `SKILL.md` in the package, in its parent folders up to the root of
+    /// the repository, and in the skill folders of these.
     #[serde(default)]
     pub bundles: Vec<Bundle>,
 }
@@ -75,56 +74,55 @@ pub struct Project {
 /// A file of instructions for agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// As in [`Span::file`].
+    /// Path, as in [`Span::file`].
     pub file: String,
-    /// What its YAML frontmatter says.
+    /// YAML frontmatter.
     pub frontmatter: Frontmatter,
-    /// What is set as code in it: each line of a block, and each span in a line.
+    /// Code in the text: each line of a code block, and each inline code span.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub code: Vec<CodeLine>,
 }
 
-/// A line of code in a text.
+/// A line of code in a Markdown file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeLine {
-    /// The line of the file that it begins in, from 1.
+    /// 1-based number of the line that the code starts in.
     pub line: u64,
-    /// What it says; lines that end with a backslash are joined.
+    /// The code; lines that end with a backslash are joined with the next one.
     pub text: String,
 }
 
-/// The YAML between two lines `---` that a Markdown file begins with.
+/// The YAML frontmatter of a Markdown file, between two `---` lines at its start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frontmatter {
-    /// The file does not begin with one.
+    /// The file has no frontmatter.
     Missing,
-    /// It is no mapping in YAML: the parser's words.
+    /// The frontmatter is not a YAML mapping; contains the parser's message.
     Invalid(String),
-    /// A mapping, with its strings `name` and `description`, trimmed; empty if there is none.
+    /// A mapping, with its trimmed `name` and `description`; a missing string is empty.
     Read {
-        /// What the tool is called.
+        /// Value of `name`.
         name: String,
-        /// What it does.
+        /// Value of `description`.
         description: String,
     },
 }
 
-/// When the program that was run was built, and when its code was last changed. Times are in milliseconds
-/// since 1970.
+/// Build time of the program and time of the last change of its code, in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Built {
-    /// The program, as in [`Span::file`].
+    /// Path of the program, as in [`Span::file`].
     pub program: String,
-    /// When it was built.
+    /// Build time.
     pub at: u64,
-    /// The file of its code that changed last, as in [`Span::file`].
+    /// Source file that changed last, as in [`Span::file`].
     pub newest: String,
-    /// When that changed.
+    /// Modification time of that file.
     pub changed: u64,
 }
 
-/// Number of files that were left out, by what they are.
+/// Number of files that were left out, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excluded {
     /// Tests, examples, build scripts, documentation.
@@ -134,29 +132,29 @@ pub struct Excluded {
     pub generated: usize,
     /// Symbolic links, which are not followed.
     pub links: usize,
-    /// Folders that could not be entered.
+    /// Folders that could not be read.
     pub folders: usize,
 }
 
-/// A place in a file.
+/// A range of a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Path relative to the package's folder, with `/`, and `../` where it is not in it; bytes that are not
-    /// UTF-8 are spelt `\xNN`.
+    /// Path relative to the package's folder, with `/` as separator, and `../` for files outside it; bytes that
+    /// are not UTF-8 are written as `\xNN`.
     pub file: String,
-    /// Bytes.
+    /// Byte offsets in the file.
     pub range: Range<usize>,
-    /// 1-based line and column in characters of the start.
+    /// 1-based line and column of the start; columns count characters.
     pub start: (u64, u64),
-    /// 1-based line and column in characters of the end.
+    /// 1-based line and column of the end; columns count characters.
     pub end: (u64, u64),
-    /// The line of the start, fit to be shown.
+    /// The first line, sanitized for display.
     pub excerpt: String,
-    /// 0-based character of `excerpt` at the start.
+    /// 0-based index of the start in `excerpt`, in characters.
     pub caret: usize,
 }
 
-/// A match of a rule.
+/// A match of a rule in a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
     /// ID of the check.
@@ -165,54 +163,54 @@ pub struct Match {
     pub language: Language,
     /// Name of the rule.
     pub rule: String,
-    /// Where.
+    /// Matched range.
     pub span: Span,
-    /// What the rule captured as `$NAME`.
+    /// Text that the rule captured as `$NAME`.
     pub name: Option<String>,
-    /// Whether it is in the entry point.
+    /// Whether the match is in the entry point.
     pub entry: Entry,
 }
 
-/// Whether a place is in the entry point of the program.
+/// Whether a range is in the entry point of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Entry {
-    /// It is not.
+    /// Outside the entry point.
     No,
-    /// In code that is, such as the function `main`.
+    /// In entry-point code, such as the function `main`.
     Code,
-    /// In a file that is, such as `src/main.rs`.
+    /// In an entry-point file, such as `src/main.rs`.
     File,
 }
 
-/// A file of the program that could not be looked at.
+/// A source file that could not be searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// As in [`Span::file`].
+    /// Path, as in [`Span::file`].
     pub file: String,
-    /// Its language.
+    /// Language of the file.
     pub language: Language,
-    /// Why.
+    /// Reason.
     pub why: Why,
 }
 
-/// Why a file was skipped.
+/// Reason why a source file was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// It could not be read, and what the system said.
+    /// Reading the file failed; contains the error.
     Unreadable(String),
-    /// It holds NUL bytes.
+    /// The file contains NUL bytes.
     Binary,
-    /// It is not UTF-8; the line of the first wrong byte, from 1.
+    /// Not UTF-8; contains the 1-based line of the first invalid byte.
     NotUtf8(u64),
-    /// It is larger than [`MAX_FILE`]; its size in bytes.
+    /// Larger than [`MAX_FILE`]; contains the size in bytes.
     TooLarge(u64),
-    /// It does not parse; the line of the first error, from 1.
+    /// Syntax error; contains the 1-based line of the first one.
     Broken(u64),
-    /// Its code is nested too deeply; the line of the first place that is, from 1.
+    /// Nested too deeply; contains the 1-based line of the first such place.
     TooDeep(u64),
-    /// The rules take more steps in it than its size allows.
+    /// Matching the rules takes more steps than are allowed for the file's size.
     TooExpensive,
 }
 
@@ -230,28 +228,27 @@ impl std::fmt::Display for Why {
     }
 }
 
-/// Code of the program that was not read.
+/// An entry point or import whose code was not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
-    /// As the manifest or the import names it.
+    /// Name in the manifest or in the import.
     pub name: String,
-    /// The file that imports it, as in [`Span::file`]; none where the manifest says that the program starts
-    /// there.
+    /// File that imports the code, as in [`Span::file`]; `None` for an entry point that the manifest declares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importer: Option<String>,
-    /// Why.
+    /// Reason.
     pub why: WhyUnread,
 }
 
-/// Why code of the program was not read.
+/// Reason why code of the program was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyUnread {
-    /// It is in a folder that programs are built into, and the code that it is built from is not there.
+    /// The file is a build product and its source code is missing.
     Built,
-    /// A program wrote it.
+    /// The file is generated.
     Generated,
-    /// It is not there, or where no code of the program is looked for.
+    /// The file does not exist, or is outside the folders that are searched for code.
     NotFound,
 }
 
@@ -265,17 +262,17 @@ impl std::fmt::Display for WhyUnread {
     }
 }
 
-/// A comment `agentnative-ignore ID: reason`.
+/// A waiver comment: `agentnative-ignore ID: reason`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceWaiver {
-    /// As in [`Span::file`].
+    /// Path, as in [`Span::file`].
     pub file: String,
-    /// Line of the comment, from 1.
+    /// 1-based line of the comment.
     pub line: u64,
-    /// The line that it waives: its own when code stands before it, else the next; from 1.
+    /// 1-based line that the comment applies to: its own if code precedes the comment, else the next one.
     pub waives: u64,
     /// ID of the check, as written.
     pub check: String,
-    /// The reason; without one it does not count.
+    /// Reason; a waiver without one has no effect.
     pub reason: Option<String>,
 }

@@ -1,14 +1,14 @@
-//! Ranges of bytes to look places up in.
+//! A set of byte ranges with binary search for containment and overlap.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Ranges in order, without those that are in another one: so their ends are in order, too.
+/// Sorted ranges, none of which contains another one: both their starts and their ends ascend.
 #[derive(Default)]
 pub struct Ranges(Vec<Range<usize>>);
 
 impl Ranges {
-    /// Of these, in any order.
+    /// Builds the set from ranges in any order.
     pub fn of(mut ranges: Vec<Range<usize>>) -> Self {
         ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
         let mut end = 0;
@@ -20,19 +20,19 @@ impl Ranges {
         Self(ranges)
     }
 
-    /// Whether one of them contains all of `place`.
+    /// Returns whether one of the ranges contains all of `place`.
     pub fn contain(&self, place: &Range<usize>) -> bool {
-        self.end_of_those(|start| start <= place.start).is_some_and(|end| place.end <= end)
+        self.last_end_where(|start| start <= place.start).is_some_and(|end| place.end <= end)
     }
 
-    /// Whether one of them has a byte in common with `place`.
+    /// Returns whether one of the ranges has a byte in common with `place`.
     pub fn overlap(&self, place: &Range<usize>) -> bool {
-        self.end_of_those(|start| start < place.end).is_some_and(|end| place.start < end)
+        self.last_end_where(|start| start < place.end).is_some_and(|end| place.start < end)
     }
 
-    /// The greatest end of those whose start is early enough.
-    fn end_of_those(&self, is_early: impl Fn(usize) -> bool) -> Option<usize> {
-        let begun = self.0.partition_point(|range| is_early(range.start));
-        self.0[..begun].last().map(|range| range.end)
+    /// Returns the end of the last range whose start meets the condition.
+    fn last_end_where(&self, starts_in_time: impl Fn(usize) -> bool) -> Option<usize> {
+        let count = self.0.partition_point(|range| starts_in_time(range.start));
+        self.0[..count].last().map(|range| range.end)
     }
 }

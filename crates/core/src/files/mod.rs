@@ -1,4 +1,4 @@
-//! Files of a project, which may be anything: read with a limit, and written as a whole.
+//! Reads untrusted project files with a size limit, and writes files atomically.
 
 mod whole_file;
 
@@ -10,33 +10,33 @@ use std::io::{self, ErrorKind as Cause, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// The maximum size of configurations, manifests and documents in bytes.
+/// Maximum size of a configuration, manifest or document, in bytes.
 pub const MAX_TEXT: u64 = 4 << 20;
-/// The maximum size of other files that are read at once, in bytes.
+/// Maximum size of any other file that is read into memory, in bytes.
 pub const MAX_DATA: u64 = 64 << 20;
 
-/// Opens a regular file, also behind links. Nothing else is opened: a pipe would wait for its other end.
+/// Opens a regular file; follows symbolic links. Other kinds are rejected: opening a pipe could block.
 ///
 /// # Errors
-/// Those of the system; `IsADirectory` and `InvalidInput` for what is no regular file.
+/// I/O errors; `IsADirectory` for a folder and `InvalidInput` for anything else that is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    regular(&path.metadata()?)?;
+    check_regular(&path.metadata()?)?;
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    // It may have been replaced meanwhile.
-    regular(&file.metadata()?)?;
+    // The file may have been replaced since the first check.
+    check_regular(&file.metadata()?)?;
     Ok(file)
 }
 
 /// Reads a regular file of at most `max` bytes.
 ///
 /// # Errors
-/// Those of [`open`]; `FileTooLarge`.
+/// The errors of [`open`]; `FileTooLarge`.
 pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open(path)?;
     let size = file.metadata()?.len();
-    // Files of some file systems have no size, and others grow.
+    // Some file systems report a size of 0, and a file can grow while it is read.
     if size <= max {
         bytes.reserve(usize::try_from(size).unwrap_or(0));
         file.take(max + 1).read_to_end(&mut bytes)?;
@@ -48,10 +48,10 @@ pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file as [`read`] does; none where there is none of this name, or a folder.
+/// Reads a file like [`read`]; returns `None` if the path does not exist or is a folder.
 ///
 /// # Errors
-/// Those of [`read`] otherwise.
+/// The other errors of [`read`].
 pub fn read_if_any(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     match read(path, max) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -60,10 +60,10 @@ pub fn read_if_any(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Whether a path names anything but a folder.
+/// Returns whether a path exists and is not a folder.
 ///
 /// # Errors
-/// When that cannot be told, as in a folder that may not be entered.
+/// I/O errors, such as a missing permission for a parent folder.
 pub fn is_any(path: &Path) -> io::Result<bool> {
     match path.metadata() {
         Ok(metadata) => Ok(!metadata.is_dir()),
@@ -76,16 +76,16 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), Cause::NotFound | Cause::NotADirectory | Cause::IsADirectory)
 }
 
-fn regular(metadata: &Metadata) -> io::Result<()> {
+fn check_regular(metadata: &Metadata) -> io::Result<()> {
     let kind = metadata.file_type();
     if kind.is_file() {
         return Ok(());
     }
     let cause = if kind.is_dir() { Cause::IsADirectory } else { Cause::InvalidInput };
-    Err(io::Error::new(cause, format!("expected a regular file, found {}", name(kind))))
+    Err(io::Error::new(cause, format!("expected a regular file, found {}", kind_name(kind))))
 }
 
-fn name(kind: FileType) -> &'static str {
+fn kind_name(kind: FileType) -> &'static str {
     match kind {
         _ if kind.is_dir() => "a folder",
         _ if kind.is_fifo() => "a pipe",

@@ -1,59 +1,59 @@
-//! Files that are opened before the runs and appear when they are complete, or not at all.
+//! Atomic file writes: a file is created before the runs and appears under its name only when it is complete.
 
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind as Cause, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file that takes its name with [`WholeFile::finish`]. Until then one of that name stays as it is.
+/// A file that appears under its name when [`WholeFile::finish`] is called. Until then, an existing file stays unchanged.
 pub struct WholeFile {
     path: PathBuf,
     file: File,
-    /// What is renamed at the end; none where the name is that of a device, a pipe or a file in a folder that
-    /// takes no further one.
-    part: Option<Part>,
+    /// Temporary file; `None` if the path is a device or a pipe, or no file can be created in its folder. The
+    /// target is then written directly.
+    part: Option<TempPart>,
 }
 
-/// A file beside the one that it will be; removed unless it becomes that.
-struct Part {
+/// A temporary file in the folder of its destination; removed on drop unless it was renamed.
+struct TempPart {
     path: PathBuf,
-    /// The file that it will be, links resolved.
-    goal: PathBuf,
+    /// The destination, with symbolic links resolved.
+    destination: PathBuf,
 }
 
-impl Drop for Part {
+impl Drop for TempPart {
     fn drop(&mut self) {
-        // After the renaming there is none.
+        // Fails after the rename, as intended.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl WholeFile {
-    /// Makes the file before the runs: one that cannot be written is no reason to lose them.
+    /// Opens the file for writing. Called before the runs, so that an unwritable path is reported before they are made.
     ///
     /// # Errors
-    /// Write or permission, when the file cannot be written.
+    /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn create(path: &Path) -> Result<Self> {
         Self::open(path).map_err(|error| failed(path, &error))
     }
 
-    /// Makes a file that replaces what has its name, be it a link, and never writes through that.
+    /// Creates a file that replaces whatever is at the path. A symbolic link is replaced, not followed.
     ///
     /// # Errors
-    /// Write or permission, when the file cannot be written.
+    /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn replace(path: &Path) -> Result<Self> {
-        Self::beside(path).map_err(|error| failed(path, &error))
+        Self::open_replacing(path).map_err(|error| failed(path, &error))
     }
 
-    fn beside(path: &Path) -> io::Result<Self> {
+    fn open_replacing(path: &Path) -> io::Result<Self> {
         let old = match fs::symlink_metadata(path) {
             Ok(old) if old.is_dir() => return Err(Cause::IsADirectory.into()),
             Ok(old) => Some(old).filter(fs::Metadata::is_file),
             Err(error) if error.kind() == Cause::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (file, part) = part_beside(path)?;
-        let part = Some(Part { path: part, goal: path.to_owned() });
+        let (file, part) = create_part(path)?;
+        let part = Some(TempPart { path: part, destination: path.to_owned() });
         if let Some(old) = old {
             file.set_permissions(old.permissions())?;
         }
@@ -63,35 +63,35 @@ impl WholeFile {
     fn open(path: &Path) -> io::Result<Self> {
         let path = path.to_owned();
         let old = match fs::metadata(&path) {
-            // A device, a pipe; a folder is refused.
+            // A device or a pipe is written directly; opening a folder fails.
             Ok(old) if !old.is_file() => {
                 return Ok(Self { file: OpenOptions::new().write(true).open(&path)?, path, part: None });
             }
-            // A file that may not be written is not replaced.
+            // A read-only file is not replaced: opening it for writing fails.
             Ok(_) => Some(OpenOptions::new().write(true).open(&path)?),
-            // A link to nothing: what it names is made.
+            // A dangling link: its target is created.
             Err(_) if path.is_symlink() => {
                 return Ok(Self { file: File::create(&path)?, path, part: None });
             }
             Err(_) => None,
         };
-        let goal = if old.is_some() { path.canonicalize()? } else { path.clone() };
-        match (part_beside(&goal), old) {
+        let destination = if old.is_some() { path.canonicalize()? } else { path.clone() };
+        match (create_part(&destination), old) {
             (Ok((file, part)), old) => {
                 if let Some(old) = old {
                     file.set_permissions(old.metadata()?.permissions())?;
                 }
-                Ok(Self { path, file, part: Some(Part { path: part, goal }) })
+                Ok(Self { path, file, part: Some(TempPart { path: part, destination }) })
             }
             (Err(_), Some(file)) => Ok(Self { path, file, part: None }),
             (Err(error), None) => Err(error),
         }
     }
 
-    /// The file, empty, to write to it.
+    /// Returns the empty file for writing.
     ///
     /// # Errors
-    /// Write or permission, when the file cannot be written.
+    /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn file(&self) -> Result<File> {
         let file = || {
             if self.part.is_none() && self.file.metadata()?.is_file() {
@@ -102,34 +102,34 @@ impl WholeFile {
         file().map_err(|error| failed(&self.path, &error))
     }
 
-    /// Writes all of it and gives it its name.
+    /// Writes the contents and puts the file at its path.
     ///
     /// # Errors
-    /// Write or permission, when the file cannot be written.
+    /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn write(self, text: &[u8]) -> Result<()> {
         self.fill(text)?;
         self.finish()
     }
 
-    /// Writes all of it, and leaves it without its name.
+    /// Writes the contents without putting the file at its path.
     ///
     /// # Errors
-    /// Write or permission, when the file cannot be written.
+    /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn fill(&self, text: &[u8]) -> Result<()> {
         self.file()?.write_all(text).map_err(|error| failed(&self.path, &error))
     }
 
-    /// The error that it could not be written.
+    /// Returns the error for a failed write.
     pub fn failed(&self, error: &io::Error) -> Error {
         failed(&self.path, error)
     }
 
-    /// Gives the file its name.
+    /// Puts the file at its path.
     ///
     /// # Errors
-    /// Write or permission, when the file cannot be written.
+    /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn finish(self) -> Result<()> {
-        let renamed = self.part.as_ref().map_or(Ok(()), |part| fs::rename(&part.path, &part.goal));
+        let renamed = self.part.as_ref().map_or(Ok(()), |part| fs::rename(&part.path, &part.destination));
         renamed.map_err(|error| failed(&self.path, &error))
     }
 }
@@ -138,9 +138,10 @@ fn failed(path: &Path, error: &io::Error) -> Error {
     Error::io(ErrorKind::Write, "write", path, error)
 }
 
-/// A new file in the folder of this one.
-fn part_beside(goal: &Path) -> io::Result<(File, PathBuf)> {
-    let folder = goal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+/// Creates a temporary file in the folder of `destination`.
+fn create_part(destination: &Path) -> io::Result<(File, PathBuf)> {
+    let folder =
+        destination.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut number = 0;
     loop {
         let part = folder.join(format!(".agentnative-{}-{number}.part", std::process::id()));

@@ -1,4 +1,4 @@
-//! `go.mod`: the main packages of the module, in its folder and in `cmd`.
+//! Reads a Go module: `go.mod`, and the main packages in its folder and in `cmd`.
 
 use super::files::{entries, text};
 use super::package::{Bin, Manifest, Package};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(text) = text(&folder.join("go.mod"))? else { return Ok(None) };
-    let name = module_name(&text).unwrap_or_else(|| file_name(folder));
+    let name = root_binary_name(&text).unwrap_or_else(|| file_name(folder));
     let own = is_go_program(folder).then(|| Bin { name: name.clone(), path: None });
     let commands = entries(&folder.join("cmd")).into_iter().filter(|path| is_go_program(path));
     let commands = commands.map(|path| {
@@ -26,9 +26,9 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What `go build` calls the binary of the module's own folder: the last part of the module's path
-/// that is no version.
-fn module_name(text: &str) -> Option<String> {
+/// Returns the name that `go build` gives to the binary of the module's root package: the last part of the module
+/// path that is not a version.
+fn root_binary_name(text: &str) -> Option<String> {
     let path = module_path(text)?;
     let is_version = |part: &str| {
         part.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
@@ -36,7 +36,7 @@ fn module_name(text: &str) -> Option<String> {
     path.rsplit('/').find(|part| !part.is_empty() && !is_version(part)).map(str::to_owned)
 }
 
-/// The modules that `go.mod` requires, but for those that only other modules need.
+/// Returns the modules that `go.mod` requires directly, without `// indirect` ones.
 pub(super) fn requirements(folder: &Path) -> Vec<String> {
     let text = text(&folder.join("go.mod")).ok().flatten().unwrap_or_default();
     let mut is_block = false;
@@ -67,13 +67,13 @@ fn module_path(text: &str) -> Option<&str> {
     Some(line.split("//").next()?.trim().trim_matches(['"', '`']))
 }
 
-/// The path of the module in `folder`, which the imports of its packages begin with; none where it is none.
+/// Returns the path of the module in `folder`, the prefix of its packages' import paths; `None` if it is not a module.
 pub fn go_module(folder: &Path) -> Option<String> {
     let text = text(&folder.join("go.mod")).ok()??;
     module_path(&text).map(str::to_owned)
 }
 
-/// Whether a folder holds Go files of package main, apart from tests and those that no build takes.
+/// Returns whether a folder has Go files of package main, without tests and files that builds ignore.
 pub fn is_go_program(folder: &Path) -> bool {
     go_files(folder).iter().any(|text| {
         let mut lines = text.lines().map(str::trim);
@@ -82,13 +82,13 @@ pub fn is_go_program(folder: &Path) -> bool {
     })
 }
 
-/// Whether a Go file is of package main.
+/// Returns whether a Go file belongs to package main.
 pub fn is_go_main(text: &str) -> bool {
     let package = text.lines().find_map(|line| line.trim().strip_prefix("package "));
     package.is_some_and(|name| name.split_whitespace().next() == Some("main"))
 }
 
-/// The texts of the files of a Go package, without tests and files that no build takes by their names.
+/// Returns the texts of the Go files in a folder, without tests and names that builds ignore.
 pub fn go_files(folder: &Path) -> Vec<String> {
     let is_code = |path: &PathBuf| {
         let name = file_name(path);

@@ -1,4 +1,4 @@
-//! What manifests say: the package in a folder, its programs, what it depends on, where its code begins.
+//! Reads package manifests: the package in a folder, its programs, dependencies and entry points.
 
 mod cargo;
 mod cargo_workspace;
@@ -20,10 +20,10 @@ use files::text;
 use std::path::Path;
 
 impl Manifest {
-    /// The package in `folder`; none where there is no manifest of this kind, or one without a package.
+    /// Reads the package in `folder`; returns `None` if there is no manifest of this kind, or it declares no package.
     ///
     /// # Errors
-    /// Of kind `Config`, with the place: it cannot be read, or is not of its syntax.
+    /// Of kind `Config`, with file and line, if the manifest cannot be read or has a syntax error.
     pub fn read(self, folder: &Path) -> Result<Option<Package>> {
         match self {
             Self::Cargo => cargo_workspace::read(folder),
@@ -34,16 +34,16 @@ impl Manifest {
     }
 }
 
-/// The packages in `folder` by its manifests, also by `setup.py` and `setup.cfg`. A manifest that cannot be
-/// read counts as none: code can be read where its own tools do not work.
+/// Returns the packages that the manifests in `folder` declare, including `setup.py` and `setup.cfg`. Unreadable
+/// manifests are skipped: source code can be checked although its build tools would fail.
 pub fn packages(folder: &Path) -> Vec<Package> {
     let read = |manifest: Manifest| manifest.read(folder).ok().flatten();
     let [cargo, npm, python, go] = Manifest::ALL.map(read);
     [cargo, python, python::setup(folder), go, npm].into_iter().flatten().collect()
 }
 
-/// The names of the packages that the program in `folder` requires, as the manifests of its language name them. A
-/// manifest that cannot be read names none.
+/// Returns the names of the packages that the program in `folder` requires, from the manifests of its language.
+/// Unreadable manifests are skipped.
 pub fn requirements(language: HelpLanguage, folder: &Path) -> Vec<String> {
     match language {
         HelpLanguage::Rust => {
@@ -57,15 +57,15 @@ pub fn requirements(language: HelpLanguage, folder: &Path) -> Vec<String> {
     }
 }
 
-/// Whether a package of its own is in this folder, and not only settings of tools.
+/// Returns whether a manifest in this folder declares a package, not only tool settings.
 pub fn is_package(folder: &Path) -> bool {
-    let says = |file: &str, words: &[&str]| {
+    let contains_any = |file: &str, words: &[&str]| {
         let text = text(&folder.join(file)).ok().flatten();
         text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
     };
-    says("Cargo.toml", &["[package]"])
-        || says("pyproject.toml", &["[project]", "[tool.poetry]"])
-        || says("package.json", &["\"version\"", "\"workspaces\""])
+    contains_any("Cargo.toml", &["[package]"])
+        || contains_any("pyproject.toml", &["[project]", "[tool.poetry]"])
+        || contains_any("package.json", &["\"version\"", "\"workspaces\""])
         || folder.join("go.mod").is_file()
         || folder.join("setup.py").is_file()
 }

@@ -1,4 +1,4 @@
-//! `package.json`: `bin`, and the workspaces.
+//! Reads `package.json`: its programs, entry points and workspaces.
 
 use super::files::{entries, json, matching_folders};
 use super::package::{Bin, Manifest, Package, Start};
@@ -6,10 +6,10 @@ use agentnative_contract::error::Result;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Folders that a package is built into.
-const BUILT: [&str; 3] = ["dist", "build", "out"];
-/// Folders that by custom hold the source of what is built.
-const SOURCES: [&str; 3] = ["/src/", "/source/", "/packages/"];
+/// Folders for build products.
+const BUILD_FOLDERS: [&str; 3] = ["dist", "build", "out"];
+/// Conventional folders of the source code of build products.
+const SOURCE_FOLDERS: [&str; 3] = ["/src/", "/source/", "/packages/"];
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(manifest) = json(&folder.join("package.json"))? else { return Ok(None) };
@@ -17,7 +17,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let paths = || bins.iter().filter_map(|bin| bin.path.as_ref()?.to_str());
     let main = manifest.get("main").and_then(Value::as_str);
     let starts: Vec<Start> = paths().map(start).collect();
-    // Other files beside the manifest are scripts of its authors.
+    // Other files next to the manifest are scripts for development.
     let mut sources: Vec<String> = starts.iter().flat_map(|start| start.files.clone()).collect();
     if !bins.is_empty() {
         sources.push(format!("/{}", main.unwrap_or("index.js").trim_start_matches("./")));
@@ -37,13 +37,13 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     }))
 }
 
-/// Where a program starts whose manifest names this file. What is published is built from a source of the
-/// same name, or from others in a folder for them.
+/// Returns the entry point for a file that the manifest names. A build product comes from a source file of the same
+/// name, or from files in a conventional source folder.
 fn start(path: &str) -> Start {
     let path = path.trim_start_matches("./");
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let (folder, inner) = stem.split_once('/').unwrap_or(("", stem));
-    let mut sources = SOURCES.map(str::to_owned).to_vec();
+    let mut sources = SOURCE_FOLDERS.map(str::to_owned).to_vec();
     sources.extend([format!("/{inner}.*"), format!("/lib/{inner}.*")]);
     Start {
         name: path.to_owned(),
@@ -53,13 +53,13 @@ fn start(path: &str) -> Start {
     }
 }
 
-/// Whether programs are built into a folder of this name at the top of a package.
+/// Returns whether a top-level folder of this name contains build products.
 pub fn is_built(folder: &str) -> bool {
-    BUILT.contains(&folder)
+    BUILD_FOLDERS.contains(&folder)
 }
 
 impl Package {
-    /// The name without its scope: what npm calls a program that has no name of its own.
+    /// Returns the name without its scope, which npm uses for a program without a name.
     pub fn short_name(&self) -> Option<&str> {
         self.name.as_deref().and_then(unscoped)
     }
@@ -95,8 +95,8 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The packages that `package.json` requires: those for development as well, since a bundled program needs its packages
-/// only to be built.
+/// Returns the packages that `package.json` requires, including those for development: a bundled program needs its
+/// packages at build time only.
 pub(super) fn requirements(folder: &Path) -> Vec<String> {
     let manifest = json(&folder.join("package.json")).ok().flatten().unwrap_or_default();
     let kinds = ["dependencies", "optionalDependencies", "devDependencies"];
@@ -104,7 +104,7 @@ pub(super) fn requirements(folder: &Path) -> Vec<String> {
     tables.flat_map(Map::keys).cloned().collect()
 }
 
-/// The folders of the workspaces.
+/// Returns the folders of the workspaces that have a `package.json`.
 fn members(folder: &Path, manifest: &Map<String, Value>) -> Vec<PathBuf> {
     let list = match manifest.get("workspaces") {
         Some(Value::Object(object)) => object.get("packages"),

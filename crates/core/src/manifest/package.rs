@@ -1,10 +1,10 @@
-//! The kinds of manifests, and the facts of a package that they declare.
+//! The kinds of manifests, and the package data that they declare.
 
 use crate::model::Language;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The kinds of manifests.
+/// A kind of manifest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Manifest {
     /// `Cargo.toml`.
@@ -19,10 +19,10 @@ pub enum Manifest {
 }
 
 impl Manifest {
-    /// All kinds.
+    /// All kinds of manifests.
     pub const ALL: [Self; 4] = [Self::Cargo, Self::Npm, Self::Python, Self::Go];
 
-    /// Name of the manifest's file.
+    /// Returns the file name of this kind of manifest.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Cargo => "Cargo.toml",
@@ -32,7 +32,7 @@ impl Manifest {
         }
     }
 
-    /// The language that it builds.
+    /// Returns the language of the packages that it declares.
     pub const fn language(self) -> Language {
         match self {
             Self::Cargo => Language::Rust,
@@ -43,50 +43,50 @@ impl Manifest {
     }
 }
 
-/// A package, as far as its manifest tells.
+/// A package, as its manifest describes it.
 #[derive(Debug, Clone, Default)]
 pub struct Package {
-    /// The manifest's kind.
+    /// Kind of the manifest.
     pub manifest: Manifest,
-    /// Name of the manifest's file.
+    /// File name of the manifest.
     pub file: &'static str,
-    /// Its name.
+    /// Package name.
     pub name: Option<String>,
-    /// It is, or may be, a program.
+    /// Whether the package is, or may be, a program.
     pub is_program: bool,
-    /// The programs that it declares.
+    /// Declared programs.
     pub bins: Vec<Bin>,
-    /// What it depends on, where a check needs to know.
+    /// Dependencies; read for Cargo packages only.
     pub dependencies: Vec<Dependency>,
-    /// Where programs start, as far as the manifest tells.
+    /// Entry points that the manifest declares.
     pub starts: Vec<Start>,
-    /// Patterns of where the code is; empty: anywhere.
+    /// Patterns of the folders and files with code; empty for any.
     pub sources: Vec<String>,
-    /// The folders of the packages that it is a workspace of.
+    /// Folders of the workspace members.
     pub members: Vec<PathBuf>,
-    /// The command that builds it, for people.
+    /// Build command, for messages.
     pub build: String,
 }
 
 /// A program that a package declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bin {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
-    /// The file that it starts in, relative to the package, where the manifest names it.
+    /// Entry-point file relative to the package's folder, if the manifest names it.
     pub path: Option<PathBuf>,
 }
 
-/// Where a program starts. Patterns are as in a `.gitignore`.
+/// An entry point of a program. Patterns have the syntax of a `.gitignore`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Start {
-    /// As the manifest names it: a file, or `module:function`.
+    /// Name in the manifest: a file, or `module:function`.
     pub name: String,
-    /// Patterns of the files that it may be.
+    /// Patterns of files that may be the entry point.
     pub files: Vec<String>,
-    /// Patterns of the code that it may be built from.
+    /// Patterns of source files that it may be built from.
     pub sources: Vec<String>,
-    /// It is in a folder that programs are built into.
+    /// Whether the entry point is in a folder for build products.
     pub is_built: bool,
 }
 
@@ -95,22 +95,22 @@ pub struct Start {
 pub struct Dependency {
     /// Language of the manifest.
     pub language: Language,
-    /// Name in the registry.
+    /// Package name in the registry.
     pub name: String,
-    /// It is another package of the same repository, whose code is not read with this one's.
+    /// Whether it is a package of the same repository, whose code is not read with this one's.
     pub own: bool,
-    /// Its folder, where the manifest names it.
+    /// Folder of the dependency, if the manifest names it.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
 }
 
 impl Package {
-    /// The language of its code.
+    /// Returns the language of the package's code.
     pub fn language(&self) -> Language {
         self.manifest.language()
     }
 
-    /// A package of which nothing is told yet.
+    /// Returns an empty package of this kind.
     pub(super) fn new(manifest: Manifest) -> Self {
         Self { manifest, file: manifest.file_name(), ..Self::default() }
     }

@@ -1,6 +1,6 @@
-//! `pyproject.toml`, and before it `setup.py` and `setup.cfg`.
+//! Reads Python packages: `pyproject.toml`, and the older `setup.py` and `setup.cfg`.
 
-use super::files::{at, text, toml};
+use super::files::{text, toml, value_at};
 use super::package::{Bin, Manifest, Package, Start};
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
@@ -9,12 +9,13 @@ use std::path::Path;
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let Some(manifest) = toml(&folder.join("pyproject.toml"))? else { return Ok(None) };
-    let poetry = at(&manifest, &["tool", "poetry"]);
+    let poetry = value_at(&manifest, &["tool", "poetry"]);
     let setup = folder.join("setup.py").is_file() || folder.join("setup.cfg").is_file();
     if manifest.get("project").is_none() && poetry.is_none() && !setup {
         return Ok(None);
     }
-    let tables = [at(&manifest, &["project", "scripts"]), at(&manifest, &["tool", "poetry", "scripts"])];
+    let tables =
+        [value_at(&manifest, &["project", "scripts"]), value_at(&manifest, &["tool", "poetry", "scripts"])];
     let scripts: BTreeMap<&String, &Value> =
         tables.into_iter().flatten().filter_map(Value::as_table).flat_map(Table::iter).collect();
     let target =
@@ -30,7 +31,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
         "python3 -m venv .venv && .venv/bin/pip install -e ."
     };
     let bin = |name: &&String| Bin { name: (*name).clone(), path: None };
-    let name = [at(&manifest, &["project", "name"]), at(&manifest, &["tool", "poetry", "name"])];
+    let name = [value_at(&manifest, &["project", "name"]), value_at(&manifest, &["tool", "poetry", "name"])];
     Ok(Some(Package {
         name: name.into_iter().flatten().find_map(Value::as_str).map(str::to_owned),
         is_program: !starts.is_empty(),
@@ -41,7 +42,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     }))
 }
 
-/// `setup.py` and `setup.cfg`: `name = package.module:function` lines of their entry points.
+/// Reads `name = package.module:function` lines of `console_scripts` in `setup.py` or `setup.cfg`.
 pub(super) fn setup(folder: &Path) -> Option<Package> {
     let (file, text) = ["setup.cfg", "setup.py"]
         .into_iter()
@@ -60,27 +61,28 @@ pub(super) fn setup(folder: &Path) -> Option<Package> {
     Some(Package { file, is_program: !starts.is_empty(), starts, ..Package::new(Manifest::Python) })
 }
 
-/// The packages that `pyproject.toml`, `requirements.txt`, `setup.cfg`, `setup.py` and `Pipfile` require, by their
-/// normalized names.
+/// Returns the normalized names of the packages that `pyproject.toml`, `requirements.txt`, `setup.cfg`, `setup.py` and
+/// `Pipfile` require.
 pub(super) fn requirements(folder: &Path) -> Vec<String> {
     let read = |file: &str| text(&folder.join(file)).ok().flatten();
     let tables = |file: &str| toml(&folder.join(file)).ok().flatten().unwrap_or_default();
     let (project, pipfile) = (tables("pyproject.toml"), tables("Pipfile"));
-    let listed = at(&project, &["project", "dependencies"]);
-    let extras = at(&project, &["project", "optional-dependencies"]).and_then(Value::as_table);
+    let listed = value_at(&project, &["project", "dependencies"]);
+    let extras = value_at(&project, &["project", "optional-dependencies"]).and_then(Value::as_table);
     let lists = listed.into_iter().chain(extras.into_iter().flat_map(Table::values));
     let listed = lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(str::to_owned);
-    let named = [at(&project, &["tool", "poetry", "dependencies"]), pipfile.get("packages")];
+    let named = [value_at(&project, &["tool", "poetry", "dependencies"]), pipfile.get("packages")];
     let named = named.into_iter().flatten().filter_map(Value::as_table).flat_map(Table::keys).cloned();
     let lines = read("requirements.txt").unwrap_or_default();
     let lines = lines.lines().filter(|line| !line.trim_start().starts_with(['#', '-'])).map(str::to_owned);
-    let of_setup = ["setup.cfg", "setup.py"].into_iter().filter_map(read).flat_map(|text| of_setup(&text));
-    let all = listed.chain(named).chain(lines).chain(of_setup);
+    let install_requires =
+        ["setup.cfg", "setup.py"].into_iter().filter_map(read).flat_map(|text| install_requires(&text));
+    let all = listed.chain(named).chain(lines).chain(install_requires);
     all.map(|requirement| package_name(&requirement)).filter(|name| !name.is_empty()).collect()
 }
 
-/// The requirements in `install_requires`: a list of strings in `setup.py`, indented lines in `setup.cfg`.
-fn of_setup(text: &str) -> Vec<String> {
+/// Returns the entries of `install_requires`: strings of a list in `setup.py`, indented lines in `setup.cfg`.
+fn install_requires(text: &str) -> Vec<String> {
     let Some((_, rest)) = text.split_once("install_requires") else { return Vec::new() };
     match rest.trim_start().strip_prefix('=').map(str::trim_start) {
         Some(list) if list.starts_with('[') => {
@@ -94,7 +96,7 @@ fn of_setup(text: &str) -> Vec<String> {
     }
 }
 
-/// The normalized name of the package in a requirement such as `Typer[all]>=0.9; python_version>"3.8"`.
+/// Returns the normalized package name of a requirement such as `Typer[all]>=0.9; python_version>"3.8"`.
 fn package_name(requirement: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = requirement.trim().split(|c| !is_name(c)).next().unwrap_or_default();
@@ -102,7 +104,7 @@ fn package_name(requirement: &str) -> String {
     parts.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// Where a program starts whose manifest says `package.module:function`.
+/// Returns the entry point for `package.module:function`.
 fn start(target: &str) -> Start {
     let path = target.split(':').next().unwrap_or(target).trim().replace('.', "/");
     let files = vec![format!("**/{path}.py"), format!("**/{path}/__init__.py")];
