@@ -1,4 +1,4 @@
-//! Whether a configured command is one of the project that its configuration is in.
+//! Decides whether a configured command belongs to the project around its configuration.
 
 use super::find::Finder;
 use super::project::Project;
@@ -7,46 +7,45 @@ use crate::manifest::normal;
 use std::path::{Path, PathBuf};
 
 impl Finder<'_> {
-    /// The project of a command that the configuration in `root` names. A program that lies in the tree of
-    /// the configuration has one, be it called by itself or by an interpreter from PATH, and so has one
-    /// wherever it lies, if the manifests there declare its name. Any other command from PATH, and one from
-    /// elsewhere, has none here.
+    /// Returns the project of a command that the configuration in `root` names. A command belongs to the project
+    /// if its program, or the script that an interpreter from PATH runs, is in the tree of the configuration, or if
+    /// the manifests there declare a program of its name. Any other command has no project.
     pub(super) fn project_of(&self, root: &Path, command: &[String]) -> Option<Project> {
-        // Manifests of others are none of its project.
+        // An error, such as a manifest with another owner, means that there is no project.
         let nearest = Project::nearest(root, self.named).unwrap_or_default();
         let tree = tree(root, nearest.as_ref());
-        let is_own = |word: &str| normal(&root.join(word)).starts_with(&tree);
+        let is_in_tree = |word: &str| normal(&root.join(word)).starts_with(&tree);
         let (program, arguments) = command.split_first()?;
-        let own = match program.contains('/') && is_own(program) {
+        let own_word = match program.contains('/') && is_in_tree(program) {
             true => Some(program),
-            false => arguments.iter().find(|word| root.join(word).is_file() && is_own(word)),
+            false => arguments.iter().find(|word| root.join(word).is_file() && is_in_tree(word)),
         };
-        if let Some(word) = own {
-            let concerned = nearest.filter(|project| concerns(project, root, word));
-            return Some(concerned.unwrap_or_else(|| Project::without_manifests(root)));
+        if let Some(word) = own_word {
+            let covering = nearest.filter(|project| covers(project, root, word));
+            return Some(covering.unwrap_or_else(|| Project::without_manifests(root)));
         }
-        // What is built may lie elsewhere, as with `CARGO_TARGET_DIR`, or be installed.
+        // A built program can be outside the tree, as with `CARGO_TARGET_DIR` or after an installation.
         let name = Path::new(program).file_name()?.to_str()?;
         nearest.filter(|project| self.declares(project, name))
     }
 
-    /// Whether a manifest declares a program of this name. One that cannot be understood declares none.
+    /// Returns whether a manifest declares a program of this name. An invalid manifest declares none.
     fn declares(&self, project: &Project, name: &str) -> bool {
         let declared = project.declared(self.env).unwrap_or_default();
         declared.iter().any(|(_, binary)| binary.name == name)
     }
 }
 
-/// The folder whose contents are the configuration's own: the repository, else the nearest project, else the
-/// folder of the configuration.
+/// Returns the root of the tree that belongs to the configuration: the repository, else the folder of the nearest
+/// project, else the folder of the configuration.
 pub(super) fn tree(root: &Path, nearest: Option<&Project>) -> PathBuf {
     repository(root).or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
 }
 
-/// Whether the program is one of the project: a script that lies with its configuration in a folder below the
-/// manifests has nothing to do with them.
-fn concerns(project: &Project, root: &Path, word: &str) -> bool {
-    let below = root != project.folder && root.starts_with(&project.folder);
-    let beside = !word.starts_with('/') && !word.split('/').any(|part| part == "..");
-    !(below && beside)
+/// Returns whether the manifests of the project apply to a program. They do not apply to a script that is, together
+/// with its configuration, in a folder below the manifests.
+fn covers(project: &Project, root: &Path, word: &str) -> bool {
+    let config_is_below = root != project.folder && root.starts_with(&project.folder);
+    let is_with_config = !word.starts_with('/') && !word.split('/').any(|part| part == "..");
+    !(config_is_below && is_with_config)
 }

@@ -1,4 +1,4 @@
-//! From what manifests declare to the programs that are built, or how to build them.
+//! Finds the built files, or the build commands, of the programs that manifests declare.
 
 use super::binary::{Binary, is_executable, newest, start_of};
 use super::cargo;
@@ -7,23 +7,23 @@ use crate::manifest::{Bin, Manifest, Package};
 use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 
-/// The programs that the manifest in `folder` declares.
+/// Returns the programs that the manifest in `folder` declares.
 pub(super) fn binaries(manifest: Manifest, folder: &Path, env: Env<'_>) -> Result<Vec<Binary>> {
     if manifest == Manifest::Cargo {
         return cargo::binaries(folder, env);
     }
     let Some(package) = manifest.read(folder)? else { return Ok(Vec::new()) };
-    let make = match manifest {
+    let to_binary = match manifest {
         Manifest::Npm => return npm(&package, folder),
         Manifest::Go => go,
         Manifest::Cargo | Manifest::Python => python,
     };
-    Ok(package.bins.iter().map(|bin| make(&package, bin, folder)).collect())
+    Ok(package.bins.iter().map(|bin| to_binary(&package, bin, folder)).collect())
 }
 
 fn python(package: &Package, bin: &Bin, folder: &Path) -> Binary {
     let built = newest([".venv/bin", "venv/bin"].map(|place| folder.join(place).join(&bin.name)));
-    Binary::of(bin, folder, built, package.build.clone())
+    Binary::new(bin, folder, built, package.build.clone())
 }
 
 fn go(_: &Package, bin: &Bin, folder: &Path) -> Binary {
@@ -31,16 +31,16 @@ fn go(_: &Package, bin: &Bin, folder: &Path) -> Binary {
     let own = bin.path.as_ref().map(|path| folder.join(path).join(name));
     let built = newest([folder.join(name), folder.join("bin").join(name)].into_iter().chain(own));
     let package = bin.path.as_ref().map_or_else(|| ".".to_owned(), |path| format!("./{}", path.display()));
-    Binary::of(bin, folder, built, format!("go build -o bin/{name} {package}"))
+    Binary::new(bin, folder, built, format!("go build -o bin/{name} {package}"))
 }
 
-/// The programs of the package in `folder`, and of its workspaces.
+/// Returns the programs of the package in `folder` and of its workspaces.
 fn npm(package: &Package, folder: &Path) -> Result<Vec<Binary>> {
-    let mut binaries = of_package(package, folder, folder);
+    let mut binaries = package_binaries(package, folder, folder);
     let has_own = !binaries.is_empty();
     for member in &package.members {
         let Some(package) = Manifest::Npm.read(member)? else { continue };
-        binaries.extend(of_package(&package, member, folder).into_iter().map(|binary| Binary {
+        binaries.extend(package_binaries(&package, member, folder).into_iter().map(|binary| Binary {
             package: package.name.clone(),
             own: !has_own,
             ..binary
@@ -49,24 +49,24 @@ fn npm(package: &Package, folder: &Path) -> Result<Vec<Binary>> {
     Ok(binaries)
 }
 
-/// The programs of one package, which may be installed in `root` too.
-fn of_package(package: &Package, folder: &Path, root: &Path) -> Vec<Binary> {
+/// Returns the programs of one package; links to them can be in `root` too.
+fn package_binaries(package: &Package, folder: &Path, root: &Path) -> Vec<Binary> {
     let binary = |bin: &Bin| {
         let script = bin.path.as_ref().map(|path| folder.join(path)).filter(|script| script.is_file());
         let links = [folder, root].map(|folder| folder.join("node_modules/.bin").join(&bin.name));
         let link = links.into_iter().find(|link| link.is_file());
         Binary {
             interpreter: script.as_ref().filter(|script| !runs_by_itself(script)).map(|_| "node"),
-            // As npx chooses: the one that is called as the package.
+            // Like npx: the program with the name of the package.
             default: package.short_name() == Some(&*bin.name),
-            ..Binary::of(bin, folder, script.or(link), package.build.clone())
+            ..Binary::new(bin, folder, script.or(link), package.build.clone())
         }
     };
     package.bins.iter().map(binary).collect()
 }
 
 impl Binary {
-    fn of(bin: &Bin, folder: &Path, built: Option<PathBuf>, build: String) -> Self {
+    fn new(bin: &Bin, folder: &Path, built: Option<PathBuf>, build: String) -> Self {
         Self {
             name: bin.name.clone(),
             package: None,
@@ -80,7 +80,7 @@ impl Binary {
     }
 }
 
-/// Whether a script may be executed and says what executes it.
+/// Returns whether a script is executable and has a `#!` line.
 fn runs_by_itself(script: &Path) -> bool {
     start_of(script).starts_with(b"#!") && is_executable(script)
 }

@@ -1,28 +1,28 @@
-//! A program that a manifest declares, and its files.
+//! A program that a manifest declares, and helpers for its files.
 
 use crate::files;
 use rustix::fs::{Access, access};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// A program that a manifest declares.
+/// A program that a manifest declares, with its built file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binary {
-    /// The name that it is declared under.
+    /// Declared name.
     pub name: String,
-    /// The package that declares it, where there are several.
+    /// Name of the package that declares it, if there are several packages.
     pub package: Option<String>,
-    /// The folder of that package: the code that it is built from.
+    /// Folder of that package, with its source code.
     pub folder: PathBuf,
-    /// The newest of its built files.
+    /// Newest built file; `None` if it is not built.
     pub built: Option<PathBuf>,
-    /// The program that runs the built file, if it does not run by itself.
+    /// Interpreter of the built file, if the file is not executable by itself.
     pub interpreter: Option<&'static str>,
-    /// It is the one that its package runs by default.
+    /// Whether its package runs it by default.
     pub default: bool,
-    /// It belongs to the folder's own package, or all packages are alike.
+    /// Whether it belongs to the package of the folder, or no package takes precedence.
     pub own: bool,
-    /// The command that builds it, for people.
+    /// Build command, for messages.
     pub build: String,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn is_executable(file: &Path) -> bool {
     access(file, Access::EXEC_OK).is_ok()
 }
 
-/// The first bytes of a file; empty if it cannot be read.
+/// Returns the first 256 bytes of a file; empty if it cannot be read.
 pub(super) fn start_of(file: &Path) -> Vec<u8> {
     let mut start = Vec::new();
     let read = files::open(file).and_then(|file| file.take(256).read_to_end(&mut start));
@@ -40,11 +40,11 @@ pub(super) fn start_of(file: &Path) -> Vec<u8> {
     start
 }
 
-/// The newest of the files that exist.
+/// Returns the most recently modified of the files that exist.
 pub(super) fn newest(paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
-    let changed = |path: &PathBuf| {
+    let modified = |path: &PathBuf| {
         let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
         Some(metadata.modified().unwrap_or(std::time::UNIX_EPOCH))
     };
-    paths.into_iter().filter_map(|path| Some((changed(&path)?, path))).max().map(|(_, path)| path)
+    paths.into_iter().filter_map(|path| Some((modified(&path)?, path))).max().map(|(_, path)| path)
 }

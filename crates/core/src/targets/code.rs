@@ -1,4 +1,4 @@
-//! From what the user named to the code behind it, be the program built or not.
+//! Finds the source code of a target, whether or not its program is built.
 
 use super::find::{Finder, TargetSelector};
 use super::{Project, display_path, project};
@@ -7,21 +7,21 @@ use crate::model::TargetInfo;
 use agentnative_contract::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// The code behind a target.
+/// The source code of a target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeBase {
-    /// Name for people: the configured one, else that of the program, else that of the folder.
+    /// Display name: the configured name, else that of the program, else that of the folder.
     pub name: String,
-    /// The project that it is in.
+    /// Project that contains the code.
     pub project: Project,
-    /// Absolute folder of the package that builds the program.
+    /// Absolute path of the folder of the package that builds the program.
     pub package: PathBuf,
-    /// What the configuration says of the target.
+    /// Configuration of the target.
     pub config: TargetConfig,
 }
 
 impl CodeBase {
-    /// The target as a report has it that ran nothing; see [`super::Target::info`].
+    /// Returns the description of the target for a report without runs; see [`super::Target::info`].
     pub fn info(&self, cwd: &Path) -> TargetInfo {
         let project = display_path(&self.project.folder, cwd);
         TargetInfo { name: self.name.clone(), command: Vec::new(), project: Some(project) }
@@ -29,15 +29,15 @@ impl CodeBase {
 }
 
 impl Finder<'_> {
-    /// The code of the project that was named; none when a program was, or the configured command is of no
-    /// project here.
+    /// Returns the code of the selected project folder; `None` if the selector names a program, or the configured
+    /// command belongs to no project here.
     ///
     /// # Errors
-    /// Those of `Project::nearest`; of kind `Config`: a choice to make between several targets or programs; `Usage`: there
-    /// is none of that name.
+    /// Those of `Project::nearest`; of kind `Config`, if there are several targets or programs; of kind `Usage`, if
+    /// there is none of the requested name.
     pub fn code(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Option<CodeBase>> {
         let TargetSelector::Path(path) = selector else { return Ok(None) };
-        let folder = self.below(path);
+        let folder = self.absolute(path);
         if !folder.is_dir() {
             return Ok(None);
         }
@@ -55,10 +55,11 @@ impl Finder<'_> {
                 let Some(project) = self.project_of(root, command) else { return Ok(None) };
                 let word = command.first().map_or("", String::as_str);
                 let name = Path::new(word).file_name().and_then(|name| name.to_str());
-                let package = self.built_as(&project, name);
+                let package = self.package_declaring(&project, name);
                 (project, name.map(str::to_owned), package)
             }
-            _ => match Project::nearest(&folder, self.named)?.filter(|project| !is_foreign(project, &folder))
+            _ => match Project::nearest(&folder, self.named)?
+                .filter(|project| !is_separate_package(project, &folder))
             {
                 None => (Project::without_manifests(&folder), None, folder.clone()),
                 Some(project) => {
@@ -68,23 +69,24 @@ impl Finder<'_> {
                 }
             },
         };
-        let of_folder = || package.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = target.name.clone().or(program).or_else(of_folder).unwrap_or_default();
+        let folder_name = || package.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = target.name.clone().or(program).or_else(folder_name).unwrap_or_default();
         Ok(Some(CodeBase { name, project, package, config: target.clone() }))
     }
 
-    /// The package of the program of this name; the project's own folder where no manifest declares it or can
-    /// be understood.
-    pub(super) fn built_as(&self, project: &Project, name: Option<&str>) -> PathBuf {
-        // Code can be read where its own tools do not work.
+    /// Returns the folder of the package that declares a program of this name; the project's folder if no manifest
+    /// declares it, or a manifest is invalid.
+    pub(super) fn package_declaring(&self, project: &Project, name: Option<&str>) -> PathBuf {
+        // Source code can be checked although its build tools would fail.
         let declared = project.declared(self.env).unwrap_or_default();
-        let mut called = declared.into_iter().map(|(_, binary)| binary);
-        let package = called.find(|binary| Some(binary.name.as_str()) == name).map(|binary| binary.folder);
+        let mut binaries = declared.into_iter().map(|(_, binary)| binary);
+        let package = binaries.find(|binary| Some(binary.name.as_str()) == name).map(|binary| binary.folder);
         package.unwrap_or_else(|| project.folder.clone())
     }
 }
 
-/// Whether the folder is a package of its own by a manifest that names no program, below the project.
-fn is_foreign(project: &Project, folder: &Path) -> bool {
+/// Returns whether the folder, below the project, is a separate package: `setup.py` and `setup.cfg` are not searched
+/// for programs.
+fn is_separate_package(project: &Project, folder: &Path) -> bool {
     project.folder != folder && ["setup.py", "setup.cfg"].iter().any(|file| folder.join(file).is_file())
 }

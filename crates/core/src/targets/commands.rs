@@ -1,61 +1,61 @@
-//! The commands of a target, down to those without commands of their own, from the help pages of all of them.
+//! Explores the help pages of a target and its commands, down to the leaf commands.
 
 use super::help::{Command, FormatArgs, HelpCall, HelpPage, Interface, Operand};
 use agentnative_contract::counted;
 
-/// Subcommands of subcommands are looked for so many levels down.
-const DEPTH: usize = 4;
-/// More help pages are not asked for.
-const PAGES: usize = 300;
-/// So many pages that are none: the target does not give help for its commands.
-const TRIES: usize = 3;
+/// Maximum depth of subcommands.
+const MAX_DEPTH: usize = 4;
+/// Maximum number of help calls.
+const MAX_PAGES: usize = 300;
+/// Number of help calls without a page after which a target counts as having no help pages for its commands.
+const MAX_TRIES: usize = 3;
 
-/// Makes calls for help, with these arguments each: gives what each printed, or that it gave no page. There are
-/// fewer answers where no further calls can be made.
+/// Makes help calls with the given arguments and returns the output of each, or `None` for a call without a help page.
+/// Returns fewer results than calls if no further calls can be made.
 pub type Ask<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
 
-/// A page, and what it says.
+/// A help page with its interpretation.
 type Page = (Vec<u8>, Interface);
 
-/// What help pages say of a target's commands.
+/// The commands of a target according to its help pages.
 #[derive(Debug, Default)]
 pub struct Commands {
-    /// Its own page.
+    /// Interface of the target's own page.
     pub help: Interface,
-    /// The commands without commands of their own; the target itself where it has none.
+    /// Leaf commands; the target itself if it has no commands.
     pub calls: Vec<Call>,
-    /// The arguments that print the JSON Schema of its output.
+    /// Arguments of the call that prints the JSON Schema of the output.
     pub schema: Option<Vec<String>>,
-    /// What was not read, for people.
+    /// Message about the pages that were not read.
     pub unread: Option<String>,
 }
 
-/// A command that can be called, and how.
+/// A leaf command with its arguments and formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its words: `remote`, `add`; none for the target itself.
+    /// Words of the command, such as `remote`, `add`; empty for the target itself.
     pub words: Vec<String>,
-    /// What the help says of it.
+    /// Description in the help.
     pub about: String,
-    /// What a call needs, with the number of words that stand in front of it.
+    /// Required arguments, each with the number of words that precede it.
     pub needs: Vec<(usize, Operand)>,
-    /// The positional arguments that a call can have besides.
+    /// Optional positional arguments.
     pub takes: Vec<Operand>,
-    /// How it is asked for formats; none where no page says so.
+    /// Format flags; `None` if no page names one.
     pub formats: Option<FormatArgs>,
-    /// The arguments of a format stand behind so many words of the command; none where they can stand at the end.
+    /// Position of the format flag, as the number of words before it; `None` if it can be at the end.
     pub format_place: Option<usize>,
-    /// Its own page calls something else by the flag that asks for formats elsewhere.
+    /// Whether the command's own page uses the format flag of its parents for something else.
     pub other_meaning: bool,
 }
 
 impl Call {
-    /// Its words as one name.
+    /// Returns the words of the command, joined by spaces.
     pub fn name(&self) -> String {
         self.words.join(" ")
     }
 
-    /// The arguments of a call, with `value` for each that is needed.
+    /// Returns the arguments of a call, with a value from `value` for each required argument without choices.
     pub fn args(&self, value: &dyn Fn(&Operand) -> String) -> Vec<String> {
         let mut args = Vec::new();
         for level in 0..=self.words.len() {
@@ -73,14 +73,14 @@ impl Call {
         args
     }
 
-    /// What a call needs that only its user can know.
+    /// Returns the required arguments without choices, whose values only the user knows.
     pub fn open(&self) -> Vec<&Operand> {
         let open = |operand: &&Operand| operand.choices.is_empty() && !operand.name.is_empty();
         self.needs.iter().map(|(_, operand)| operand).filter(open).collect()
     }
 }
 
-/// A command while pages are read.
+/// A command during exploration.
 struct Node {
     words: Vec<String>,
     about: String,
@@ -90,17 +90,17 @@ struct Node {
 }
 
 impl Node {
-    /// The commands that its page lists.
+    /// Returns the commands that the page lists, without those about the program itself.
     fn commands(&self) -> Vec<Command> {
-        let page = self.page.as_ref().filter(|_| self.words.len() < DEPTH);
+        let page = self.page.as_ref().filter(|_| self.words.len() < MAX_DEPTH);
         let commands = page.map_or(&[][..], |(_, page)| &page.commands);
-        commands.iter().filter(|command| !is_helper(&command.name)).cloned().collect()
+        commands.iter().filter(|command| !is_meta_command(&command.name)).cloned().collect()
     }
 }
 
 impl Commands {
-    /// Reads the page of the target, and asks for those of its commands where it says how: `ask` gets the
-    /// arguments of calls for help, and gives an answer for each.
+    /// Reads the help page of the target, and the pages of its commands if the help says how to request them. `ask`
+    /// makes the help calls.
     pub fn explore(page: &[u8], ask: &mut Ask<'_>) -> Self {
         let help = Interface::parse(page);
         let mut nodes = vec![Node {
@@ -110,9 +110,9 @@ impl Commands {
             parent: None,
             page: Some((page.to_vec(), help.clone())),
         }];
-        let mut asked = Asked { calls: help.nested.clone(), pages: 0, unread: None, ask };
+        let mut pages = PageReader { help_calls: help.nested.clone(), made: 0, unread: None, ask };
         if help.nested.is_empty() && !help.commands.is_empty() {
-            asked.unread = Some(
+            pages.unread = Some(
                 "the help pages of its subcommands were not read: its help does not say how to ask for them"
                     .to_owned(),
             );
@@ -120,7 +120,7 @@ impl Commands {
         let mut calls = Vec::new();
         let mut level = 0..1;
         while !level.is_empty() {
-            let (mut wanted, mut below) = (Vec::new(), Vec::new());
+            let (mut requests, mut children) = (Vec::new(), Vec::new());
             for at in level.clone() {
                 let commands = nodes[at].commands();
                 if commands.is_empty() {
@@ -128,27 +128,27 @@ impl Commands {
                 }
                 let words =
                     |command: &Command| [&nodes[at].words[..], std::slice::from_ref(&command.name)].concat();
-                wanted.extend(commands.iter().map(|command| (at, words(command))));
-                below.extend(commands);
+                requests.extend(commands.iter().map(|command| (at, words(command))));
+                children.extend(commands);
             }
-            let pages = asked.of_level(&wanted, &nodes);
-            for (((parent, words), command), page) in wanted.into_iter().zip(below).zip(pages) {
+            let found = pages.read_level(&requests, &nodes);
+            for (((parent, words), command), page) in requests.into_iter().zip(children).zip(found) {
                 let Command { about, operands: listed, .. } = command;
                 nodes.push(Node { words, about, listed, parent: Some(parent), page });
             }
             level = level.end..nodes.len();
         }
         let schema = calls.iter().position(prints_schema).map(|at| calls.remove(at).words);
-        Self { help, calls, schema, unread: asked.unread }
+        Self { help, calls, schema, unread: pages.unread }
     }
 }
 
-/// Commands about the program itself.
-fn is_helper(name: &str) -> bool {
+/// Returns whether a command is about the program itself.
+fn is_meta_command(name: &str) -> bool {
     ["help", "version", "completion", "completions"].contains(&name)
 }
 
-/// Whether a command prints the schema of the output, by its name and its description.
+/// Returns whether a command prints the schema of the output, judging by its name and description.
 fn prints_schema(call: &Call) -> bool {
     let about = call.about.to_lowercase();
     call.words == ["schema"]
@@ -156,81 +156,82 @@ fn prints_schema(call: &Call) -> bool {
         && (about.contains("json schema") || about.contains("output"))
 }
 
-/// A command whose page is asked for: the node above it, and its words.
-type Wanted = (usize, Vec<String>);
+/// A command whose page is requested: index of the parent node, and words of the command.
+type PageRequest = (usize, Vec<String>);
 
-/// The page of a command; none where it is that of a command above it.
-fn own_page(bytes: Vec<u8>, (parent, words): &Wanted, nodes: &[Node]) -> Option<Page> {
+/// Returns the page of a command; `None` if the output is the page of a parent command.
+fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[Node]) -> Option<Page> {
     let path: Vec<&str> = words.iter().map(String::as_str).collect();
     let help = Interface::of_command(&HelpPage::read(&bytes), &path);
-    let mut above = Some(*parent);
-    while let Some(at) = above {
+    let mut ancestor = Some(*parent);
+    while let Some(at) = ancestor {
         let same =
             |page: &Page| page.0 == bytes || !help.commands.is_empty() && page.1.commands == help.commands;
         if nodes[at].page.as_ref().is_some_and(same) {
             return None;
         }
-        above = nodes[at].parent;
+        ancestor = nodes[at].parent;
     }
     Some((bytes, help))
 }
 
-/// The pages that were asked for.
-struct Asked<'a, 'b> {
-    /// How they can be asked for, the best way first; none where no more are.
-    calls: Vec<HelpCall>,
-    pages: usize,
+/// Requests help pages within the limits.
+struct PageReader<'a, 'b> {
+    /// Forms of a help call, the best first; empty when no more pages are requested.
+    help_calls: Vec<HelpCall>,
+    /// Number of help calls made.
+    made: usize,
     unread: Option<String>,
     ask: &'a mut Ask<'b>,
 }
 
-impl Asked<'_, '_> {
-    /// The pages of commands that are on one level.
-    fn of_level(&mut self, wanted: &[Wanted], nodes: &[Node]) -> Vec<Option<Page>> {
-        // The first few tell whether there are any.
-        let few = if self.pages == 0 { wanted.len().min(TRIES) } else { 0 };
+impl PageReader<'_, '_> {
+    /// Reads the pages of the commands on one level.
+    fn read_level(&mut self, requests: &[PageRequest], nodes: &[Node]) -> Vec<Option<Page>> {
+        // The first calls show whether commands have pages, and which form of the help call works.
+        let trials = if self.made == 0 { requests.len().min(MAX_TRIES) } else { 0 };
         let none = |pages: &[Option<Page>]| pages.iter().all(Option::is_none);
-        let mut pages = self.read(&wanted[..few], nodes);
-        while few > 0 && none(&pages) && self.calls.len() > 1 {
-            self.calls.remove(0);
-            pages = self.read(&wanted[..few], nodes);
+        let mut pages = self.read(&requests[..trials], nodes);
+        while trials > 0 && none(&pages) && self.help_calls.len() > 1 {
+            self.help_calls.remove(0);
+            pages = self.read(&requests[..trials], nodes);
         }
-        if few == TRIES && none(&pages) && !self.calls.is_empty() {
-            self.calls.clear();
+        if trials == MAX_TRIES && none(&pages) && !self.help_calls.is_empty() {
+            self.help_calls.clear();
             self.unread = Some("its subcommands have no help pages of their own".to_owned());
         }
-        pages.append(&mut self.read(&wanted[few..], nodes));
+        pages.append(&mut self.read(&requests[trials..], nodes));
         pages
     }
 
-    fn read(&mut self, wanted: &[Wanted], nodes: &[Node]) -> Vec<Option<Page>> {
+    fn read(&mut self, requests: &[PageRequest], nodes: &[Node]) -> Vec<Option<Page>> {
         let mut pages = Vec::new();
-        if let (Some(call), false) = (self.calls.first(), wanted.is_empty()) {
-            let allowed = &wanted[..wanted.len().min(PAGES - self.pages)];
+        if let (Some(call), false) = (self.help_calls.first(), requests.is_empty()) {
+            let allowed = &requests[..requests.len().min(MAX_PAGES - self.made)];
             let calls: Vec<Vec<String>> = allowed.iter().map(|(_, words)| call.args(words)).collect();
             let answers = (self.ask)(&calls);
-            self.pages += answers.len();
-            let left = wanted.len() - answers.len();
+            self.made += answers.len();
+            let left = requests.len() - answers.len();
             if left > 0 {
-                let why = if self.pages == PAGES { "there are too many" } else { "it took too long" };
+                let why = if self.made == MAX_PAGES { "there are too many" } else { "it took too long" };
                 let commands = counted(left, "command");
                 self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
-                self.calls.clear();
+                self.help_calls.clear();
             }
-            let own = |(bytes, wanted): (Option<Vec<u8>>, &Wanted)| own_page(bytes?, wanted, nodes);
-            pages.extend(answers.into_iter().zip(wanted).map(own));
+            let own = |(bytes, request): (Option<Vec<u8>>, &PageRequest)| own_page(bytes?, request, nodes);
+            pages.extend(answers.into_iter().zip(requests).map(own));
         }
-        pages.resize_with(wanted.len(), || None);
+        pages.resize_with(requests.len(), || None);
         pages
     }
 }
 
-/// The call of a command without commands of its own.
+/// Builds the call of a leaf command.
 fn call(nodes: &[Node], at: usize) -> Call {
     let node = &nodes[at];
-    let mut levels = vec![at];
-    while let Some(parent) = levels.last().and_then(|at| nodes[*at].parent) {
-        levels.push(parent);
+    let mut lineage = vec![at];
+    while let Some(parent) = lineage.last().and_then(|at| nodes[*at].parent) {
+        lineage.push(parent);
     }
     let own = match &node.page {
         Some((_, page)) if !page.operands.is_empty() || node.listed.is_empty() => page.operands.clone(),
@@ -238,18 +239,18 @@ fn call(nodes: &[Node], at: usize) -> Call {
         _ => node.listed.clone(),
     };
     let own = own.into_iter().map(|operand| (node.words.len(), operand));
-    let above = levels[1..].iter().rev().flat_map(|at| {
+    let inherited = lineage[1..].iter().rev().flat_map(|at| {
         let options = nodes[*at].page.iter().flat_map(|(_, page)| &page.operands);
         let options = options.filter(|operand| operand.option.is_some());
         options.map(|operand| (nodes[*at].words.len(), operand.clone()))
     });
-    let (needs, takes): (Vec<_>, Vec<_>) = above.chain(own).partition(|(_, operand)| operand.required);
-    let named = levels.iter().find_map(|at| {
+    let (needs, takes): (Vec<_>, Vec<_>) = inherited.chain(own).partition(|(_, operand)| operand.required);
+    let named = lineage.iter().find_map(|at| {
         let (_, page) = nodes[*at].page.as_ref()?;
-        page.formats.ask_for_json().then(|| (*at, page.formats.clone()))
+        page.formats.have_json().then(|| (*at, page.formats.clone()))
     });
     let is_above = named.as_ref().is_some_and(|(level, _)| *level != at);
-    // A page that was not read may well have the flag.
+    // A command whose page was not read may accept the flag itself.
     let level = named.as_ref().map(|(level, _)| *level).filter(|_| is_above && node.page.is_some());
     let formats = named.map(|(_, formats)| formats);
     let flag = formats.as_ref().and_then(|formats| formats.json.as_ref().or(formats.jsonl.as_ref())?.first());

@@ -1,19 +1,19 @@
-//! Whether a command only reads, as far as its name and its description tell.
+//! Guesses from its name and description whether a command changes anything.
 
 use super::commands::Call;
 
-/// What a command seems to do.
+/// The probable effect of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It only reads.
+    /// Only reads.
     Reads,
-    /// It may change something.
+    /// May change something.
     Changes,
-    /// Neither its name nor its description tells.
+    /// Not clear from the name and the description.
     Unknown,
 }
 
-/// Names and verbs of what only reads.
+/// Names and verbs of commands that only read.
 const READS: [&str; 37] = [
     "check",
     "compare",
@@ -54,7 +54,7 @@ const READS: [&str; 37] = [
     "whoami",
 ];
 
-/// Names and verbs of what changes something.
+/// Names and verbs of commands that change something.
 const CHANGES: [&str; 88] = [
     "add",
     "apply",
@@ -146,12 +146,12 @@ const CHANGES: [&str; 88] = [
     "wipe",
 ];
 
-/// Words in the description of what does not end by itself.
+/// Words in the descriptions of commands that run until they are stopped.
 const ENDLESS: [&str; 6] = ["continuously", "follow", "live", "real time", "real-time", "stream"];
 
 impl Call {
-    /// What it seems to do. In doubt it is unknown: a description that goes on with a verb of change
-    /// (`List, create, or delete branches`), or that speaks of a stream.
+    /// Returns the probable effect. It is unknown if the description has a further verb of change
+    /// (`List, create, or delete branches`) or mentions a stream.
     pub fn effect(&self) -> Effect {
         let name = self.words.last().map_or("", String::as_str);
         let named = |words: &[&str]| {
@@ -172,13 +172,13 @@ impl Call {
         if named(&READS) || begins(&READS) { Effect::Reads } else { Effect::Unknown }
     }
 
-    /// Whether it seems to only read.
+    /// Returns whether the command seems to only read.
     pub fn reads(&self) -> bool {
         self.effect() == Effect::Reads
     }
 }
 
-/// The words of a description that can be its verbs: the first, and those behind commas, `and`, `or`.
+/// Returns the words of a description that can be verbs: the first, and those after punctuation, `and` and `or`.
 fn verbs(about: &str) -> impl Iterator<Item = &str> {
     let mut follows = true;
     let words = about.split_whitespace().skip_while(|word| word.starts_with(['[', '(']));
@@ -190,7 +190,7 @@ fn verbs(about: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a word is this verb: `list`, `lists`; `fetch`, `fetches`.
+/// Returns whether a word is the verb or its third person: `list`, `lists`; `fetch`, `fetches`.
 fn is_form(word: &str, verb: &str) -> bool {
     word.strip_prefix(verb).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
 }

@@ -1,6 +1,6 @@
-//! Variables of our own environment.
+//! Access to the environment variables of this process.
 
 use std::ffi::OsString;
 
-/// Looks up a variable of our own environment.
+/// Looks up an environment variable.
 pub(super) type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;

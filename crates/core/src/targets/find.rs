@@ -1,4 +1,4 @@
-//! From what the user named to a program that can be run.
+//! Resolves the user's selection of a target to an executable program.
 
 use super::env::Env;
 use super::{Target, project, script};
@@ -10,24 +10,24 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize::lossless;
 
-/// How the user named the target.
+/// The target as the user selected it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetSelector {
-    /// `check PATH`: a folder is a project, a file is the program.
+    /// `check PATH`: the folder of a project, or the file of the program.
     Path(PathBuf),
     /// `check -- COMMAND ARGS`.
     Argv(Vec<OsString>),
-    /// `check --command NAME`: found on PATH.
+    /// `check --command NAME`: a program on PATH, or an absolute path.
     Name(OsString),
 }
 
 impl TargetSelector {
-    /// A program and the arguments that stand before those of a probe.
+    /// Selects a program with the arguments that precede those of a probe.
     pub fn command(argv: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self::Argv(argv.into_iter().map(Into::into).collect())
     }
 
-    /// What is known of the target before it is found.
+    /// Returns the description of the target before it is resolved.
     pub fn info(&self) -> TargetInfo {
         let words = match self {
             Self::Path(path) => {
@@ -43,41 +43,40 @@ impl TargetSelector {
     }
 }
 
-/// Finds targets.
+/// Resolves target selectors.
 #[derive(Clone, Copy)]
 pub struct Finder<'a> {
-    /// Our own working directory, absolute: what paths are relative to.
+    /// Absolute working directory of this process, the base of relative paths.
     pub cwd: &'a Path,
-    /// `--bin NAME`: one of the configured targets, or of the programs of a project.
+    /// `--bin NAME`: a configured target or a program of the project.
     pub bin: Option<&'a str>,
-    /// The user named the configuration, and so vouches for the manifests beside it.
+    /// Whether the user named the configuration and thereby trusts the manifests next to it.
     pub named: bool,
-    /// Finds a program that may be executed: a bare name on PATH, else an absolute path. Gives its
-    /// absolute path, or that of what stands behind it if it is a shim.
+    /// Finds an executable program: a bare name on PATH, or an absolute path. Returns its absolute path, or that of the
+    /// real program behind a shim.
     pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
-    /// Looks up a variable of our own environment: Cargo's say where it builds.
+    /// Looks up an environment variable, such as those that set Cargo's target folder.
     pub env: Env<'a>,
 }
 
 impl Finder<'_> {
-    /// Where the search for the configuration begins ([`Config::discover`]): the folder, or the
+    /// Returns the path at which the search for the configuration starts ([`Config::discover`]): the folder or the
     /// program.
     pub fn start(&self, selector: &TargetSelector) -> Result<PathBuf> {
         match selector {
-            TargetSelector::Path(path) => Ok(self.below(path)),
-            // One that is still to be built is where it will be.
+            TargetSelector::Path(path) => Ok(self.absolute(path)),
+            // Not resolved, since the program need not be built yet.
             TargetSelector::Argv(argv) => match Path::new(first(argv)?) {
-                path if is_path(path.as_os_str()) => Ok(self.below(path)),
+                path if is_path(path.as_os_str()) => Ok(self.absolute(path)),
                 name => (self.resolve)(name.as_os_str()),
             },
             TargetSelector::Name(name) => self.named(name),
         }
     }
 
-    /// The configured target that is meant, whether its program is there or not; none where it is still to be
-    /// chosen.
+    /// Returns the selected configured target, whether or not its program exists; `None` if the selection is ambiguous.
     pub fn configured<'c>(&self, selector: &TargetSelector, config: &'c Config) -> Option<&'c TargetConfig> {
-        let called = match selector {
+        let requested = match selector {
             TargetSelector::Path(path) if self.cwd.join(path).is_dir() => {
                 let (targets, _) = self.selected(&config.targets).ok()?;
                 return if let [only] = targets { Some(only) } else { None };
@@ -86,20 +85,20 @@ impl Finder<'_> {
             TargetSelector::Argv(argv) => first(argv).ok()?,
             TargetSelector::Name(name) => name,
         };
-        called_as(&file_name(called), &config.targets)
+        only_or_named(&file_name(requested), &config.targets)
     }
 
-    /// The targets: when a folder was named those of the configuration, else the one that was named.
+    /// Returns the targets: for a folder the configured ones, else the selected program.
     ///
     /// # Errors
-    /// Of kind `Config`: a program or project that is not there, or a choice to make; `Usage`: no
-    /// command, or none of several configured targets is meant; and those of `resolve`.
+    /// Of kind `Config`, if a program or project is missing or the program is ambiguous; of kind `Usage`, if the
+    /// command is empty or no configured target has the requested name; and those of `resolve`.
     pub fn find(&self, selector: &TargetSelector, config: Option<&Config>) -> Result<Vec<Target>> {
         let default = [TargetConfig::default()];
         let configured = config.map_or(&default[..], |config| &config.targets);
-        let (called, arguments) = match selector {
+        let (requested, arguments) = match selector {
             TargetSelector::Path(path) if self.cwd.join(path).is_dir() => {
-                let folder = self.below(path);
+                let folder = self.absolute(path);
                 let root = config.map_or(&*folder, |config| &config.root);
                 let (configured, bin) = self.selected(configured)?;
                 return configured.iter().map(|target| self.in_folder(&folder, root, target, bin)).collect();
@@ -109,13 +108,13 @@ impl Finder<'_> {
             TargetSelector::Name(name) => (name.as_os_str(), &[][..]),
         };
         let (program, prefix_args) = match selector {
-            TargetSelector::Path(path) => self.file(&self.below(path))?,
-            TargetSelector::Argv(_) => (self.program(called, self.cwd)?, arguments.to_vec()),
-            TargetSelector::Name(_) => (self.named(called)?, Vec::new()),
+            TargetSelector::Path(path) => self.file(&self.absolute(path))?,
+            TargetSelector::Argv(_) => (self.program(requested, self.cwd)?, arguments.to_vec()),
+            TargetSelector::Name(_) => (self.named(requested)?, Vec::new()),
         };
-        let name = file_name(called);
-        let config = called_as(&name, configured).ok_or_else(|| {
-            none_called(&name, configured).hint("omit the program and choose a target with --bin NAME")
+        let name = file_name(requested);
+        let config = only_or_named(&name, configured).ok_or_else(|| {
+            no_target_named(&name, configured).hint("omit the program and choose a target with --bin NAME")
         })?;
         Ok(vec![Target {
             name: config.name.clone().unwrap_or(name),
@@ -128,7 +127,7 @@ impl Finder<'_> {
         }])
     }
 
-    /// The configured targets that `--bin` leaves, and the program that it then names.
+    /// Returns the configured targets that `--bin` selects, and its name if it is that of a program instead.
     pub(super) fn selected<'t>(
         &self,
         configured: &'t [TargetConfig],
@@ -137,12 +136,12 @@ impl Finder<'_> {
         match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
             Some(at) => Ok((&configured[at..=at], None)),
             None if configured.len() == 1 => Ok((configured, Some(bin))),
-            None => Err(none_called(bin, configured).hint("pass one of these names to --bin")),
+            None => Err(no_target_named(bin, configured).hint("pass one of these names to --bin")),
         }
     }
 
-    /// The target of a folder: the program that `bin` names, else the command that the configuration
-    /// in `root` names, else the program of the project.
+    /// Returns the target of a folder: the program `bin`, else the command in the configuration of `root`, else the
+    /// program of the project.
     fn in_folder(
         &self,
         folder: &Path,
@@ -150,7 +149,7 @@ impl Finder<'_> {
         config: &TargetConfig,
         bin: Option<&str>,
     ) -> Result<Target> {
-        let (called, program, prefix_args, cwd, project, package) = match (&config.command, bin) {
+        let (program_name, program, prefix_args, cwd, project, package) = match (&config.command, bin) {
             (Some(command), None) => {
                 let words: Vec<OsString> = command.iter().map(OsString::from).collect();
                 let word = first(&words)?;
@@ -158,10 +157,11 @@ impl Finder<'_> {
                     Some(_) => error,
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
-                let around = self.project_of(root, command);
-                let called = file_name(word);
-                let package = around.as_ref().map(|project| self.built_as(project, Some(&called)));
-                (called, program, words[1..].to_vec(), root.to_owned(), around, package)
+                let project = self.project_of(root, command);
+                let program_name = file_name(word);
+                let package =
+                    project.as_ref().map(|project| self.package_declaring(project, Some(&program_name)));
+                (program_name, program, words[1..].to_vec(), root.to_owned(), project, package)
             }
             _ => {
                 let hint = config.name.as_deref();
@@ -176,11 +176,11 @@ impl Finder<'_> {
                 (binary.name, program, prefix_args, cwd, Some(project), package)
             }
         };
-        let name = config.name.clone().unwrap_or(called);
+        let name = config.name.clone().unwrap_or(program_name);
         Ok(Target { name, program, prefix_args, cwd, project, package, config: config.clone() })
     }
 
-    /// What runs a file: itself, or its interpreter with the file as first argument.
+    /// Returns the program and arguments that run a file: the file itself, or its interpreter with the file.
     fn file(&self, file: &Path) -> Result<(PathBuf, Vec<OsString>)> {
         let Some(interpreter) = script::interpreter(file) else {
             return Ok(((self.resolve)(file.as_os_str())?, Vec::new()));
@@ -196,17 +196,17 @@ impl Finder<'_> {
         Ok((program, words.split_off(1)))
     }
 
-    /// The program of a command: with a `/` relative to `base`, else on PATH.
+    /// Resolves the program of a command: relative to `base` if it contains a `/`, else on PATH.
     fn program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
         if is_path(word) { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
     }
 
-    /// A path from the current folder on, without `.` in it.
-    pub(super) fn below(&self, path: &Path) -> PathBuf {
+    /// Returns a path as an absolute path without `.` components.
+    pub(super) fn absolute(&self, path: &Path) -> PathBuf {
         self.cwd.join(path).components().collect()
     }
 
-    /// The program on PATH that `--command` names.
+    /// Resolves the program that `--command` names.
     fn named(&self, name: &OsStr) -> Result<PathBuf> {
         if name.is_empty() {
             return Err(Error::usage("--command is empty; expected the name or the path of a program"));
@@ -215,8 +215,8 @@ impl Finder<'_> {
     }
 }
 
-/// The only target, else the one of this name.
-fn called_as<'t>(name: &str, targets: &'t [TargetConfig]) -> Option<&'t TargetConfig> {
+/// Returns the only target, or the one of this name.
+fn only_or_named<'t>(name: &str, targets: &'t [TargetConfig]) -> Option<&'t TargetConfig> {
     match targets {
         [only] => Some(only),
         several => several.iter().find(|target| target.name.as_deref() == Some(name)),
@@ -227,7 +227,7 @@ fn is_path(word: &OsStr) -> bool {
     word.as_bytes().contains(&b'/')
 }
 
-fn none_called(name: &str, targets: &[TargetConfig]) -> Error {
+fn no_target_named(name: &str, targets: &[TargetConfig]) -> Error {
     let names: Vec<&str> = targets.iter().filter_map(|target| target.name.as_deref()).collect();
     let names = names.join(", ");
     Error::usage(format!("the configuration has no target `{name}`; its targets: {names}"))

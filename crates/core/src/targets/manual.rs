@@ -1,7 +1,7 @@
-//! The page of a target's own manual, as plain text: where it is, and what its source says. No program is run for it.
+//! Finds the manual page of a target and converts its roff source to plain text, without running a program.
 //!
-//! A page is the target's own when it is called as the program and lies in the tree of manuals beside it,
-//! `/usr/share/man` for `/usr/bin`, or in the project that builds it. Another page of that name may be about another
+//! A page belongs to the target if it has the name of the program and is in the manual tree next to it,
+//! `/usr/share/man` for `/usr/bin`, or in the project that builds it. Any other page of that name may be about another
 //! program.
 
 use agentnative_contract::DataFile;
@@ -11,23 +11,23 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Longer pages are not read, in bytes.
-const LONGEST: u64 = 8 << 20;
-/// The sections of the manual, those with programs first.
+/// Maximum size of a page, in bytes.
+const MAX_BYTES: u64 = 8 << 20;
+/// Manual sections, those about programs first.
 const SECTIONS: [u8; 9] = [1, 8, 6, 7, 5, 4, 3, 2, 9];
-/// The folders of a project that may be trees of manuals, or hold pages.
+/// Folders of a project that may contain pages or a manual tree.
 const FOLDERS: [&str; 7] = ["", "man", "doc", "doc/man", "docs", "docs/man", "share/man"];
 
-/// The page of a program called `name`, and its text. It is looked for beside the program, if that is known, and then
-/// in these folders of its project.
+/// Returns the path and the text of the manual page `name`. Searches the manual trees next to the program, if it is
+/// known, and then the given project folders.
 pub fn page(name: &OsStr, program: Option<&Path>, projects: &[&Path]) -> Option<(PathBuf, String)> {
     let of_projects = projects.iter().flat_map(|project| FOLDERS.map(|folder| project.join(folder)));
-    let trees = program.into_iter().flat_map(beside).chain(of_projects);
+    let trees = program.into_iter().flat_map(trees_for).chain(of_projects);
     trees.into_iter().find_map(|tree| page_in(&tree, name))
 }
 
-/// The trees of manuals beside a program in a `bin`.
-fn beside(program: &Path) -> Vec<PathBuf> {
+/// Returns the manual trees next to a program in a `bin` or `sbin` folder.
+fn trees_for(program: &Path) -> Vec<PathBuf> {
     let real = fs::canonicalize(program).ok();
     let programs = std::iter::once(program.to_owned()).chain(real);
     let roots = programs.filter_map(|program| {
@@ -37,7 +37,7 @@ fn beside(program: &Path) -> Vec<PathBuf> {
     roots.flat_map(|root| [root.join("share/man"), root.join("man"), root.join("usr/share/man")]).collect()
 }
 
-/// The first page of this name in a tree, or among the files beside its folders of sections.
+/// Returns the first page of this name in a tree: in its root or in a folder of a section.
 fn page_in(tree: &Path, name: &OsStr) -> Option<(PathBuf, String)> {
     let folders = std::iter::once(tree.to_owned())
         .chain(SECTIONS.map(|section| tree.join(format!("man{section}"))))
@@ -54,11 +54,11 @@ fn page_in(tree: &Path, name: &OsStr) -> Option<(PathBuf, String)> {
             let other = tree.join(other.trim());
             text = source(tree, &other).or_else(|| source(tree, &other.with_added_extension("gz")))?;
         }
-        Some((file, plain(&text)))
+        Some((file, rendered(&text)))
     })
 }
 
-/// Whether a page is called `NAME.SECTION`, compressed or not.
+/// Returns whether a file is called `NAME.SECTION`, with or without a compression suffix.
 fn is_called(file: &Path, name: &OsStr) -> bool {
     let section = || {
         let after = file.file_name()?.as_bytes().strip_prefix(name.as_bytes())?.strip_prefix(b".")?;
@@ -69,21 +69,20 @@ fn is_called(file: &Path, name: &OsStr) -> bool {
     })
 }
 
-/// The source of a page in a tree; none where a link leads out of it.
+/// Reads the source of a page in a tree; returns `None` if a link leads out of the tree.
 fn source(tree: &Path, file: &Path) -> Option<String> {
     let real = fs::canonicalize(file).ok().filter(|real| real.is_file())?;
     if !real.starts_with(fs::canonicalize(tree).ok()?) {
         return None;
     }
     let mut bytes = Vec::new();
-    DataFile::open(&real).ok()?.reader.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= LONGEST).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    DataFile::open(&real).ok()?.reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MAX_BYTES).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The source without its markup: headings at the margin, tags of lists indented by four, what they say by
-/// eight.
-fn plain(source: &str) -> String {
-    let mut page = Page { text: String::new(), indent: 4, tag: false };
+/// Renders roff source as plain text: headings at the margin, list tags indented by 4, their descriptions by 8.
+fn rendered(source: &str) -> String {
+    let mut page = PageText { text: String::new(), indent: 4, tag: false };
     for line in source.lines() {
         match line.strip_prefix(['.', '\'']) {
             Some(request) => page.request(request),
@@ -94,14 +93,14 @@ fn plain(source: &str) -> String {
     page.text
 }
 
-struct Page {
+struct PageText {
     text: String,
     indent: usize,
-    /// The next line is the tag of a list's item.
+    /// Whether the next line is the tag of a list item.
     tag: bool,
 }
 
-impl Page {
+impl PageText {
     fn line(&mut self, words: &str) {
         let words = unescaped(words);
         let words = words.trim();
@@ -124,10 +123,14 @@ impl Page {
             "TP" | "TQ" => (self.indent, self.tag) = (8, true),
             "IP" | "It" => {
                 (self.indent, self.tag) = (8, true);
-                let tag = if name == "IP" { arguments.first().cloned() } else { Some(callable(&arguments)) };
+                let tag = if name == "IP" {
+                    arguments.first().cloned()
+                } else {
+                    Some(without_macro_names(&arguments))
+                };
                 self.line(&tag.unwrap_or_default());
             }
-            // asciidoctor indents what a term means.
+            // asciidoctor indents the description of a term.
             "RS" => self.indent += 4,
             "RE" => self.indent = self.indent.saturating_sub(4).max(4),
             "sp" => self.text.push('\n'),
@@ -141,21 +144,21 @@ impl Page {
             _ if matches!(name.as_bytes(), [b'A'..=b'Z', b'a'..=b'z'])
                 && !["Dd", "Dt", "Os"].contains(&name) =>
             {
-                self.line(&callable(&arguments));
+                self.line(&without_macro_names(&arguments));
             }
             _ => {}
         }
     }
 }
 
-/// The arguments of a macro of mdoc, without the names of others among them.
-fn callable(arguments: &[String]) -> String {
+/// Returns the arguments of an mdoc macro, without the names of macros that they call.
+fn without_macro_names(arguments: &[String]) -> String {
     const MACROS: [&str; 12] = ["Li", "Sy", "Cm", "Dv", "Er", "Ar", "Em", "No", "Ic", "Ql", "Va", "Ns"];
     let words = arguments.iter().filter(|word| !MACROS.contains(&word.as_str()));
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// The arguments of a request, split at spaces where there are no quotes.
+/// Splits the arguments of a request at unquoted white space.
 fn arguments(rest: &str) -> Vec<String> {
     let (mut all, mut current, mut quoted) = (Vec::new(), String::new(), false);
     for char in rest.chars() {
@@ -170,13 +173,13 @@ fn arguments(rest: &str) -> Vec<String> {
     all
 }
 
-/// Text without escapes of roff.
+/// Returns text without roff escapes.
 fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+    let mut rendered = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
         if char != '\\' {
-            plain.push(if char == '\t' { ' ' } else { char });
+            rendered.push(if char == '\t' { ' ' } else { char });
             continue;
         }
         match chars.next() {
@@ -186,35 +189,37 @@ fn unescaped(text: &str) -> String {
                     chars.next();
                 }
             }
-            Some('(') => plain.push(if matches!(two(&mut chars).as_str(), "en" | "em" | "hy" | "mi") {
-                '-'
-            } else {
-                ' '
-            }),
+            Some('(') => {
+                rendered.push(if matches!(next_two(&mut chars).as_str(), "en" | "em" | "hy" | "mi") {
+                    '-'
+                } else {
+                    ' '
+                })
+            }
             Some('[') => {
                 let name: String = chars.by_ref().take_while(|char| *char != ']').collect();
-                plain.push(if matches!(name.as_str(), "en" | "em" | "hy" | "mi") { '-' } else { ' ' });
+                rendered.push(if matches!(name.as_str(), "en" | "em" | "hy" | "mi") { '-' } else { ' ' });
             }
             Some('"') | None => break,
-            Some('-') => plain.push('-'),
-            Some('e') => plain.push('\\'),
-            Some(' ' | '~' | '0') => plain.push(' '),
+            Some('-') => rendered.push('-'),
+            Some('e') => rendered.push('\\'),
+            Some(' ' | '~' | '0') => rendered.push(' '),
             Some('&' | '|' | '^' | 'c' | '/' | ',' | '%' | ':') => {}
-            Some(other) => plain.push(other),
+            Some(other) => rendered.push(other),
         }
     }
-    plain
+    rendered
 }
 
-/// Skips a name of one letter, of two behind `(`, or in brackets.
+/// Skips the name in a roff escape: one letter, two letters after `(`, or a name in brackets.
 fn skip_name(chars: &mut std::str::Chars<'_>) {
     match chars.next() {
-        Some('(') => drop(two(chars)),
+        Some('(') => drop(next_two(chars)),
         Some('[') => drop(chars.by_ref().take_while(|char| *char != ']').count()),
         _ => {}
     }
 }
 
-fn two(chars: &mut std::str::Chars<'_>) -> String {
+fn next_two(chars: &mut std::str::Chars<'_>) -> String {
     chars.by_ref().take(2).collect()
 }

@@ -1,6 +1,7 @@
-//! The target: the project around it, its manifest, its built binaries, and what its help says.
+//! Finds targets: their projects, built programs and source code, and the interface that their help describes.
 //!
-//! Nothing is run here, and no variable is read: looking up a name on PATH or a variable comes in as a function.
+//! This module runs no program and reads no environment variable: callers pass functions for lookups on PATH, for
+//! variables and for help calls.
 
 mod belonging;
 mod binaries;
@@ -37,34 +38,34 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize::lossless;
 
-/// A CLI to check: an argv prefix, and what is said of it.
+/// A command-line tool to check, with its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Name for people: the configured one, else that of the program.
+    /// Display name: the configured name, else that of the program.
     pub name: String,
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// The arguments that stand before those of a probe.
+    /// Arguments that precede those of a probe.
     pub prefix_args: Vec<OsString>,
-    /// Absolute working directory of its runs: the project's folder, that of the configuration that
-    /// names the command, or our own.
+    /// Absolute working directory of its runs: the folder of the project, of the configuration that sets the
+    /// command, or of this process.
     pub cwd: PathBuf,
-    /// The project that it was found in; none for a command or a binary that was named, and for a configured
-    /// command from PATH or from outside the configuration's tree.
+    /// Project of the target; `None` for a command or program from the command line, and for a configured command
+    /// outside the configuration's tree.
     pub project: Option<Project>,
-    /// Absolute folder of the package that builds it, in a project.
+    /// Absolute path of the folder of the package that builds the target.
     pub package: Option<PathBuf>,
-    /// What the configuration says of it.
+    /// Configuration of the target.
     pub config: TargetConfig,
 }
 
 impl Target {
-    /// The folder that its configuration belongs in.
+    /// Returns the folder for the target's configuration file.
     pub fn folder(&self) -> &Path {
         self.project.as_ref().map_or(&self.cwd, |project| &project.folder)
     }
 
-    /// Whether the target's own project has a program of this name where it keeps programs.
+    /// Returns whether the target's project has a file of this name in a folder for programs.
     pub fn provides(&self, name: &str) -> bool {
         const FOLDERS: [&str; 4] = ["", "bin", "scripts", "node_modules/.bin"];
         let Some(project) = &self.project else { return false };
@@ -73,14 +74,14 @@ impl Target {
         folders.chain(beside.map(Path::to_path_buf)).any(|folder| folder.join(name).is_file())
     }
 
-    /// The variables of its runs: those of ours (`ours` looks them up) that the configuration
-    /// passes on, then those that it sets.
-    pub fn env(&self, ours: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
-        let passed = self.config.pass_env.iter().filter_map(|name| Some((name.into(), ours(name)?)));
+    /// Returns the environment variables of its runs: those of this process that `pass_env` lists (`lookup` returns
+    /// their values), and those that `env` sets.
+    pub fn env(&self, lookup: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
+        let passed = self.config.pass_env.iter().filter_map(|name| Some((name.into(), lookup(name)?)));
         passed.chain(self.config.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
     }
 
-    /// The target as a report has it; the project's folder is relative to `cwd` if it is below it.
+    /// Returns the description of the target for a report; the project's folder is relative to `cwd` if it is below it.
     pub fn info(&self, cwd: &Path) -> TargetInfo {
         let words =
             std::iter::once(self.program.as_os_str()).chain(self.prefix_args.iter().map(|arg| &**arg));
@@ -92,7 +93,7 @@ impl Target {
     }
 }
 
-/// A path for people: relative to `base` if it is below it.
+/// Returns a path for messages, relative to `base` if it is below it.
 fn display_path(path: &Path, base: &Path) -> String {
     match path.strip_prefix(base) {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),

@@ -1,4 +1,4 @@
-//! The project in a folder: its manifests, and the one program in them that is the target.
+//! Finds the project of a folder, and the program in it that is the target.
 
 use super::binaries::binaries;
 use super::binary::Binary;
@@ -10,16 +10,16 @@ use crate::manifest::Manifest;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use std::path::{Path, PathBuf};
 
-/// What to do about a manifest that is not used.
+/// Hint for a manifest with another owner.
 const OWN_COPY: &str =
     "copy the project to a folder of your own, or pass the program itself, such as `./tool`";
 
-/// The project around a target.
+/// A project: a folder with manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Its absolute folder.
+    /// Absolute path of the folder.
     pub folder: PathBuf,
-    /// The manifests in it; none where the configuration alone makes it a project.
+    /// Manifests in the folder; empty for a folder with a configuration only.
     pub manifests: Vec<Manifest>,
 }
 
@@ -37,11 +37,11 @@ impl Project {
         Self { folder: folder.to_owned(), manifests: Vec::new() }
     }
 
-    /// The nearest folder with manifests, as far as [`searched_folders`] goes. Where `named`, the user vouches for
-    /// the files of `folder` itself.
+    /// Returns the nearest of the [`searched_folders`] with manifests. If `named` is set, the user trusts the files in
+    /// `folder` itself, and their owner is not checked.
     ///
     /// # Errors
-    /// Those of [`check_owner`] for its manifests; permission, where a folder may not be entered.
+    /// Those of [`check_owner`] for its manifests; of kind `Auth`, if a folder may not be searched.
     pub(super) fn nearest(folder: &Path, named: bool) -> Result<Option<Self>> {
         for (nth, above) in searched_folders(folder).into_iter().enumerate() {
             let mut manifests = Vec::new();
@@ -63,12 +63,12 @@ impl Project {
     }
 }
 
-/// The project of `folder`, and the program in it: the one that is called `bin`, else the one that
-/// is called `hint`, else the default one, else the only one that is built.
+/// Returns the project of `folder` and the target in it: the program called `bin`, else the one called `hint`, else the
+/// default one, else the only built one.
 ///
 /// # Errors
-/// Those of [`Project::nearest`]; of kind `Config`: no manifest up to the root of the repository, none that declares a program,
-/// several programs, or none that is built; it says how to go on.
+/// Those of [`Project::nearest`]; of kind `Config`, with a hint, if there is no manifest up to the root of the
+/// repository, no declared program, no built program, or more than one.
 pub(super) fn choose(
     folder: &Path,
     bin: Option<&str>,
@@ -97,12 +97,12 @@ pub(super) fn choose(
     Ok((project, binary))
 }
 
-/// What to pass in the place of a folder without a project.
+/// Returns a hint to pass a program instead of a folder without a project.
 fn named_instead(folder: &Path) -> String {
-    const MOST: usize = 3;
+    const MAX_NAMES: usize = 3;
     let mut files = script::programs(folder);
-    let more = if files.len() > MOST { " …" } else { "" };
-    files.truncate(MOST);
+    let more = if files.len() > MAX_NAMES { " …" } else { "" };
+    files.truncate(MAX_NAMES);
     let names: Vec<String> =
         files.iter().filter_map(|file| Some(format!("`{}`", file.file_name()?.display()))).collect();
     let found = match &names[..] {
@@ -114,11 +114,11 @@ fn named_instead(folder: &Path) -> String {
     )
 }
 
-/// The package of `project` that the program is built from, be it built or not; the program is chosen as
-/// in [`choose`]. Where no manifest declares a program, it is the project's own folder.
+/// Returns the name of the program and the folder of its package in `project`. The program is chosen as in [`choose`],
+/// but need not be built. If no manifest declares a program, the folder is that of the project.
 ///
 /// # Errors
-/// As [`choose`], but for what is not built.
+/// Those of [`choose`], without those about unbuilt programs.
 pub(super) fn package(
     project: &Project,
     bin: Option<&str>,
@@ -129,7 +129,7 @@ pub(super) fn package(
     let all = match project.declared(env) {
         Ok(all) if !all.is_empty() || bin.is_some() => all,
         Err(error) if bin.is_some() => return Err(error),
-        // Code can be read where its own tools do not work.
+        // Source code can be checked although its build tools would fail.
         Ok(_) | Err(_) => return Ok((None, folder.clone())),
     };
     let pool = candidates(&all, bin, hint, folder)?;
@@ -141,15 +141,15 @@ pub(super) fn package(
         [(_, first), rest @ ..] if one_package(&pool) => {
             Ok((rest.is_empty().then(|| first.name.clone()), first.folder.clone()))
         }
-        several => Err(problem("the project has several programs".to_owned(), several, folder)
+        several => Err(candidates_error("the project has several programs".to_owned(), several, folder)
             .hint("choose one with --bin NAME, or pass the folder of its package")),
     }
 }
 
 pub(super) type Declared = (Manifest, Binary);
 
-/// The programs that may be meant: those called `bin`, else those called `hint`, else the folder's own; the
-/// default of a package stands for the package.
+/// Returns the candidates: the programs called `bin`, else those called `hint`, else the folder's own. The default
+/// program of a package replaces its other programs.
 fn candidates(
     all: &[Declared],
     bin: Option<&str>,
@@ -169,18 +169,18 @@ fn candidates(
             Some(bin) => format!("no program `{bin}`"),
             None => format!("the package in {} declares no program, but other packages do", folder.display()),
         };
-        return Err(problem(what, all, folder).hint("choose a declared program with --bin NAME"));
+        return Err(candidates_error(what, all, folder).hint("choose a declared program with --bin NAME"));
     }
-    let stands = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
-    let keep = |(_, binary): &&Declared| binary.default || !stands(&binary.package);
-    Ok(pool.iter().filter(keep).cloned().collect())
+    let has_default = |package: &Option<String>| pool.iter().any(|(_, b)| b.default && b.package == *package);
+    let is_candidate = |(_, binary): &&Declared| binary.default || !has_default(&binary.package);
+    Ok(pool.iter().filter(is_candidate).cloned().collect())
 }
 
 fn built(pool: &[Declared]) -> Vec<Declared> {
     pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect()
 }
 
-/// The one of `pool` to take; it is built.
+/// Returns the only built program of `pool`.
 fn single(pool: &[Declared], folder: &Path) -> Result<Binary> {
     match (&built(pool)[..], pool) {
         ([(_, only)], _) => Ok(only.clone()),
@@ -193,19 +193,19 @@ fn single(pool: &[Declared], folder: &Path) -> Result<Binary> {
             let mut builds: Vec<String> =
                 several.iter().map(|(_, binary)| format!("`{}`", binary.build)).collect();
             builds.dedup();
-            Err(problem("none of the programs is built".to_owned(), several, folder).hint(format!(
+            Err(candidates_error("none of the programs is built".to_owned(), several, folder).hint(format!(
                 "run {} in {}",
                 builds.join(" or "),
                 folder.display()
             )))
         }
-        (several, _) => Err(problem("the project has several programs".to_owned(), several, folder)
+        (several, _) => Err(candidates_error("the project has several programs".to_owned(), several, folder)
             .hint("choose one with --bin NAME, or set `command` under [target] in agentnative.toml")),
     }
 }
 
-/// An error that names the candidates, in its line and one by one.
-fn problem(what: String, candidates: &[Declared], folder: &Path) -> Error {
+/// Builds an error that lists the candidates, in the message and as one issue each.
+fn candidates_error(what: String, candidates: &[Declared], folder: &Path) -> Error {
     let names: Vec<String> = candidates.iter().map(|(_, binary)| format!("`{}`", binary.name)).collect();
     let issue = |(manifest, binary): &Declared| {
         let package =

@@ -1,19 +1,19 @@
-//! Scripts: which interpreter runs one that cannot run by itself.
+//! Determines the interpreter of a script that is not executable by itself.
 
 use super::binary::{is_executable, start_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The interpreters of scripts, by the suffix of their files.
+/// Interpreters by file extension.
 const INTERPRETERS: [(&str, &str); 6] =
     [("py", "python3"), ("js", "node"), ("mjs", "node"), ("cjs", "node"), ("sh", "sh"), ("bash", "bash")];
-/// Starts the program that it finds in PATH.
+/// Program that starts an interpreter from PATH.
 const ENV: &str = "env";
-/// More files of a folder are not looked at.
-const MOST: usize = 1_000;
+/// Maximum number of entries of a folder that are examined.
+const MAX_ENTRIES: usize = 1_000;
 
-/// The interpreter, and its arguments in front of the file, of a script that is not executable or does not name
-/// its interpreter. None for what runs by itself, and for a file of another kind.
+/// Returns the interpreter of a script that is not executable or has no `#!` line, with the arguments that precede the
+/// file. Returns `None` for a file that is executable by itself, and for other files.
 pub(super) fn interpreter(file: &Path) -> Option<Vec<String>> {
     if !file.is_file() {
         return None;
@@ -21,21 +21,21 @@ pub(super) fn interpreter(file: &Path) -> Option<Vec<String>> {
     let start = start_of(file);
     match (is_executable(file), start.starts_with(b"#!")) {
         (true, true) => None,
-        (false, true) => shebang(&start),
-        // A program that is not text has no suffix that tells its interpreter.
+        (false, true) => shebang_command(&start),
+        // The extension of a binary file does not name an interpreter.
         _ if start.contains(&0) => None,
-        _ => Some(vec![by_suffix(file)?.to_owned()]),
+        _ => Some(vec![by_extension(file)?.to_owned()]),
     }
 }
 
-fn by_suffix(file: &Path) -> Option<&'static str> {
-    let suffix = file.extension()?.to_str()?;
-    INTERPRETERS.iter().find(|(known, _)| *known == suffix).map(|(_, interpreter)| *interpreter)
+fn by_extension(file: &Path) -> Option<&'static str> {
+    let extension = file.extension()?.to_str()?;
+    INTERPRETERS.iter().find(|(known, _)| *known == extension).map(|(_, interpreter)| *interpreter)
 }
 
-/// The words of a first line such as `#!/usr/bin/env python3`; a program is called by its name.
-fn shebang(start: &[u8]) -> Option<Vec<String>> {
-    let words = first_line(start)?;
+/// Returns the command of a line such as `#!/usr/bin/env python3`, with the program by its name on PATH.
+fn shebang_command(start: &[u8]) -> Option<Vec<String>> {
+    let words = shebang_words(start)?;
     let mut words = words.iter().copied().peekable();
     let mut program = file_name(words.next()?)?;
     if program == ENV {
@@ -45,9 +45,9 @@ fn shebang(start: &[u8]) -> Option<Vec<String>> {
     Some(std::iter::once(program).chain(words).map(str::to_owned).collect())
 }
 
-/// The name of the interpreter in the `#!` line of a program that starts with `start`, whatever `env` sets for it.
+/// Returns the interpreter's name in the `#!` line of a file that starts with `start`, skipping `env` and its settings.
 pub(super) fn interpreter_name(start: &[u8]) -> Option<&str> {
-    let words = first_line(start)?;
+    let words = shebang_words(start)?;
     let first = file_name(words.first()?)?;
     if first != ENV {
         return Some(first);
@@ -55,13 +55,12 @@ pub(super) fn interpreter_name(start: &[u8]) -> Option<&str> {
     file_name(words[1..].iter().find(|word| !is_setting(word))?)
 }
 
-/// The words of the `#!` line.
-fn first_line(start: &[u8]) -> Option<Vec<&str>> {
+fn shebang_words(start: &[u8]) -> Option<Vec<&str>> {
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     Some(std::str::from_utf8(line).ok()?.split_whitespace().collect())
 }
 
-/// What `env` takes in front of the program: an option or a variable.
+/// Returns whether a word is an option or a variable for `env`.
 fn is_setting(word: &str) -> bool {
     word.starts_with('-') || word.contains('=')
 }
@@ -70,9 +69,9 @@ fn file_name(word: &str) -> Option<&str> {
     Path::new(word).file_name()?.to_str()
 }
 
-/// The files of a folder that could be programs: scripts, and what is executable. Sorted by name.
+/// Returns the scripts and executable files of a folder, sorted by name.
 pub(super) fn programs(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().take(MOST).flatten();
+    let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES).flatten();
     let is_hidden =
         |file: &Path| file.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
     let could_be = |file: &PathBuf| {

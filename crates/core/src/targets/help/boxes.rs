@@ -1,31 +1,31 @@
-//! The boxes that typer and rich draw around the sections of a help page.
+//! Removes the boxes that typer and rich draw around the sections of a help page.
 
-/// Returns the text without boxes, line by line: the title of a box becomes a heading, and its rows become lines as
-/// other libraries print them.
-pub(super) fn removed(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+/// Returns the text without boxes: the title of a box becomes a heading, and its rows become lines as other libraries
+/// print them.
+pub(super) fn without_boxes(text: &str) -> String {
+    let mut unboxed = String::with_capacity(text.len());
     let mut inside = false;
     for line in text.lines() {
         let words = line.trim();
-        if let Some(title) = top(words) {
+        if let Some(title) = box_title(words) {
             inside = true;
-            plain.push_str(&title);
+            unboxed.push_str(&title);
         } else if inside && is_bottom(words) {
             inside = false;
         } else if let Some(row) = words.strip_prefix(['│', '|']).filter(|_| inside) {
-            plain.push_str(&unboxed(row.strip_suffix(['│', '|']).unwrap_or(row).trim_end()));
+            unboxed.push_str(&joined_columns(row.strip_suffix(['│', '|']).unwrap_or(row).trim_end()));
         } else {
             inside = false;
-            plain.push_str(line);
+            unboxed.push_str(line);
         }
-        plain.push('\n');
+        unboxed.push('\n');
     }
-    plain
+    unboxed
 }
 
-/// Returns the title with a colon if a line is the top of a box: `╭─ Commands ───╮`, or `+- Commands ---+` where the
-/// output is ASCII. The title of a box without one is empty.
-fn top(words: &str) -> Option<String> {
+/// Returns the title and a colon if a line is the top of a box: `╭─ Commands ───╮`, or `+- Commands ---+` in ASCII
+/// output. Returns an empty string for a box without a title.
+fn box_title(words: &str) -> Option<String> {
     let edge = words.strip_prefix(['╭', '┌', '+'])?.strip_suffix(['╮', '┐', '+'])?;
     let title = edge.trim_matches(['─', '-']);
     let is_edge = edge.starts_with(['─', '-']) && edge.ends_with(['─', '-']);
@@ -38,9 +38,9 @@ fn is_bottom(words: &str) -> bool {
     words.starts_with(['╰', '└', '+']) && words.chars().all(|char| "╰╯└┘─-+".contains(char))
 }
 
-/// Returns a row with the names of an option and its value in one column: `--json  -j  TEXT  About` becomes
-/// `--json, -j TEXT  About`. The `*` of a required one is left out.
-fn unboxed(row: &str) -> String {
+/// Joins the columns of an option's names and value: `--json  -j  TEXT  About` becomes `--json, -j TEXT  About`. Removes
+/// the `*` of a required option.
+fn joined_columns(row: &str) -> String {
     let content = row.trim_start();
     let indent = row.len() - content.len();
     let content = content.strip_prefix("* ").map_or(content, str::trim_start);
@@ -60,7 +60,7 @@ fn unboxed(row: &str) -> String {
     line
 }
 
-/// Whether a cell stands for the value of an option: `TEXT`, `INTEGER RANGE`, `[low|high]`, `<int range> [x>=1]`.
+/// Returns whether a cell is a value placeholder: `TEXT`, `INTEGER RANGE`, `[low|high]`, `<int range> [x>=1]`.
 fn is_value_name(cell: &str) -> bool {
     let capitals = cell.chars().any(char::is_uppercase) && !cell.chars().any(char::is_lowercase);
     let is_set = cell.starts_with('[') && cell.ends_with(']') && cell.contains('|');

@@ -1,30 +1,30 @@
-//! A command and what a call of it needs.
+//! A command with its arguments.
 
 /// A command of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Its name: a word without white space or control characters.
+    /// Name: a word without white space or control characters.
     pub name: String,
-    /// What the help says of it in its first line; empty if nothing.
+    /// First line of its description; may be empty.
     pub about: String,
-    /// The arguments that stand behind its name in the list of commands.
+    /// Arguments after its name in the list of commands.
     pub operands: Vec<Operand>,
 }
 
-/// A word that a call needs or takes.
+/// An argument of a call: a positional argument, or the value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
-    /// What the usage calls it, without brackets: `file`.
+    /// Name in the usage, without brackets: `file`.
     pub name: String,
-    /// The option whose value it is; none for a positional argument.
+    /// Option that takes the value; `None` for a positional argument.
     pub option: Option<String>,
-    /// A call needs it.
+    /// Whether a call requires it.
     pub required: bool,
-    /// The values that it can have, where the usage lists them.
+    /// Allowed values, if the usage lists them.
     pub choices: Vec<String>,
 }
 
-/// Whether a word stands for another: `<x>`, `[x]`, `X...`, capitals alone.
+/// Returns whether a word is a placeholder: `<x>`, `[x]`, `X...`, or capitals.
 pub(super) fn is_placeholder(word: &str) -> bool {
     let capitals = || {
         word.chars().any(char::is_uppercase)

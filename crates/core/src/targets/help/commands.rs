@@ -1,41 +1,42 @@
-//! The commands in a help text.
+//! Finds the commands on a help page.
 
 use super::command::Command;
-use super::layout::{HelpPage, Kind};
+use super::layout::{HelpPage, SectionKind};
 use super::{operands, usage};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More commands than this are not read.
-const MOST: usize = 500;
-/// The maximum number of words of an entry whose arguments are in small letters.
+/// Maximum number of commands.
+const MAX_COMMANDS: usize = 500;
+/// Maximum number of words of an entry with lower-case arguments.
 const MAX_WORDS: usize = 4;
 
-/// Returns the commands on the page of the command `path`, in their order, and the free word of a usage among them.
+/// Returns the commands on the page of the command `path`, in their order. Also returns the placeholder of a
+/// positional argument if the list of commands contains a usage of the program itself.
 pub(super) fn read(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<String>) {
     let mut found = Found::default();
-    // argparse: only a choice with more behind it, `{a,b} ...`, is one of commands.
+    // argparse: a choice is one of commands only if further words follow, `{a,b} ...`.
     let chooses = page.usage.is_empty() || page.usage.iter().any(|form| usage::words(form).contains(&"..."));
     for section in &page.sections {
         match section.kind {
-            Kind::Commands => found.listed(&page.entries(section)),
-            Kind::Positionals if chooses => found.chosen(&page.entries(section)),
-            Kind::Positionals | Kind::Examples | Kind::Other => {}
+            SectionKind::Commands => found.add_listed(&page.entries(section)),
+            SectionKind::Positionals if chooses => found.add_from_positionals(&page.entries(section)),
+            SectionKind::Positionals | SectionKind::Examples | SectionKind::Other => {}
         }
     }
-    found.grammar(&page.text);
+    found.add_from_grammar(&page.text);
     if found.commands.is_empty() {
-        found.choice_in_usage(&page.text);
+        found.add_from_usage(&page.text);
     }
     if found.commands.is_empty() {
-        found.forms(&page.usage, path);
+        found.add_from_forms(&page.usage, path);
     }
-    // argparse lists an alias in braces like a command, and names it as an alias below: `list (ls)`.
+    // argparse lists an alias in braces like a command, and below as an alias: `list (ls)`.
     let aliases = aliases_in_brackets(page);
     found.commands.retain(|command| !command.about.is_empty() || !aliases.contains(&command.name));
     (found.commands, found.free_word)
 }
 
-/// Further names of commands: `list, ls`, `list (ls)`, `[aliases: ls, l]`.
+/// Returns the aliases of commands: `list, ls`, `list (ls)`, `[aliases: ls, l]`.
 pub(super) fn aliases(page: &HelpPage) -> Vec<String> {
     let mut aliases = Vec::new();
     for section in page.sections.iter().filter(|section| section.lists_names()) {
@@ -51,7 +52,7 @@ pub(super) fn aliases(page: &HelpPage) -> Vec<String> {
     aliases
 }
 
-/// Further names of commands in the style of argparse: `list (ls, l)`.
+/// Returns the aliases of commands in the style of argparse: `list (ls, l)`.
 fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
     let sections = page.sections.iter().filter(|section| section.lists_names());
     let heads = sections.flat_map(|section| page.entries(section)).filter_map(|(_, line)| {
@@ -64,7 +65,7 @@ fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
 #[derive(Default)]
 struct Found {
     commands: Vec<Command>,
-    /// What the program itself takes, where its usage stands among its commands: `[prompt]`.
+    /// Placeholder of a positional argument, such as `[prompt]`, from a usage of the program among its commands.
     free_word: Option<String>,
 }
 
@@ -81,23 +82,23 @@ impl Found {
             if known.about.is_empty() {
                 about.clone_into(&mut known.about);
             }
-        } else if self.commands.len() < MOST {
+        } else if self.commands.len() < MAX_COMMANDS {
             let operands = operands::read(&usage::words(words));
             self.commands.push(Command { name: name.to_owned(), about: about.to_owned(), operands });
         }
     }
 
-    /// Lines under a heading about commands: an entry each, or names with commas between them.
-    fn listed(&mut self, lines: &[(usize, &str)]) {
+    /// Adds the commands below a heading: one entry per line, or names separated by commas.
+    fn add_listed(&mut self, lines: &[(usize, &str)]) {
         let column = about_column(lines);
         let program = repeated_program(lines);
-        let (mut entries, mut named) = (None, false);
+        let (mut entry_indent, mut added) = (None, false);
         for &(indent, line) in lines {
             let mut from = indent;
             let mut line = line;
             if let Some(own) = program.and_then(|program| line.strip_prefix(program)) {
                 if own.starts_with("  ") {
-                    continue; // what it does without a command
+                    continue; // the description of the program without a command
                 }
                 from += line.len() - own.trim_start().len();
                 line = own.trim_start();
@@ -106,16 +107,16 @@ impl Found {
                     self.free_word = self.free_word.take().or(usage::free_word(&usage::words(form), &[]));
                 }
             }
-            if entries.is_some_and(|entries| indent > entries) {
-                // More of what the entry above says.
+            if entry_indent.is_some_and(|entry_indent| indent > entry_indent) {
+                // The description of the entry above continues.
                 if let Some(command) =
-                    self.commands.last_mut().filter(|_| named).filter(|last| last.about.is_empty())
+                    self.commands.last_mut().filter(|_| added).filter(|last| last.about.is_empty())
                 {
                     line.clone_into(&mut command.about);
                 }
                 continue;
             }
-            named = false;
+            added = false;
             if let Some(names) = in_braces(line).or_else(|| comma_list(line)) {
                 names.into_iter().for_each(|name| self.add(name, ""));
             } else if let Some((name, words, about)) =
@@ -123,15 +124,15 @@ impl Found {
             {
                 let known = self.commands.len();
                 self.add_entry(name, &words, about);
-                named = self.commands.len() > known;
-                entries = Some(indent);
+                added = self.commands.len() > known;
+                entry_indent = Some(indent);
             }
         }
     }
 
-    /// Arguments in the style of argparse: the commands are two columns deeper than the arguments,
+    /// Adds the commands among positional arguments in the style of argparse: two columns deeper than the arguments,
     /// below a choice in braces or a word in capitals.
-    fn chosen(&mut self, lines: &[(usize, &str)]) {
+    fn add_from_positionals(&mut self, lines: &[(usize, &str)]) {
         let Some(&(arguments, _)) = lines.first() else { return };
         let mut choice = false;
         for &(indent, line) in lines {
@@ -148,8 +149,8 @@ impl Found {
         }
     }
 
-    /// A grammar in the style of iproute2: `OBJECT := { a | b }`.
-    fn grammar(&mut self, text: &str) {
+    /// Adds the commands of a grammar in the style of iproute2: `OBJECT := { a | b }`.
+    fn add_from_grammar(&mut self, text: &str) {
         let mut pieces = text.split(":= {");
         let mut before = pieces.next().unwrap_or_default();
         for piece in pieces {
@@ -162,8 +163,8 @@ impl Found {
         }
     }
 
-    /// A usage in the style of argparse: `{a,b} ...`.
-    fn choice_in_usage(&mut self, text: &str) {
+    /// Adds the commands of a usage in the style of argparse: `{a,b} ...`.
+    fn add_from_usage(&mut self, text: &str) {
         let from = text.to_lowercase().find("usage:").filter(|from| text.is_char_boundary(*from));
         let Some(usage) = from.map(|from| &text[from..]) else { return };
         let usage = usage.split("\n\n").next().unwrap_or_default();
@@ -175,13 +176,13 @@ impl Found {
         }
     }
 
-    /// Forms that begin with different words, in the style of docopt: `tool add TEXT`, `tool list`; or with a choice
-    /// of words: `tool list|show`.
-    fn forms(&mut self, forms: &[String], path: &[&str]) {
+    /// Adds the commands of usage forms that begin with different words, in the style of docopt: `tool add TEXT`,
+    /// `tool list`; or with a choice of words: `tool list|show`.
+    fn add_from_forms(&mut self, forms: &[String], path: &[&str]) {
         let starts: Vec<(Vec<&str>, String)> =
             forms.iter().filter_map(|form| command_form(form, path)).collect();
         let names: BTreeSet<&str> = starts.iter().flat_map(|(names, _)| names.iter().copied()).collect();
-        if names.len() > 1 && !names.iter().any(|name| VALUES.contains(name)) {
+        if names.len() > 1 && !names.iter().any(|name| VALUE_WORDS.contains(name)) {
             for (names, rest) in &starts {
                 names.iter().for_each(|name| self.add_entry(name, rest, ""));
             }
@@ -189,8 +190,8 @@ impl Found {
     }
 }
 
-/// Words in small letters that stand for a value in a usage.
-const VALUES: [&str; 16] = [
+/// Lower-case words that are value placeholders in a usage.
+const VALUE_WORDS: [&str; 16] = [
     "destination",
     "dest",
     "dir",
@@ -209,11 +210,11 @@ const VALUES: [&str; 16] = [
     "url",
 ];
 
-/// Returns the commands that a form of the usage begins with behind the program and its options, and the words behind
-/// them; `None` if it begins with something else.
+/// Returns the commands that follow the program and its options in a usage form, and the words after them; `None` if
+/// anything else follows.
 fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, String)> {
     let words = usage::words(form);
-    let words = operands::behind(&words, path)?;
+    let words = operands::words_after(&words, path)?;
     let mut rest = words.iter().skip_while(|word| word.starts_with('[') || word.starts_with('-'));
     let first = rest.next()?;
     let names = usage::choices(first);
@@ -221,7 +222,8 @@ fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, Strin
     all_names.then(|| (names, rest.copied().collect::<Vec<_>>().join(" ")))
 }
 
-/// A word that can name a command: it begins with a small letter or a digit, has a letter, and ends in no mark.
+/// Returns whether a word can name a command: it starts with a lower-case letter or a digit, contains a letter, and ends
+/// with a letter or digit.
 fn is_name(word: &str) -> bool {
     word.contains(|char: char| char.is_ascii_alphabetic())
         && word.starts_with(|char: char| char.is_ascii_lowercase() || char.is_ascii_digit())
@@ -230,25 +232,25 @@ fn is_name(word: &str) -> bool {
         && word.len() <= 60
 }
 
-/// The names in `{a,b,c}`, if that is all there is.
+/// Returns the names in a line `{a,b,c}`.
 fn in_braces(line: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = line.strip_prefix('{')?.strip_suffix('}')?.split(',').map(str::trim).collect();
     names.iter().all(|name| is_name(name)).then_some(names)
 }
 
-/// The names in `a, b, c` or `a, b,`, if that is all there is.
+/// Returns the names in a line `a, b, c` or `a, b,`.
 fn comma_list(line: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = line.strip_suffix(',').unwrap_or(line).split(',').map(str::trim).collect();
     (line.contains(',') && names.iter().all(|name| is_name(name))).then_some(names)
 }
 
-/// Returns the name of the program that each entry of a list of commands repeats.
+/// Returns the program name that each entry of a list of commands repeats.
 pub(super) fn program(page: &HelpPage) -> Option<&str> {
-    let lists = page.sections.iter().filter(|section| section.kind == Kind::Commands);
+    let lists = page.sections.iter().filter(|section| section.kind == SectionKind::Commands);
     lists.filter_map(|section| repeated_program(&page.entries(section))).next()
 }
 
-/// The program's name, where each entry repeats it in front of its command, in the style of yargs.
+/// Returns the program name if each entry repeats it before its command, in the style of yargs.
 fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     let outer = lines.iter().map(|(indent, _)| *indent).min()?;
     let mut entries = lines.iter().filter(|(indent, _)| *indent == outer).map(|(_, line)| *line);
@@ -261,7 +263,7 @@ fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     (repeat && others > 0).then_some(program)
 }
 
-/// The column at which most entries begin to say what they do.
+/// Returns the column at which most descriptions start.
 fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
     let mut counts = BTreeMap::<usize, usize>::new();
     for (indent, line) in lines {
@@ -273,19 +275,19 @@ fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
     most.map(|(column, _)| column)
 }
 
-/// Name of an entry, the words that stand for its arguments, and its description. Name and description are apart by two spaces, ` - ` or `: `, or the
-/// description begins at `column`, where those of its neighbours do.
+/// Splits an entry into its name, its argument placeholders and its description. Two spaces, ` - ` or `: ` separate the
+/// description, or it starts at `column` like those of its neighbours.
 fn entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
-    let cut = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
+    let split_at = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
     let aligned = column.filter(|&at| at > 0 && line.is_char_boundary(at) && line[..at].ends_with(' '));
     let (head, about) = if let Some(at) = line.find("  ") {
-        cut(at, 2)
+        split_at(at, 2)
     } else if let Some(at) = aligned.filter(|at| *at < line.len()) {
-        cut(at - 1, 1)
+        split_at(at - 1, 1)
     } else if let Some(at) = line.find(" - ") {
-        cut(at, 3)
+        split_at(at, 3)
     } else if let Some(at) = line.find(": ") {
-        cut(at, 2)
+        split_at(at, 2)
     } else {
         (line, "")
     };
@@ -294,16 +296,17 @@ fn entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let mut alias_follows = first.ends_with(',');
     let names = first.trim_end_matches([',', ':']);
     let name = names.split(['|', ',']).next().filter(|name| is_name(name))?;
-    // After the name come only other names for it and stand-ins for arguments, never prose. A stand-in may be in small
-    // letters where the description is apart by spaces.
-    let is_apart = line.contains("  ") && !about.is_empty() && head.split_whitespace().count() <= MAX_WORDS;
-    let is_stand_in =
-        |word: &str| is_apart && word.chars().all(|char| char.is_alphanumeric() || "_-.|".contains(char));
+    // Only aliases and argument placeholders follow the name, never prose. A placeholder can be in lower case if spaces
+    // separate the description.
+    let is_separated =
+        line.contains("  ") && !about.is_empty() && head.split_whitespace().count() <= MAX_WORDS;
+    let is_placeholder =
+        |word: &str| is_separated && word.chars().all(|char| char.is_alphanumeric() || "_-.|".contains(char));
     let mut arguments = Vec::new();
     for word in words {
         if alias_follows {
             alias_follows = word.ends_with(',');
-        } else if word.starts_with(char::is_lowercase) && !is_stand_in(word) {
+        } else if word.starts_with(char::is_lowercase) && !is_placeholder(word) {
             return None;
         } else {
             arguments.push(word);

@@ -1,62 +1,62 @@
-//! The examples in a help text: lines that a user could type as they are.
+//! Finds the examples on a help page: lines that show a call of the target.
 
 use super::command::{Command, is_placeholder};
-use super::layout::{HelpPage, Kind, Line};
+use super::layout::{HelpPage, Line, SectionKind};
 use super::{commands, usage};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A line that shows a call of the target.
+/// An example call of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// Its line in the page, counted from 0.
+    /// 0-based number of its line on the page.
     pub line: usize,
-    /// Its arguments, up to a pipe or the like.
+    /// Arguments, up to a pipe or another shell operator.
     pub args: Vec<String>,
 }
 
 impl Example {
-    /// The call that a line of code shows; none where it is no call of the target with these names.
+    /// Returns the call in a line of code; `None` if it does not call the target by one of `names`.
     pub fn in_code(line: usize, code: &str, names: &Names) -> Option<Self> {
         let (_, call) = call(code.trim());
         let split = shell_words(call);
-        let args = names.behind(&split)?;
+        let args = names.arguments_of(&split)?;
         args.iter().any(|arg| !is_placeholder(arg)).then(|| Self { line, args: args.to_vec() })
     }
 
-    /// Whether it can be called as it is: no word of it stands for another.
+    /// Returns whether the arguments contain no placeholders.
     pub fn is_complete(&self) -> bool {
         !self.args.iter().any(|arg| is_placeholder(arg) || arg.contains(['<', '>', '\u{2026}']))
     }
 }
 
-/// The names that a target is called by, each of one or more words: the longest first.
+/// The names of a target, each of one or more words; the longest first.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Vec<Vec<String>>);
 
 impl Names {
-    /// Those in the usage and in the list of commands of its page, and those of its program: the name of its file,
-    /// also without the extension of a script. `argv` is its command line without arguments.
+    /// Collects the names from the usage and the list of commands of a page, and the file name of the program, also
+    /// without the extension of a script. `argv` is the command line of the target without arguments.
     pub fn of(page: &HelpPage, commands: &[Command], argv: &[String]) -> Self {
         let mut names = BTreeSet::new();
         for form in &page.usage {
             let words = usage::words(form);
             let words = words.strip_prefix(&["$"]).unwrap_or(&words);
             let is_module = words.get(1) == Some(&"-m");
-            let own = |word: &&&str| {
+            let is_name = |word: &&&str| {
                 !word.starts_with('-')
                     && !is_placeholder(word)
-                    && !usage::COMMANDS.contains(&&*word.to_lowercase())
+                    && !usage::COMMAND_WORDS.contains(&&*word.to_lowercase())
                     && !commands.iter().any(|command| usage::choices(word).contains(&&*command.name))
             };
-            let count = if is_module { 3 } else { words.iter().take_while(own).count() };
+            let count = if is_module { 3 } else { words.iter().take_while(is_name).count() };
             let name: Vec<String> = words.iter().take(count).map(|word| base_name(word).to_owned()).collect();
-            // A word behind the first may stand for an argument.
+            // A word after the first one can be an argument.
             names.extend(name.first().filter(|_| !is_module).map(|first| vec![first.clone()]));
             names.insert(name);
         }
         names.extend(commands::program(page).map(|program| vec![base_name(program).to_owned()]));
-        // Options may follow the name of a script or a module.
+        // Options can follow the name of a script or a module.
         let last = argv.iter().rev().find(|word| !word.starts_with('-')).map(|word| base_name(word));
         let stem = last.and_then(|name| Some(Path::new(name).file_stem()?.to_string_lossy().into_owned()));
         names.extend(last.map(str::to_owned).into_iter().chain(stem).map(|name| vec![name]));
@@ -66,17 +66,17 @@ impl Names {
         Self(names)
     }
 
-    /// The first word of each.
+    /// Returns the first word of each name.
     pub fn programs(&self) -> BTreeSet<&str> {
         self.0.iter().filter_map(|name| name.first().map(String::as_str)).collect()
     }
 
-    /// What stands behind the name, if a line of these words begins with one.
-    fn behind<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
+    /// Returns the words after the name, if the words begin with one.
+    fn arguments_of<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
         let begins = |name: &Vec<String>| {
-            let same = |(at, (own, word)): (usize, (&String, &String))| match at {
-                0 => own == base_name(word),
-                _ => own == word,
+            let same = |(at, (expected, word)): (usize, (&String, &String))| match at {
+                0 => expected == base_name(word),
+                _ => expected == word,
             };
             words.len() > name.len() && name.iter().zip(words).enumerate().all(same)
         };
@@ -85,14 +85,14 @@ impl Names {
     }
 }
 
-/// Returns the examples of a page of the target that has these names and commands.
+/// Returns the examples on a page of the target with these names and commands.
 pub(super) fn read(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<Example> {
     let mut found = Vec::new();
     for section in &page.sections {
         found.extend(page.heading(section).and_then(|heading| in_line(heading, names)));
         let mut lines = page.lines_of(section).iter();
         while let Some(line) = lines.next() {
-            let whole = with_continuation(line, &mut lines);
+            let full_line = with_continuation(line, &mut lines);
             if page.usage_lines.contains(&line.number) {
                 continue;
             }
@@ -100,12 +100,12 @@ pub(super) fn read(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<
                 found.push(example);
                 continue;
             }
-            let (prompted, call) = call(&whole);
+            let (prompted, call) = call(&full_line);
             let split = shell_words(call);
-            let Some(args) = names.behind(&split) else { continue };
+            let Some(args) = names.arguments_of(&split) else { continue };
             let shown = prompted
-                || section.kind == Kind::Examples
-                || !section.lists_names() && !is_prose(args, &whole, commands);
+                || section.kind == SectionKind::Examples
+                || !section.lists_names() && !is_prose(args, &full_line, commands);
             if shown && args.iter().any(|arg| !is_placeholder(arg)) {
                 found.push(Example { line: line.number, args: args.to_vec() });
             }
@@ -114,16 +114,16 @@ pub(super) fn read(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<
     found
 }
 
-/// Returns a line with those that it continues in behind a backslash.
+/// Joins a line with its continuation lines after a backslash.
 fn with_continuation<'p>(line: &Line, rest: &mut impl Iterator<Item = &'p Line>) -> String {
-    let mut whole = line.words.clone();
-    while whole.ends_with('\\')
+    let mut full_line = line.words.clone();
+    while full_line.ends_with('\\')
         && let Some(next) = rest.next()
     {
-        whole.pop();
-        whole.push_str(&next.words);
+        full_line.pop();
+        full_line.push_str(&next.words);
     }
-    whole
+    full_line
 }
 
 /// Returns the example in a line such as `Example: grep -i x file`.
@@ -133,7 +133,7 @@ fn in_line(line: &Line, names: &Names) -> Option<Example> {
     Example::in_code(line.number, call, names).filter(|_| is_title)
 }
 
-/// A line without what can stand in front of a call, and whether that is a prompt.
+/// Removes bullets, prompts and variable assignments before a call; also returns whether there was a prompt.
 fn call(words: &str) -> (bool, &str) {
     let mut rest = words;
     for mark in ["- ", "* ", "\u{2022} "] {
@@ -142,10 +142,10 @@ fn call(words: &str) -> (bool, &str) {
     rest = rest.trim_start_matches('`');
     let prompt = ["$ ", "> ", "% "].iter().find_map(|prompt| rest.strip_prefix(prompt));
     let mut call = prompt.unwrap_or(rest).trim_start();
-    while let Some((word, behind)) = call.split_once(' ')
+    while let Some((word, after)) = call.split_once(' ')
         && is_assignment(word)
     {
-        call = behind.trim_start();
+        call = after.trim_start();
     }
     (prompt.is_some(), call)
 }
@@ -157,7 +157,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The words of a call: up to its description behind two spaces, a comment, a pipe, a redirection, another call.
+/// Splits a call into words, up to two spaces, a comment, a pipe, a redirection or another call.
 fn shell_words(call: &str) -> Vec<String> {
     let (mut quote, mut end) = (None, call.len());
     for (at, char) in call.char_indices() {
@@ -192,13 +192,13 @@ fn shell_words(call: &str) -> Vec<String> {
     words
 }
 
-/// Whether a line that begins with the name is a sentence: it ends as one, or has nothing but words.
+/// Returns whether a line that begins with the name is a sentence: it ends like one, or consists of words only.
 fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
     let is_word = |word: &str| word.chars().all(|char| char.is_alphabetic() || char == '\'');
     let last = line.split_whitespace().next_back().unwrap_or_default();
     let ends = last.len() > 2 && last.ends_with(['.', ',', ':', ';', '!', '?']);
     let is_command = |word: &String| commands.iter().any(|command| command.name == *word);
-    // The line of a version.
+    // A version line, such as `tool v1.2`.
     let is_number =
         |word: &String| word.trim_start_matches('v').starts_with(|char: char| char.is_ascii_digit());
     let is_version = |word: &String| is_number(word) && (args.len() == 1 || word.contains('.'));
@@ -208,7 +208,7 @@ fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
             && args.iter().all(|word| is_word(word.trim_end_matches(['.', ',', ':', ';', '!', '?'])))
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }

@@ -1,15 +1,15 @@
-//! The exit codes that a text documents: numbers that stand as codes, in a list, a table or a sentence. Other
-//! numbers, such as defaults and limits, do not count.
+//! Finds the exit codes that a text documents in a list, a table or a sentence. Ignores other numbers, such as defaults
+//! and limits.
 
 use std::collections::BTreeMap;
 
-/// Returns the codes whose meaning the text states, each with the line (from 0) that speaks of exit codes there.
+/// Returns the codes whose meaning the text states, each with the 0-based line that introduces the exit codes.
 pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
     let lines: Vec<&str> = text.lines().collect();
-    let mut told = BTreeMap::new();
+    let mut documented = BTreeMap::new();
     let mut at = 0;
     while at < lines.len() {
-        if !names_codes(lines[at]) && !is_wrapped(&lines, at) {
+        if !mentions_codes(lines[at]) && !is_wrapped(&lines, at) {
             at += 1;
             continue;
         }
@@ -22,21 +22,22 @@ pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
             codes.extend(entry(lines[line], &lines[line + 1..end]));
         }
         for code in codes {
-            told.entry(code).or_insert(at);
+            documented.entry(code).or_insert(at);
         }
         at = end;
     }
-    told
+    documented
 }
 
-/// Whether a line ends in `exit` or the like, and the next one begins with the code: the text of an option wraps.
+/// Returns whether a line ends in `exit` or a similar word and the next one begins with the code, as in a wrapped
+/// description.
 fn is_wrapped(lines: &[&str], at: usize) -> bool {
     let next = lines.get(at + 1).filter(|next| !is_option(next)).and_then(|next| words(next).next());
-    next.zip(words(lines[at]).last()).is_some_and(|(next, last)| names_codes(&format!("{last} {next}")))
+    next.zip(words(lines[at]).last()).is_some_and(|(next, last)| mentions_codes(&format!("{last} {next}")))
 }
 
-/// Whether a line speaks of exit codes.
-fn names_codes(line: &str) -> bool {
+/// Returns whether a line mentions exit codes.
+fn mentions_codes(line: &str) -> bool {
     let words: Vec<String> = words(line).map(str::to_lowercase).collect();
     let is = |word: &str, all: &[&str]| all.contains(&word);
     words.windows(2).any(|pair| {
@@ -61,19 +62,19 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// What ends a part of a text.
+/// The level of a heading, which determines the end of its section.
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
-    /// A heading of Markdown with so many `#`.
+    /// A Markdown heading, with its number of `#`.
     Hashes(usize),
-    /// A line of a text that is indented so far.
+    /// A line of plain text, with its indentation.
     Indented(usize),
-    /// The head of a table.
+    /// The header row of a table.
     Table,
 }
 
-/// Whether a line is a heading, and of what kind: one of Markdown, one that is underlined, one in capitals,
-/// one that ends in a colon, the head of a table, or a few words that stand alone.
+/// Returns the level of a line if it is a heading: a Markdown heading, the header row of a table, or a line that is
+/// underlined, in capitals, ends in a colon, or consists of few words about exit codes.
 fn heading(lines: &[&str], at: usize) -> Option<Level> {
     let line = lines[at].trim();
     if line.starts_with('|') {
@@ -88,30 +89,30 @@ fn heading(lines: &[&str], at: usize) -> Option<Level> {
     let letters = || title.chars().filter(|char| char.is_alphabetic());
     let starts = title.starts_with(char::is_alphabetic) && line.len() < 100;
     let capitals = letters().count() >= 4 && letters().all(char::is_uppercase);
-    let few = words(title).count() <= 3 && names_codes(title) && !title.ends_with(['.', ',']);
+    let is_short = words(title).count() <= 3 && mentions_codes(title) && !title.ends_with(['.', ',']);
     let underlined = lines.get(at + 1).is_some_and(|next| is_rule(next));
     let is_heading =
-        starts && (capitals || line.ends_with(':') || line.ends_with(":**") || few || underlined);
+        starts && (capitals || line.ends_with(':') || line.ends_with(":**") || is_short || underlined);
     is_heading.then(|| Level::Indented(indent(lines[at])))
 }
 
-/// A line of dashes and the like.
+/// Returns whether a line is a rule of dashes or similar characters.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2 && line.contains(['=', '-', '~']) && line.chars().all(|char| "=-~|:+ ".contains(char))
 }
 
-/// An option in a help text.
+/// Returns whether a line begins with an option.
 fn is_option(line: &str) -> bool {
     let after = line.trim_start().trim_start_matches('-');
     line.trim_start().starts_with('-') && after.starts_with(char::is_alphabetic)
 }
 
-/// Where the part of the text ends that a heading at `at` begins.
+/// Returns the end of the section that the heading at `at` begins.
 fn section_end(lines: &[&str], at: usize, level: Level) -> usize {
     let ends = |line: usize| match level {
         Level::Table => !lines[line].trim().starts_with('|'),
-        // What is underlined is a heading by the line below it; the rule itself is none.
+        // The line above a rule is a heading; the rule itself is not.
         _ if is_rule(lines[line]) || is_option(lines[line]) => is_option(lines[line]),
         _ => match (heading(lines, line), level) {
             (Some(Level::Hashes(own)), Level::Hashes(above)) => own <= above,
@@ -126,14 +127,14 @@ fn section_end(lines: &[&str], at: usize, level: Level) -> usize {
     (at + 1..lines.len()).find(|line| ends(*line)).unwrap_or(lines.len())
 }
 
-/// The codes of an entry of a list or a row of a table.
+/// Returns the codes of a list entry or a table row that states a meaning.
 fn entry(line: &str, below: &[&str]) -> Vec<u8> {
     let text = line.trim_start();
     if let Some(row) = text.strip_prefix('|') {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        let told = cells.iter().any(|cell| has_words(cell));
+        let has_meaning = cells.iter().any(|cell| has_words(cell));
         let codes = cells.iter().find_map(|cell| leading(cell).filter(|(_, rest)| rest.is_empty()));
-        return codes.filter(|_| told).map(|(codes, _)| codes).unwrap_or_default();
+        return codes.filter(|_| has_meaning).map(|(codes, _)| codes).unwrap_or_default();
     }
     let bullet = ["- ", "* ", "+ ", "• ", "· "].into_iter().find_map(|bullet| text.strip_prefix(bullet));
     let item = bullet.unwrap_or(text).trim_start();
@@ -141,14 +142,14 @@ fn entry(line: &str, below: &[&str]) -> Vec<u8> {
     let separate =
         rest.is_empty() || rest.starts_with(|char: char| char.is_whitespace() || ":=-–—,;(|".contains(char));
     let next = below.iter().find(|line| !line.trim().is_empty());
-    let told = match has_words(rest) {
+    let has_meaning = match has_words(rest) {
         true => separate,
         false => next.is_some_and(|next| indent(next) > indent(line) && has_words(next)),
     };
-    if told && separate { codes } else { Vec::new() }
+    if has_meaning && separate { codes } else { Vec::new() }
 }
 
-/// The codes that a text begins with, one or several, and what follows.
+/// Returns the codes at the start of a text, and the rest of it.
 fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
     const MARKS: [char; 9] = ['`', '*', '\'', '"', '(', ')', '[', ']', '_'];
     let (mut codes, mut rest): (Vec<u8>, _) = (Vec::new(), text);
@@ -158,7 +159,7 @@ fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
         let code = bare[..digits].parse().ok()?;
         let after = bare[digits..].trim_start_matches(MARKS);
         if after.starts_with(['.', '%', '+']) || after.starts_with(char::is_alphanumeric) {
-            return None; // The number of a list, a part of a whole, a unit.
+            return None; // A list number, a fraction, or a number with a unit.
         }
         codes.push(code);
         let trimmed = after.trim_start();
@@ -179,7 +180,7 @@ fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
     }
 }
 
-/// The code behind a name: `EXIT_USAGE (2)`, `EXIT_USAGE = 2`, `usage: 2`.
+/// Returns the code after a name: `EXIT_USAGE (2)`, `EXIT_USAGE = 2`, `usage: 2`.
 fn named(text: &str) -> Option<u8> {
     let (name, behind) = text.split_at(text.find([' ', '=', ':', '('])?);
     let name = name.trim_matches(['`', '*']);
@@ -191,13 +192,13 @@ fn named(text: &str) -> Option<u8> {
 
 /// A word of a sentence.
 struct Word<'t> {
-    /// Without marks around it, in small letters.
+    /// Lower-case text without punctuation around it.
     text: String,
-    /// As it stands there.
+    /// Original text.
     raw: &'t str,
 }
 
-/// Words that a code stands behind.
+/// Words that precede an exit code.
 const NOUNS: [&str; 12] = [
     "exit",
     "exits",
@@ -212,13 +213,13 @@ const NOUNS: [&str; 12] = [
     "returning",
     "errorlevel",
 ];
-/// Those of them that a list stands behind.
-const NAMES_OF_SEVERAL: [&str; 2] = ["codes", "statuses"];
-/// Words that may stand between those and the code.
+/// Words that precede a list of exit codes.
+const LIST_NOUNS: [&str; 2] = ["codes", "statuses"];
+/// Words that can come between a noun and the code.
 const FILLERS: [&str; 12] = ["is", "are", "be", "will", "of", "with", "a", "an", "the", "set", "to", "="];
-/// Words that a condition begins with.
+/// Words that start a condition.
 const CONDITIONS: [&str; 6] = ["if", "when", "unless", "on", "for", "whether"];
-/// Words that a meaning begins with, after a code that others stand before.
+/// Words that start the meaning of a code in an enumeration.
 const MEANINGS: [&str; 14] = [
     "if",
     "when",
@@ -236,8 +237,8 @@ const MEANINGS: [&str; 14] = [
     "–",
 ];
 
-/// The codes in the sentences from a line that speaks of exit codes on, to the end of its paragraph or of its
-/// section.
+/// Returns the codes in the sentences from line `from`, which mentions exit codes, to the end of its section or, without
+/// a heading, its paragraph.
 fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
     let section = end > from + 1;
     let ends = |line: usize| {
@@ -258,13 +259,13 @@ fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
         let noun = noun_before(&all[..at], sentence);
         let direct = match noun {
             Some(noun) if all[noun].text.starts_with("return") => CONDITIONS.contains(&next),
-            // An aside such as `(0 = unlimited)`; behind `codes` it is a list.
-            Some(noun) if all[at].raw.starts_with('(') => NAMES_OF_SEVERAL.contains(&all[noun].text.as_str()),
+            // An aside such as `(0 = unlimited)`, except after `codes`, where it is a list.
+            Some(noun) if all[at].raw.starts_with('(') => LIST_NOUNS.contains(&all[noun].text.as_str()),
             Some(_) => true,
             None => {
-                let spoken = all[sentence..at].iter().any(|word| NOUNS[..8].contains(&word.text.as_str()));
+                let has_noun = all[sentence..at].iter().any(|word| NOUNS[..8].contains(&word.text.as_str()));
                 let other = before.is_some_and(|word| ["default", "from", "than"].contains(&&*word.text));
-                spoken && !other && CONDITIONS[..3].contains(&next)
+                has_noun && !other && CONDITIONS[..3].contains(&next)
             }
         };
         let joined = before.is_some_and(|word| {
@@ -276,8 +277,9 @@ fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
         let chained = chain && joined && is_word && (list || explained);
         let condition = all[sentence..at].iter().any(|word| CONDITIONS.contains(&word.text.as_str()));
         let ended = all[at].raw.ends_with(['.', ';']);
-        let told = if ended || next.is_empty() { condition } else { is_word || MEANINGS.contains(&next) };
-        if (direct && told) || chained {
+        let has_meaning =
+            if ended || next.is_empty() { condition } else { is_word || MEANINGS.contains(&next) };
+        if (direct && has_meaning) || chained {
             found.push(code);
             chain = true;
             list |= noun.is_some_and(|noun| all[noun].raw.ends_with(':'));
@@ -286,7 +288,7 @@ fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
     found
 }
 
-/// The words of a line; `=` is one.
+/// Splits a line into words; `=` is a word.
 fn words_of(line: &str) -> impl Iterator<Item = Word<'_>> {
     line.split_whitespace().flat_map(|raw| raw.split_inclusive('=')).flat_map(move |raw| {
         let (word, sign) = match raw.strip_suffix('=') {
@@ -300,11 +302,11 @@ fn words_of(line: &str) -> impl Iterator<Item = Word<'_>> {
     })
 }
 
-/// The word that the next one stands behind as a code: `status` in `the exit status is`.
+/// Returns the index of the noun that makes the next word a code: `status` in `the exit status is`.
 fn noun_before(words: &[Word<'_>], sentence: usize) -> Option<usize> {
     let at = (sentence..words.len()).rev().find(|at| !FILLERS.contains(&words[*at].text.as_str()))?;
     let word = &words[at];
-    let of_other = || {
+    let is_other_code = || {
         let mut before = words[..at].iter().rev().map(|word| word.text.as_str());
         let before = before.find(|word| !NOUNS.contains(word)).unwrap_or_default();
         ["http", "response", "country", "language"].contains(&before)
@@ -315,5 +317,5 @@ fn noun_before(words: &[Word<'_>], sentence: usize) -> Option<usize> {
             && ["exit", "return"].contains(&words[at - 1].text.as_str())
     };
     let is_noun = NOUNS.contains(&word.text.as_str()) || is_value();
-    (is_noun && !word.raw.ends_with(['.', ',', ';']) && !of_other()).then_some(at)
+    (is_noun && !word.raw.ends_with(['.', ',', ';']) && !is_other_code()).then_some(at)
 }

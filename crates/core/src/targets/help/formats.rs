@@ -1,56 +1,58 @@
-//! Which arguments ask for a format, as far as the options of a help page tell.
+//! Guesses the format flags of a target from the options on a help page.
 
 use super::options::CliOption;
 
-/// Options that choose a format by a value, the best guess first.
+/// Options that select a format by a value, the most likely first.
 const BY_VALUE: [&str; 6] = ["--output", "--format", "--output-format", "--message-format", "-o", "-f"];
-/// Options that alone ask for a JSON document.
+/// Flags that select a JSON document.
 const JSON: [&str; 2] = ["--json", "-json"];
-/// Options that alone ask for JSON lines.
+/// Flags that select JSON Lines.
 const JSONL: [&str; 4] = ["--jsonl", "--ndjson", "--json-lines", "--jsonlines"];
-/// Values that ask for JSON lines.
+/// Values that select JSON Lines.
 const JSONL_VALUES: [&str; 5] = ["jsonl", "ndjson", "json-lines", "jsonlines", "stream-json"];
-/// Values that ask for text.
+/// Values that select text.
 const TEXT_VALUES: [&str; 6] = ["text", "plain", "human", "table", "pretty", "txt"];
-/// Words for what is no format.
-const FILES: [&str; 8] = ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
-/// Parts of the name of an option about JSON that asks for something else than JSON on standard output.
-const NO_OUTPUT: [&str; 12] =
+/// Words for values that are not formats.
+const FILE_WORDS: [&str; 8] =
+    ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
+/// Parts of option names that contain `json` but do not select JSON on stdout.
+const NOT_OUTPUT_WORDS: [&str; 12] =
     ["body", "data", "field", "fields", "file", "from", "in", "input", "no", "parse", "path", "schema"];
 
-/// The arguments that seem to ask for each format.
+/// The probable format flags of a target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormatArgs {
-    /// For text, where an option with a value chooses the format.
+    /// Arguments for text, if an option with a value selects the format.
     pub text: Option<Vec<String>>,
-    /// For a JSON document.
+    /// Arguments for a JSON document.
     pub json: Option<Vec<String>>,
-    /// For JSON lines.
+    /// Arguments for JSON Lines.
     pub jsonl: Option<Vec<String>>,
-    /// JSON is printed without an option.
+    /// Whether JSON is the default format.
     pub json_by_default: bool,
 }
 
 impl FormatArgs {
-    /// Whether they ask for JSON, in a document or in lines.
-    pub fn ask_for_json(&self) -> bool {
+    /// Returns whether there are arguments for JSON or JSON Lines.
+    pub fn have_json(&self) -> bool {
         self.json.is_some() || self.jsonl.is_some()
     }
 }
 
-/// Whether `--output` chooses a format, as far as the page tells.
+/// Returns whether the page describes `--output` as an option that selects a format.
 pub(super) fn output_is_format(options: &[CliOption]) -> bool {
     options.iter().filter(|option| option.is_called(BY_VALUE[0])).any(|option| {
-        let said = option.description();
-        says(&said, &["format", "formats", "json"]) && !says(&said, &FILES)
+        let description = option.description();
+        has_word(&description, &["format", "formats", "json"]) && !has_word(&description, &FILE_WORDS)
     })
 }
 
 pub(super) fn read(options: &[CliOption]) -> FormatArgs {
     let by_value = |values: &[&str]| {
         BY_VALUE.into_iter().find_map(|name| {
-            let choosers =
-                options.iter().filter(|option| option.is_called(name) && !says(&option.head, &FILES));
+            let choosers = options
+                .iter()
+                .filter(|option| option.is_called(name) && !has_word(&option.head, &FILE_WORDS));
             let found = choosers.filter_map(|option| value(option, values)).next()?;
             Some(vec![name.to_owned(), found.to_owned()])
         })
@@ -64,73 +66,75 @@ pub(super) fn read(options: &[CliOption]) -> FormatArgs {
         Some(vec![name.clone(), value.to_owned()])
     });
     let json_by_default = chooser.is_some_and(json_is_default);
-    if json.is_some() && jsonl.is_none() && chooser.is_some_and(|option| value_has_lines(option, "json")) {
+    if json.is_some() && jsonl.is_none() && chooser.is_some_and(|option| value_is_jsonl(option, "json")) {
         jsonl = json.take();
     } else if json.is_none()
-        && let Some(option) = switch(options, &JSON).or_else(|| switch_about_json(options))
+        && let Some(option) = flag(options, &JSON).or_else(|| flag_about_json(options))
     {
         let name = JSON.into_iter().find(|name| option.is_called(name));
-        let asking = vec![name.unwrap_or_else(|| option.longest_name()).to_owned()];
-        match has_lines(&option.description()) {
-            true => jsonl = jsonl.or(Some(asking)),
-            false => json = Some(asking),
+        let args = vec![name.unwrap_or_else(|| option.longest_name()).to_owned()];
+        match mentions_jsonl(&option.description()) {
+            true => jsonl = jsonl.or(Some(args)),
+            false => json = Some(args),
         }
     }
     let jsonl = jsonl.or_else(|| {
-        let option = switch(options, &JSONL)?;
+        let option = flag(options, &JSONL)?;
         JSONL.into_iter().find(|name| option.is_called(name)).map(|name| vec![name.to_owned()])
     });
     FormatArgs { text, json, jsonl, json_by_default }
 }
 
-/// Returns the option that these arguments give a value to.
+/// Returns the option whose value is in these arguments.
 fn chooser<'o>(options: &'o [CliOption], args: &Option<Vec<String>>) -> Option<&'o CliOption> {
     let name = args.as_ref()?.first()?;
     options.iter().filter(|option| option.is_called(name)).find(|option| value(option, &["json"]).is_some())
 }
 
-/// Returns the first option that has one of these names and takes no value at any place of the page.
-fn switch<'o>(options: &'o [CliOption], names: &[&str]) -> Option<&'o CliOption> {
+/// Returns the first option with one of these names that takes no value anywhere on the page.
+fn flag<'o>(options: &'o [CliOption], names: &[&str]) -> Option<&'o CliOption> {
     names.iter().find_map(|name| {
         let named = || options.iter().filter(|option| option.is_called(name));
         named().next().filter(|_| !named().any(|option| option.value.is_some()))
     })
 }
 
-/// Returns the first option without a value that has JSON in its name, such as `--json-output`, or is `-j` and is
-/// described as JSON.
-fn switch_about_json(options: &[CliOption]) -> Option<&CliOption> {
+/// Returns the first flag with JSON in its name, such as `--json-output`, or `-j` with a description that mentions JSON.
+fn flag_about_json(options: &[CliOption]) -> Option<&CliOption> {
     let is_about_json = |option: &&CliOption| {
-        let short = option.names.iter().all(|name| name == "-j") && says(&option.description(), &["json"]);
+        let short =
+            option.names.iter().all(|name| name == "-j") && has_word(&option.description(), &["json"]);
         short
             || option.names.iter().any(|name| {
                 let mut parts = name.trim_start_matches('-').split(['-', '_']);
-                parts.clone().any(|part| part == "json") && !parts.any(|part| NO_OUTPUT.contains(&part))
+                parts.clone().any(|part| part == "json")
+                    && !parts.any(|part| NOT_OUTPUT_WORDS.contains(&part))
             })
     };
     options.iter().filter(|option| option.value.is_none()).find(is_about_json)
 }
 
-fn says(text: &str, words: &[&str]) -> bool {
+fn has_word(text: &str, words: &[&str]) -> bool {
     let text = text.to_lowercase();
     text.split(|char: char| !char.is_alphanumeric()).any(|word| words.contains(&word))
 }
 
-/// Returns the first word that the page says of an option that is one of these values.
+/// Returns the first of these values in the text about an option.
 fn value<'v>(option: &CliOption, values: &[&'v str]) -> Option<&'v str> {
-    let said = option.description().to_lowercase();
+    let description = option.description().to_lowercase();
     let is_value = |word: &str| values.iter().find(|value| **value == word).copied();
-    said.split(|char: char| !char.is_alphanumeric() && char != '-').find_map(is_value)
+    description.split(|char: char| !char.is_alphanumeric() && char != '-').find_map(is_value)
 }
 
-/// Returns the value that asks for text: a word that stands in a list of values, as in `{text,json}`.
+/// Returns the value that selects text from a list of values such as `{text,json}`.
 fn text_value(option: &CliOption) -> Option<&'static str> {
-    let said = option.description().to_lowercase();
+    let description = option.description().to_lowercase();
     let is_part = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
     let quotes = ['"', '\'', '`'];
     let listed = |value: &&&'static str| {
-        said.match_indices(**value).any(|(at, _)| {
-            let (before, after) = (&said[..at], said[at + value.len()..].trim_start_matches(quotes));
+        description.match_indices(**value).any(|(at, _)| {
+            let (before, after) =
+                (&description[..at], description[at + value.len()..].trim_start_matches(quotes));
             if before.ends_with(is_part) || after.starts_with(is_part) {
                 return false;
             }
@@ -145,30 +149,30 @@ fn text_value(option: &CliOption) -> Option<&'static str> {
     TEXT_VALUES.iter().find(listed).copied()
 }
 
-/// Whether the value of an option is `json` where it is left out: `[default: json]`.
+/// Returns whether the default value of an option is `json`: `[default: json]`.
 fn json_is_default(option: &CliOption) -> bool {
-    let said = option.description().to_lowercase();
+    let description = option.description().to_lowercase();
     let value =
         |after: &str| after.trim_start_matches([':', ' ', '"', '\'', '`', '=', '(', '\u{201c}']).to_owned();
-    said.split("default").skip(1).map(value).any(|after| {
+    description.split("default").skip(1).map(value).any(|after| {
         let word = after.split(|char: char| !char.is_alphanumeric() && char != '-').next();
         word == Some("json")
     })
 }
 
-/// Whether what is said of a value speaks of JSON lines: `json: one object per line`.
-fn value_has_lines(option: &CliOption, value: &str) -> bool {
+/// Returns whether the description of a value mentions JSON Lines: `json: one object per line`.
+fn value_is_jsonl(option: &CliOption, value: &str) -> bool {
     std::iter::once(&option.head).chain(&option.about).any(|line| {
         let line = line.trim_start_matches(['-', '*', ' ', '\'', '"', '`']).to_lowercase();
         let after = line.strip_prefix(value).unwrap_or_default().trim_start_matches(['\'', '"', '`']);
-        let of_entry = after.starts_with([':', ' ']) && has_lines(after);
+        let of_entry = after.starts_with([':', ' ']) && mentions_jsonl(after);
         let in_brackets = line.split(&format!("{value} (")).nth(1).and_then(|rest| rest.split(')').next());
-        of_entry || in_brackets.is_some_and(has_lines)
+        of_entry || in_brackets.is_some_and(mentions_jsonl)
     })
 }
 
-/// Whether words speak of JSON lines.
-fn has_lines(said: &str) -> bool {
+/// Returns whether a text mentions JSON Lines.
+fn mentions_jsonl(description: &str) -> bool {
     const WORDS: [&str; 9] = [
         "jsonl",
         "ndjson",
@@ -180,6 +184,6 @@ fn has_lines(said: &str) -> bool {
         "on each line",
         "newline-delimited",
     ];
-    let said = said.to_lowercase();
-    WORDS.iter().any(|word| said.contains(word))
+    let description = description.to_lowercase();
+    WORDS.iter().any(|word| description.contains(word))
 }

@@ -1,4 +1,4 @@
-//! What a help page says of a target or of one of its commands.
+//! The interface of a target or of one of its commands, as a help page describes it.
 
 use super::command::{Command, Operand};
 use super::formats::{self, FormatArgs};
@@ -7,46 +7,46 @@ use super::nested::{self, HelpCall};
 use super::options::{self, Choices, CliOption, EnvFlag};
 use super::{commands, operands, usage};
 
-/// What a help page says of a target or of one of its commands.
+/// The interface of a target or of one of its commands, as a help page describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Its commands, in the order of the page, each name once.
+    /// Commands in the order of the page, each name once.
     pub commands: Vec<Command>,
-    /// The word of its usage that stands for a value where a command could stand, such as `[prompt]`.
+    /// Placeholder of a positional argument in the place of a command, such as `[prompt]`.
     pub free_word: Option<String>,
-    /// Its options, in the order of the page.
+    /// Options in the order of the page.
     pub options: Vec<CliOption>,
-    /// `-h` is something else than help.
+    /// Whether `-h` is not the help flag.
     pub other_short_help: bool,
-    /// `--output` chooses a format.
+    /// Whether `--output` selects a format.
     pub output_is_format: bool,
-    /// The arguments that seem to ask for each format.
+    /// Probable format flags.
     pub formats: FormatArgs,
-    /// What a call needs and takes, up to a subcommand.
+    /// Arguments of a call, up to a subcommand.
     pub operands: Vec<Operand>,
-    /// How the help of its commands is asked for, as the page says it; the best way first.
+    /// Documented forms of a help call for its commands, the best first.
     pub nested: Vec<HelpCall>,
 }
 
 impl Interface {
-    /// Reads the bytes of a target's own help page.
+    /// Parses the bytes of a target's own help page.
     pub fn parse(bytes: &[u8]) -> Self {
         Self::of_command(&HelpPage::read(bytes), &[])
     }
 
-    /// Interprets the help page of the subcommand `path`; of the target itself where it is empty.
+    /// Interprets the help page of the subcommand `path`, or of the target itself if the path is empty.
     pub fn of_command(page: &HelpPage, path: &[&str]) -> Self {
         let mut options = options::read(page);
-        let (commands, among_commands) = commands::read(page, path);
-        let free_word = usage::free_positional(&page.usage, &commands).or(among_commands);
+        let (commands, positional_in_list) = commands::read(page, path);
+        let free_word = usage::free_positional(&page.usage, &commands).or(positional_in_list);
         let (mut operands, before_command) = operands::of_page(page, path);
-        // A page that lists the command itself is that of all commands, as docopt prints it.
+        // A page that lists the command itself is shared by all commands, as with docopt.
         let lists = |commands: &[Command], name: &str| commands.iter().any(|command| command.name == name);
         let is_shared = path.first().is_some_and(|name| lists(&commands::read(page, &[]).0, name));
         if is_shared {
             operands::retain_options(&mut options, page, path);
         } else if !commands.is_empty() && !before_command {
-            operands.clear(); // those of a call without a subcommand
+            operands.clear(); // They belong to a call without a subcommand.
         }
         options::add_required(&options, &mut operands);
         Self {
@@ -61,22 +61,22 @@ impl Interface {
         }
     }
 
-    /// Whether it shows an option of this name.
+    /// Returns whether the page shows an option of this name.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|option| option.is_called(name))
     }
 
-    /// The names of its options with their dashes, in the order of the page, each once.
+    /// Returns the names of the options with their dashes, in the order of the page, each once.
     pub fn option_names(&self) -> Vec<String> {
         options::names(&self.options)
     }
 
-    /// The options whose values it lists, under each of their names.
+    /// Returns the options with listed values, once for each name.
     pub fn choices(&self) -> Vec<Choices> {
         options::choices(&self.options)
     }
 
-    /// The options that it shows with a variable, by their longest names.
+    /// Returns the options with an environment variable, by their longest names.
     pub fn env_flags(&self) -> Vec<EnvFlag> {
         options::env_flags(&self.options)
     }

@@ -1,6 +1,6 @@
-//! Reads a target's help pages: which commands, options and arguments it has. A guess, made without knowing the
-//! library that wrote the text (argparse, clap, click, cobra, commander, docopt, fire, oclif, typer, yargs, or a
-//! person). A page is cut into its usage and its sections once (`HelpPage`); an `Interface` is what follows from it.
+//! Parses help pages: the commands, options and arguments of a target. The parser is heuristic and does not know which
+//! library wrote the text (argparse, clap, click, cobra, commander, docopt, fire, oclif, typer, yargs) or whether a
+//! person did. `HelpPage` splits a page into its usage and its sections; `Interface` interprets them.
 
 mod boxes;
 mod command;

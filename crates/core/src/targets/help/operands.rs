@@ -1,15 +1,15 @@
-//! What a call of a command needs: the positional arguments and the required options in its usage.
+//! Parses the positional arguments and the required options of a command from its usage.
 
 use super::HelpPage;
 use super::command::Operand;
 use super::options::{self, CliOption};
 use super::usage::{self, Meaning};
 
-/// Groups in groups are read to this depth.
-const DEEPEST: usize = 8;
+/// Maximum depth of nested groups.
+const MAX_DEPTH: usize = 8;
 
-/// Nouns behind `a` that are what a command prints, and none of its arguments.
-const OUTPUT: [&str; 12] = [
+/// Nouns after `a` that name the output of a command, not an argument.
+const OUTPUT_NOUNS: [&str; 12] = [
     "brief",
     "description",
     "diff",
@@ -23,12 +23,12 @@ const OUTPUT: [&str; 12] = [
     "table",
     "tree",
 ];
-/// What can follow such a noun.
-const BEHIND: [&str; 11] = ["and", "as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
+/// Words that can follow the noun of an argument.
+const FOLLOWERS: [&str; 11] = ["and", "as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
 
 impl Operand {
-    /// What a command seems to need, where its usage is not known: what its description names as one of many,
-    /// behind its verb or `of` (`Show the status of a host`).
+    /// Guesses the required argument of a command without a known usage: the noun with an indefinite article after the
+    /// verb or `of` in its description (`Show the status of a host`).
     pub fn in_description(about: &str) -> Option<Self> {
         let words: Vec<String> = about.split_whitespace().map(str::to_lowercase).collect();
         let mut one = words.iter().enumerate().skip(1).filter(|(at, word)| {
@@ -37,24 +37,25 @@ impl Operand {
         let (at, _) = one.next()?;
         let noun = words.get(at + 1)?.trim_end_matches(['.', ',', ':', ';']);
         let ends = noun.len() < words[at + 1].len();
-        let alone = ends || words.get(at + 2).is_none_or(|next| BEHIND.contains(&next.as_str()));
-        let is_noun = !noun.is_empty() && noun.chars().all(char::is_alphanumeric) && !OUTPUT.contains(&noun);
+        let alone = ends || words.get(at + 2).is_none_or(|next| FOLLOWERS.contains(&next.as_str()));
+        let is_noun =
+            !noun.is_empty() && noun.chars().all(char::is_alphanumeric) && !OUTPUT_NOUNS.contains(&noun);
         (alone && is_noun).then(|| operand(noun, None, true))
     }
 }
 
-/// The operands of the command `path` in the usage of its page, and whether a subcommand follows them.
+/// Returns the arguments of the command `path` from the usage on its page, and whether a subcommand follows them.
 pub(super) fn of_page(page: &HelpPage, path: &[&str]) -> (Vec<Operand>, bool) {
-    let of_form = |form: &String| {
+    let arguments_of_form = |form: &String| {
         let words = usage::words(form);
-        Some(up_to_command(behind(&words, path)?, 0))
+        Some(up_to_command(words_after(&words, path)?, 0))
     };
-    page.usage.iter().find_map(of_form).unwrap_or_default()
+    page.usage.iter().find_map(arguments_of_form).unwrap_or_default()
 }
 
-/// Leaves the options that the form of the command `path` shows, unless it shows all: `[options]`.
+/// Removes the options that the usage form of the command `path` does not show, unless it has `[options]`.
 pub(super) fn retain_options(options: &mut Vec<CliOption>, page: &HelpPage, path: &[&str]) {
-    let is_own = |form: &&String| behind(&usage::words(form), path).is_some();
+    let is_own = |form: &&String| words_after(&usage::words(form), path).is_some();
     let Some(form) = page.usage.iter().find(is_own) else { return };
     let shows_all = usage::words(form).iter().any(|word| {
         matches!(usage::meaning(word), Meaning::Flags)
@@ -68,8 +69,8 @@ pub(super) fn retain_options(options: &mut Vec<CliOption>, page: &HelpPage, path
     }
 }
 
-/// The words of a form behind the command.
-pub(super) fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> {
+/// Returns the words of a usage form after the command `path`.
+pub(super) fn words_after<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> {
     let words = words.strip_prefix(&["$"]).unwrap_or(words);
     let is = |word: &str, name: &str| word.split('|').any(|alias| alias == name);
     let program = match words {
@@ -80,7 +81,7 @@ pub(super) fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w 
     let mut rest = words.get(program.min(words.len())..)?;
     for name in path {
         let Some(at) = rest.iter().position(|word| is(word, name)) else {
-            // A page may call the command as if it were a program.
+            // A page can show the command like a program.
             return words.first().filter(|word| is(word, path.last().unwrap_or(name))).map(|_| &words[1..]);
         };
         rest = &rest[at + 1..];
@@ -88,12 +89,12 @@ pub(super) fn behind<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w 
     Some(rest)
 }
 
-/// The operands among words of a usage, up to a subcommand.
+/// Returns the arguments in words of a usage, up to a subcommand.
 pub(super) fn read(words: &[&str]) -> Vec<Operand> {
     up_to_command(words, 0).0
 }
 
-/// The same, and whether there is a subcommand. The words are in so many groups.
+/// Like [`read`]; also returns whether a subcommand follows. `depth` is the number of enclosing groups.
 fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
     let mut all = Vec::new();
     let mut words = words.iter().copied().peekable();
@@ -112,20 +113,20 @@ fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
             all.push(operand(value.unwrap_or_default(), Some(option), true));
         } else if let Some(inner) = word.strip_prefix('(') {
             let first = inner.split(['|', ')']).next().unwrap_or_default().trim();
-            if depth < DEEPEST {
+            if depth < MAX_DEPTH {
                 all.extend(up_to_command(&usage::words(first), depth + 1).0.into_iter().next());
             }
         } else if word.starts_with("[-") || word == "..." {
-            // a flag, or more of the same
+            // a flag, or a repetition
         } else if let Some(group) = optional_group(word) {
-            let inner = if depth < DEEPEST { up_to_command(&group, depth + 1).0 } else { Vec::new() };
+            let inner = if depth < MAX_DEPTH { up_to_command(&group, depth + 1).0 } else { Vec::new() };
             for operand in inner {
                 if !all.iter().any(|known: &Operand| known.name == operand.name) {
                     all.push(Operand { required: false, ..operand });
                 }
             }
         } else {
-            // A word before `...` is how argparse shows a choice of commands.
+            // argparse shows a choice of commands as a word before `...`.
             let chosen = words.peek() == Some(&"...") && !word.starts_with('[');
             match usage::meaning(word) {
                 Meaning::Flags => {}
@@ -158,7 +159,7 @@ fn operand(word: &str, option: Option<&str>, required: bool) -> Operand {
     }
 }
 
-/// The values in `{a,b}`, `<a|b>` or `a|b`.
+/// Returns the values in `{a,b}`, `<a|b>` or `a|b`.
 fn choices(word: &str) -> Option<Vec<String>> {
     let inner = word.trim_matches(|char: char| "[]<>{}.".contains(char));
     let values: Vec<&str> = match word.trim_start_matches('[').starts_with('{') {

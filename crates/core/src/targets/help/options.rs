@@ -1,4 +1,4 @@
-//! The options in a help page.
+//! Parses the options on a help page.
 
 use super::command::Operand;
 use super::layout::HelpPage;
@@ -6,52 +6,52 @@ use super::usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The maximum number of options that are read.
+/// Maximum number of options.
 const MAX_OPTIONS: usize = 1_000;
-/// The maximum length of the name of an option, in bytes.
+/// Maximum length of the name of an option, in bytes.
 const MAX_NAME: usize = 80;
 
-/// An option as one place of a page shows it.
+/// An option, as one place on a page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliOption {
-    /// Its names with their dashes.
+    /// Names with their dashes.
     pub names: Vec<String>,
-    /// What stands for its value; `None` where it takes none.
+    /// Placeholder of its value; `None` if it takes none.
     pub value: Option<String>,
-    /// The values that the page lists, at least two; empty where it lists none.
+    /// Values that the page lists, at least two; empty if it lists none.
     pub values: Vec<String>,
-    /// The variable that stands for it.
+    /// Environment variable that sets the option.
     pub variable: Option<String>,
-    /// A call needs it.
+    /// Whether a call requires it.
     pub required: bool,
-    /// The names and the value as the page shows them.
+    /// Names and value, as the page shows them.
     pub(super) head: String,
-    /// The lines of its description.
+    /// Lines of the description.
     pub(super) about: Vec<String>,
 }
 
 /// An option with a closed set of values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choices {
-    /// The option with its dashes.
+    /// Name of the option with its dashes.
     pub flag: String,
-    /// The values, at least two.
+    /// Values, at least two.
     pub values: Vec<String>,
 }
 
-/// An option that a variable stands for.
+/// An option that an environment variable can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvFlag {
-    /// The option with its dashes.
+    /// Name of the option with its dashes.
     pub flag: String,
-    /// The variable.
+    /// Name of the environment variable.
     pub variable: String,
-    /// The option takes a value.
+    /// Whether the option takes a value.
     pub takes_value: bool,
 }
 
 impl CliOption {
-    fn of(names: Vec<String>, head: &str) -> Self {
+    fn new(names: Vec<String>, head: &str) -> Self {
         Self {
             names,
             value: None,
@@ -63,38 +63,38 @@ impl CliOption {
         }
     }
 
-    /// Interprets its head and its description, once both are complete.
+    /// Derives value, values, variable and `required` from the complete head and description.
     fn interpreted(mut self) -> Self {
-        let said = self.description();
+        let text = self.description();
         self.values = self.listed_values().unwrap_or_default();
-        let is_switch =
+        let is_flag =
             self.about.iter().any(|line| ["Default: False", "Default: True"].contains(&line.as_str()));
-        let value = self.value_name().or_else(|| yargs_type(&said).map(str::to_owned));
-        // fire shows a value for switches as well.
-        self.value = value.filter(|_| !is_switch);
-        self.variable = variable(&said);
-        let lower = said.to_lowercase();
+        let value = self.value_name().or_else(|| yargs_type(&text).map(str::to_owned));
+        // fire shows a value for flags as well.
+        self.value = value.filter(|_| !is_flag);
+        self.variable = variable(&text);
+        let lower = text.to_lowercase();
         self.required = lower.contains("[required") || lower.contains("(required)");
         self
     }
 
-    /// Whether one of its names is this one.
+    /// Returns whether the option has this name.
     pub fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
-    /// Its longest name; empty if it has none.
+    /// Returns the longest name; empty if it has none.
     pub(super) fn longest_name(&self) -> &str {
         self.names.iter().max_by_key(|name| name.len()).map_or("", String::as_str)
     }
 
-    /// All that the page says of it, in one line.
+    /// Returns the head and the description in one line.
     pub(super) fn description(&self) -> String {
         let lines = std::iter::once(&self.head).chain(&self.about);
         lines.map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// The stand-in for a value behind its last name, without brackets: `--limit <N>`, `--limit=N`, `--pair A B`.
+    /// Returns the value placeholder after the last name, without brackets: `--limit <N>`, `--limit=N`, `--pair A B`.
     fn value_name(&self) -> Option<String> {
         let head = self.head.replace("[no-]", "");
         let last = self.names.iter().rfind(|name| head.contains(name.as_str()));
@@ -113,16 +113,16 @@ impl CliOption {
         is_value.then(|| name.trim_matches(|char: char| "=[]<>{}.".contains(char)).to_owned())
     }
 
-    /// The values that the page lists: `[possible values: a, b]`, `(choices: "a", "b")`, and `{a,b}`, `[a|b]`, `<a|b>`
-    /// in the head or `(a|b)` in the description.
+    /// Returns the values that the page lists: `[possible values: a, b]`, `(choices: "a", "b")`, and `{a,b}`, `[a|b]`,
+    /// `<a|b>` in the head or `(a|b)` in the description.
     fn listed_values(&self) -> Option<Vec<String>> {
-        let said = self.description();
+        let text = self.description();
         let between = |text: &str, from: &str, to: char| {
             text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).map(|(list, _)| list.to_owned())
         };
         let marked =
             [("[possible values: ", ']'), ("(choices: ", ')'), ("[choices: ", ']'), ("<options: ", '>')];
-        let marked = marked.iter().find_map(|(from, to)| between(&said, from, *to));
+        let marked = marked.iter().find_map(|(from, to)| between(&text, from, *to));
         let in_brackets = |text: &str| {
             let lists = [("[", ']'), ("<", '>'), ("(", ')')].into_iter();
             lists.filter_map(|(from, to)| between(text, from, to)).find(|list| list.contains('|'))
@@ -146,7 +146,7 @@ impl CliOption {
         (values.len() > 1 && values.iter().all(is_value)).then_some(values)
     }
 
-    /// The values in the long help of clap: `Possible values:`, and below it `- text: For people`.
+    /// Returns the values in the long help of clap: items such as `- text: For people` below `Possible values:`.
     fn itemised_values(&self) -> Vec<String> {
         let lines = self.about.iter().skip_while(|line| *line != "Possible values:").skip(1);
         let items = lines.map_while(|line| line.strip_prefix("- "));
@@ -154,19 +154,19 @@ impl CliOption {
     }
 }
 
-/// The type in a description of yargs if it is that of a value: `[string]`, `[number]`, `[array]`.
-fn yargs_type(said: &str) -> Option<&'static str> {
+/// Returns the type of a value in a description of yargs: `[string]`, `[number]`, `[array]`.
+fn yargs_type(text: &str) -> Option<&'static str> {
     [("[string]", "string"), ("[number]", "number"), ("[array]", "array")]
         .into_iter()
-        .find(|(mark, _)| said.contains(mark))
+        .find(|(mark, _)| text.contains(mark))
         .map(|(_, name)| name)
 }
 
-/// The variable that a description names: `[env: NAME]`, `[env: NAME=value]`, `[env var: NAME]`, `(env: NAME)`.
-fn variable(said: &str) -> Option<String> {
+/// Returns the variable in a description: `[env: NAME]`, `[env: NAME=value]`, `[env var: NAME]`, `(env: NAME)`.
+fn variable(text: &str) -> Option<String> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
     ["env: ", "env var: "].into_iter().find_map(|mark| {
-        let (before, rest) = said.split_once(mark)?;
+        let (before, rest) = text.split_once(mark)?;
         let end = rest.find(|char| !is_part(char))?;
         let is_note = before.ends_with(['[', '(']) || before.ends_with(", ");
         (is_note && end > 0 && rest[end..].starts_with([']', ')', '=', ';', ',']))
@@ -174,11 +174,11 @@ fn variable(said: &str) -> Option<String> {
     })
 }
 
-/// Whether the page describes `-h`, and not as an option that prints help: `-h, --host HOST`.
+/// Returns whether the page describes `-h` as something other than the help flag: `-h, --host HOST`.
 pub(super) fn other_short_help(options: &[CliOption]) -> bool {
     options.iter().any(|option| {
-        let said = option.description().to_lowercase();
-        option.is_called("-h") && !said.is_empty() && !said.contains("help")
+        let text = option.description().to_lowercase();
+        option.is_called("-h") && !text.is_empty() && !text.contains("help")
     })
 }
 
@@ -204,7 +204,7 @@ pub(super) fn read(page: &HelpPage) -> Vec<CliOption> {
             let mut names: Vec<String> = head.split([',', '|', ' ', '/']).filter_map(name).collect();
             names.extend(negated(head));
             if !names.is_empty() {
-                let mut option = CliOption::of(names, head);
+                let mut option = CliOption::new(names, head);
                 option.about.push(about.to_owned());
                 options.push(option);
                 indent = Some(line.indent);
@@ -217,13 +217,13 @@ pub(super) fn read(page: &HelpPage) -> Vec<CliOption> {
             indent = None;
         }
     }
-    // A line of a usage may have many.
+    // One line of a usage can add several options.
     options.truncate(MAX_OPTIONS);
     merged(options.into_iter().map(CliOption::interpreted).collect(), &page.usage)
 }
 
-/// Leaves out the options in the usage that are described below it, and adds what only the usage shows of these: their
-/// values.
+/// Removes the options in the usage that are described below it, and adds values that only the usage shows to the
+/// described options.
 fn merged(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
     let described: BTreeSet<String> = options
         .iter()
@@ -248,7 +248,7 @@ fn merged(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
     options
 }
 
-/// The options in brackets in a form of the usage, with their values: `[--priority low|high]`.
+/// Returns the options in a usage form, with their values: `[--priority low|high]`.
 pub(super) fn in_form(form: &str) -> Vec<CliOption> {
     let words = usage::words(form);
     let groups = words.iter().filter(|word| word.starts_with(['[', '(']));
@@ -262,20 +262,20 @@ pub(super) fn in_form(form: &str) -> Vec<CliOption> {
                 true => head.split('|').filter_map(name).collect(),
                 false => head.split([' ', '=']).take(1).filter_map(name).collect(),
             };
-            (!names.is_empty()).then(|| CliOption::of(names, head).interpreted())
+            (!names.is_empty()).then(|| CliOption::new(names, head).interpreted())
         })
     });
     let bare = words.iter().skip(1).filter(|word| word.starts_with('-'));
-    let bare = bare.filter_map(|word| Some(CliOption::of(vec![name(word)?], word).interpreted()));
+    let bare = bare.filter_map(|word| Some(CliOption::new(vec![name(word)?], word).interpreted()));
     options.chain(bare).collect()
 }
 
-/// Splits the line of an option before its description, which is behind two spaces.
+/// Splits the line of an option at the two spaces or the tab before its description.
 fn split_head(words: &str) -> (&str, &str) {
     words.split_once("  ").or_else(|| words.split_once('\t')).unwrap_or((words, ""))
 }
 
-/// Returns all names, each once.
+/// Returns the names of all options, each once.
 pub(super) fn names(options: &[CliOption]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in options.iter().flat_map(|option| &option.names) {
@@ -286,7 +286,7 @@ pub(super) fn names(options: &[CliOption]) -> Vec<String> {
     names
 }
 
-/// Returns the options whose values are listed, under each of their names.
+/// Returns the options with listed values, once for each name.
 pub(super) fn choices(options: &[CliOption]) -> Vec<Choices> {
     let of = |option: &CliOption| {
         let values = option.values.clone();
@@ -296,7 +296,7 @@ pub(super) fn choices(options: &[CliOption]) -> Vec<Choices> {
     options.iter().filter(|option| !option.values.is_empty()).flat_map(of).collect()
 }
 
-/// Returns the options that variables stand for, by their longest names.
+/// Returns the options with an environment variable, by their longest names.
 pub(super) fn env_flags(options: &[CliOption]) -> Vec<EnvFlag> {
     let of = |option: &CliOption| {
         let (flag, variable) = (option.longest_name().to_owned(), option.variable.clone()?);
@@ -305,7 +305,7 @@ pub(super) fn env_flags(options: &[CliOption]) -> Vec<EnvFlag> {
     options.iter().filter_map(of).collect()
 }
 
-/// Adds the options that the page calls required and its usage does not show.
+/// Adds the options that the page marks as required and its usage does not show.
 pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Operand>) {
     for option in options.iter().filter(|option| option.required) {
         let long = option.names.iter().find(|name| name.starts_with("--"));
@@ -323,25 +323,25 @@ pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Operand>) {
     }
 }
 
-/// The options in a usage: `[-v | --version]`, `{ -j[son] | -p[retty] }`.
+/// Returns the options in a usage line: `[-v | --version]`, `{ -j[son] | -p[retty] }`.
 fn in_brackets(line: &str) -> impl Iterator<Item = CliOption> {
     line.split_whitespace().filter_map(|word| {
         let word = word.trim_start_matches(['[', '(', '{', '|']);
         word.starts_with('-').then_some(())?;
         let names: Vec<String> = word.split('|').filter_map(name).collect();
         let head = if word.contains('=') { word.trim_end_matches([']', ')', '}', '.']) } else { "" };
-        (!names.is_empty()).then(|| CliOption::of(names, head))
+        (!names.is_empty()).then(|| CliOption::new(names, head))
     })
 }
 
-/// The second name of `--[no-]sort`.
+/// Returns the negated name in `--[no-]sort`.
 fn negated(head: &str) -> Option<String> {
     let (_, rest) = head.split_once("--[no-]")?;
     let end = rest.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').unwrap_or(rest.len());
     (end > 0 && end <= MAX_NAME).then(|| format!("--no-{}", &rest[..end]))
 }
 
-/// The name of the option that a word is: `--depth=N` is `--depth`, `-j[son]` is `-json`.
+/// Returns the name of the option in a word: `--depth` of `--depth=N`, `-json` of `-j[son]`.
 fn name(word: &str) -> Option<String> {
     let word = word.trim().trim_start_matches(['[', '(', '{']);
     let word = word.replace("[no-]", "");

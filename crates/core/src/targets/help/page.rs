@@ -1,4 +1,4 @@
-//! A help page with its examples, and what it knows: commands under all their names, flags anywhere in the text.
+//! A help page with its examples, for checks of calls: commands with aliases, and flags anywhere in the text.
 
 use super::command::Command;
 use super::examples::{self, Example, Names};
@@ -6,7 +6,7 @@ use super::usage::{self, Meaning};
 use super::{HelpPage, Interface, commands};
 use std::collections::BTreeSet;
 
-/// Words that say that not all commands are listed, or that others can be added.
+/// Phrases of pages that do not list all commands, or whose commands can be extended.
 const MORE_COMMANDS: [&str; 10] = [
     "all commands",
     "all available commands",
@@ -23,21 +23,21 @@ const MORE_COMMANDS: [&str; 10] = [
 /// The help page of a target or of one of its commands.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// What it says.
+    /// Interface that the page describes.
     pub interface: Interface,
-    /// Its examples.
+    /// Examples on the page.
     pub examples: Vec<Example>,
-    /// Other names of its commands.
+    /// Aliases of the commands.
     aliases: Vec<String>,
-    /// The forms of its usage.
+    /// Forms of the usage.
     usage: Vec<String>,
-    /// The text without its examples.
+    /// Text without the examples.
     text: String,
 }
 
 impl Page {
-    /// Interprets the page of the command `path` of a target with these names and commands; of the target itself
-    /// where the path is empty.
+    /// Interprets the page of the command `path`, or of the target itself if the path is empty. `names` and `commands`
+    /// are those of the target.
     pub fn of(page: &HelpPage, path: &[&str], names: &Names, commands: &[Command]) -> Self {
         let examples = examples::read(page, names, commands);
         let shown: BTreeSet<usize> = examples.iter().map(|example| example.line).collect();
@@ -51,14 +51,14 @@ impl Page {
         }
     }
 
-    /// Whether it lists a command by this name.
+    /// Returns whether the page lists a command or an alias of this name.
     pub fn has_command(&self, name: &str) -> bool {
         name == "help"
             || self.interface.commands.iter().any(|command| command.name == name)
             || self.aliases.iter().any(|alias| alias == name)
     }
 
-    /// Whether a word where a command stands has to be one that it lists.
+    /// Returns whether the page lists all commands, so that any other word in the place of a command is invalid.
     pub fn lists_all_commands(&self) -> bool {
         let text = self.text.to_lowercase();
         !self.interface.commands.is_empty()
@@ -69,7 +69,7 @@ impl Page {
                 .any(|line| line.split_once("common ").is_some_and(|(_, rest)| rest.contains("commands")))
     }
 
-    /// Whether it names a long flag.
+    /// Returns whether the page contains a long flag.
     pub fn has_flag(&self, flag: &str) -> bool {
         let is_part = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
         let names = |flag: &str| {
@@ -85,8 +85,8 @@ impl Page {
             || negated(name)
     }
 
-    /// Whether what follows its positional arguments may be another program's: `[ARGS]...`. Behind a command that the
-    /// page lists, these are the arguments of that command.
+    /// Returns whether the arguments after the positional ones can belong to another program: `[ARGS]...`. After a
+    /// placeholder for the listed commands, they are the arguments of that command instead.
     pub fn passes_on(&self) -> bool {
         let has_commands = !self.interface.commands.is_empty();
         self.usage.iter().any(|form| {

@@ -1,44 +1,44 @@
-//! The forms of a usage and their words, and whether one takes a free word: an unknown command is then data, such as a
-//! prompt.
+//! Parses the forms of a usage, and finds a positional argument in the place of a command: an unknown command is then
+//! data, such as a prompt.
 
 use super::command::Command;
 use std::collections::BTreeSet;
 
-/// Words that stand for a command.
-pub(super) const COMMANDS: [&str; 9] =
+/// Placeholder words for a command.
+pub(super) const COMMAND_WORDS: [&str; 9] =
     ["command", "commands", "subcommand", "subcommands", "cmd", "subcmd", "action", "object", "verb"];
-/// Words that may stand beside those, as in `COMMAND_NAME`.
-const BESIDE: [&str; 4] = ["name", "group", "sub", "help"];
-/// More forms than this are not read.
-const MOST: usize = 200;
-/// Words that stand for flags.
-const FLAGS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switches"];
-/// Words that stand for the arguments of the command before them.
-const REST: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
+/// Words that can be combined with these, as in `COMMAND_NAME`.
+const COMMAND_PARTS: [&str; 4] = ["name", "group", "sub", "help"];
+/// Maximum number of forms.
+const MAX_FORMS: usize = 200;
+/// Placeholder words for flags.
+const FLAG_WORDS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switches"];
+/// Placeholder words for the arguments of the command before them.
+const REST_WORDS: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
 
-/// The first word of a usage that stands for a value, where a command could stand: `[prompt]`.
+/// Returns the placeholder of a value in the place of a command, from the first form with one: `[prompt]`.
 pub(super) fn free_positional(forms: &[String], commands: &[Command]) -> Option<String> {
     forms.iter().find_map(|form| {
         let words = words(form);
-        // `python -m NAME` is a name of the program.
+        // `python -m NAME` is the name of the program.
         let program = if words.get(1) == Some(&"-m") { 3 } else { 1 };
         free_word(words.get(program..)?, commands)
     })
 }
 
-/// The same of the words behind the program's name in one form of the usage.
+/// Like [`free_positional`], for the words after the program in one form.
 pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> {
     let mut after_command = false;
     for (at, word) in words.iter().enumerate() {
         let bare = !word.starts_with(['[', '<', '(', '{']);
         if bare && word.starts_with('-') && word.len() > 2 {
-            return None; // Without that flag a call is not of this form.
+            return None; // The form requires this flag.
         }
         let is_command = |name: &str| commands.iter().any(|command| command.name == name);
         if !word.starts_with(['[', '<']) && choices(word).into_iter().all(is_command) {
-            return None; // The form of these commands alone.
+            return None; // The form is that of these commands only.
         }
-        // A word before `...` is how argparse shows a choice of commands.
+        // argparse shows a choice of commands as a word before `...`.
         let chosen = bare && words.get(at + 1) == Some(&"...");
         match meaning(word) {
             Meaning::Flags => {}
@@ -51,16 +51,16 @@ pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> 
     None
 }
 
-/// The words in `a|b`, `(a | b)` or `{a|b}`; one word alone.
+/// Returns the words in `a|b`, `(a | b)` or `{a|b}`; a word without alternatives is the only one.
 pub(super) fn choices(word: &str) -> Vec<&str> {
     word.trim_matches(['(', ')', '{', '}']).split('|').map(str::trim).collect()
 }
 
-/// What a word of a usage stands for.
+/// The meaning of a word in a usage.
 pub(super) enum Meaning {
     Flags,
     Command,
-    /// The arguments of the command before it.
+    /// Arguments of the command before it.
     Rest,
     Value,
 }
@@ -76,27 +76,29 @@ pub(super) fn meaning(word: &str) -> Meaning {
         words.map(str::to_lowercase).collect()
     };
     let are = |part: &str, known: &[&str]| words(part).iter().all(|word| known.contains(&word.as_str()));
-    let is_command = |part: &str| are(part, &[&COMMANDS[..], &BESIDE].concat()) && !are(part, &BESIDE[..3]);
-    // In braces is one of a few words: others are refused. typer shows a value as `{name}`.
+    let is_command = |part: &str| {
+        are(part, &[&COMMAND_WORDS[..], &COMMAND_PARTS].concat()) && !are(part, &COMMAND_PARTS[..3])
+    };
+    // Braces with alternatives are a closed choice. typer shows a value as `{name}`.
     if parts().all(is_command) || word.starts_with('{') && inner.contains([',', '|']) {
         Meaning::Command
-    } else if words(inner).last().is_some_and(|last| FLAGS.contains(&last.as_str())) {
+    } else if words(inner).last().is_some_and(|last| FLAG_WORDS.contains(&last.as_str())) {
         Meaning::Flags
-    } else if are(inner, &REST) {
+    } else if are(inner, &REST_WORDS) {
         Meaning::Rest
     } else {
         Meaning::Value
     }
 }
 
-/// The forms of the usage, a line each with those that continue it, and the numbers of its lines. Alternatives,
-/// `add TEXT | list`, are forms of their own.
+/// Returns the forms of the usage, each joined with its continuation lines, and the numbers of the usage lines.
+/// Alternatives such as `add TEXT | list` are separate forms.
 pub(super) fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     let mut forms: Vec<String> = Vec::new();
-    let mut of_usage = BTreeSet::new();
+    let mut usage_lines = BTreeSet::new();
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut lines = text.lines().enumerate().peekable();
-    while forms.len() < MOST
+    while forms.len() < MAX_FORMS
         && let Some((at, line)) = lines.next()
     {
         let lower = line.trim().to_lowercase();
@@ -105,7 +107,7 @@ pub(super) fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
             (None, "usage" | "synopsis") => "",
             _ => continue,
         };
-        of_usage.insert(at);
+        usage_lines.insert(at);
         let (mut program, mut column) = (first.split_whitespace().next(), None);
         if !first.trim().is_empty() {
             forms.push(first.trim().to_owned());
@@ -113,10 +115,10 @@ pub(super) fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
             while lines.next_if(|(_, next)| next.trim().is_empty()).is_some() {}
         }
         let continues = |(_, next): &(usize, &str)| indent(next) > indent(line) && !next.trim().is_empty();
-        while forms.len() < MOST
+        while forms.len() < MAX_FORMS
             && let Some((at, next)) = lines.next_if(continues)
         {
-            of_usage.insert(at);
+            usage_lines.insert(at);
             let words = next.trim().strip_prefix("or:").unwrap_or(next.trim()).trim();
             let start = words.split_whitespace().next();
             if words.contains(":=") {
@@ -132,17 +134,17 @@ pub(super) fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
             }
         }
     }
-    if let (true, Some((at, form))) = (forms.is_empty(), first_line(text)) {
-        of_usage.insert(at);
+    if let (true, Some((at, form))) = (forms.is_empty(), unmarked_usage(text)) {
+        usage_lines.insert(at);
         forms.push(form);
     }
-    let forms = forms.iter().flat_map(|form| alternatives(form)).take(MOST).collect();
-    (forms, of_usage)
+    let forms = forms.iter().flat_map(|form| alternatives(form)).take(MAX_FORMS).collect();
+    (forms, usage_lines)
 }
 
-/// Returns the first line of a page, with its number, if it is a usage without that word, as yargs prints it:
+/// Returns the first line of a page, with its number, if it is a usage without the word `usage`, as yargs prints it:
 /// `tool show <name>`.
-fn first_line(text: &str) -> Option<(usize, String)> {
+fn unmarked_usage(text: &str) -> Option<(usize, String)> {
     let (at, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty())?;
     let line = line.trim();
     let words = words(line);
@@ -161,11 +163,11 @@ fn alternatives(form: &str) -> Vec<String> {
     }
     let options = words.iter().skip(1).take_while(|word| word.starts_with('[')).count();
     let (common, rest) = words.split_at(words.len().min(1 + options));
-    let own = rest.split(|word| *word == "|").filter(|words| !words.is_empty()).take(MOST);
+    let own = rest.split(|word| *word == "|").filter(|words| !words.is_empty()).take(MAX_FORMS);
     own.map(|words| [common, words].concat().join(" ")).collect()
 }
 
-/// The words of a form; what is in brackets is one.
+/// Splits a form into words; brackets with their contents are one word.
 pub(super) fn words(form: &str) -> Vec<&str> {
     let (mut words, mut depth, mut start) = (Vec::new(), 0_usize, None);
     for (at, char) in form.char_indices() {

@@ -1,4 +1,4 @@
-//! What a target has beside its output: common options, lists, a sign-in.
+//! Detects features of a target for the template: common options, lists, authentication.
 
 use super::Skeleton;
 use crate::targets::commands::Call;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 /// Options that disable prompts, as tools spell them.
 const NO_INPUT: [&str; 4] = ["--no-input", "--non-interactive", "--no-interactive", "--no-prompt"];
-/// The last word of commands that destroy something.
+/// Last words of commands that destroy something.
 const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "prune", "purge", "remove", "reset", "rm"];
-/// The last word of commands that print lists.
+/// Last words of commands that print lists.
 const LISTS: [&str; 3] = ["list", "ls", "search"];
 
 impl Skeleton<'_> {
-    /// Returns what the help tells of the target, and what follows from its name.
+    /// Returns the features that the help shows, and values derived from the target's name.
     pub(super) fn features(&self) -> Value {
         let has_option = |name: &&str| self.commands.help.has_option(name);
         let any = |is: fn(&Call) -> bool| self.commands.calls.iter().any(is);

@@ -1,14 +1,14 @@
-//! How formats are asked for: what most commands have, for the target, and what others have, for their probes.
+//! Selects the format flags of the target, those of most commands, and the different flags of single commands.
 
 use crate::targets::commands::{Call, Commands};
 use crate::targets::help::FormatArgs;
 use serde_json::{Value, json};
 
 impl FormatArgs {
-    /// Returns what the template shows of them; arguments are none for a format that there is not. A format that the
-    /// help does not name is asked for as the other is, since principle 2 requires both: `--output jsonl` after
-    /// `--output json`, `--jsonl` after `--json`.
-    pub(super) fn facts(&self) -> Value {
+    /// Returns the template values. The arguments of a format are null if it has no flag. Since principle 2 requires
+    /// both JSON formats, the flag of an undocumented one is derived from the other: `--output jsonl` from
+    /// `--output json`, `--jsonl` from `--json`.
+    pub(super) fn template_value(&self) -> Value {
         let Self { text, json, jsonl, json_by_default } = self;
         let assumed = |other: &Option<Vec<String>>, from: &str, to: &str| {
             let (last, args) = other.as_deref()?.split_last()?;
@@ -16,34 +16,34 @@ impl FormatArgs {
             let is_known = [text, json, jsonl].into_iter().flatten().any(|args| args.last() == Some(&last));
             (!is_known).then(|| [args, &[last]].concat())
         };
-        let asked = |format, own: &Option<Vec<String>>, other, from| {
+        let entry = |format, own: &Option<Vec<String>>, other, from| {
             let args = own.clone().or_else(|| assumed(other, from, format));
             json!({ "format": format, "args": args, "in_help": own.is_some() })
         };
         json!({
-            "data": [asked("json", json, jsonl, "jsonl"), asked("jsonl", jsonl, json, "json")],
+            "data": [entry("json", json, jsonl, "jsonl"), entry("jsonl", jsonl, json, "json")],
             "text": text.clone().or_else(|| (!json_by_default).then(Vec::new)),
             "json_by_default": json_by_default,
         })
     }
 
-    /// Whether two commands are asked alike.
-    fn is_alike(&self, other: &Self) -> bool {
+    /// Returns whether two commands have the same format flags.
+    fn has_same_flags(&self, other: &Self) -> bool {
         (&self.text, &self.json, &self.jsonl) == (&other.text, &other.json, &other.jsonl)
     }
 }
 
-/// Returns how the target is asked for formats: as the first of those that most commands have; none where no help
-/// page says so.
+/// Returns the format flags of the target: the most common ones of its commands, the first of these on a tie; `None`
+/// if no help page names any.
 pub(super) fn of_target(commands: &Commands) -> Option<&FormatArgs> {
     let all: Vec<&FormatArgs> = commands.calls.iter().filter_map(|call| call.formats.as_ref()).collect();
-    let count = |formats: &FormatArgs| all.iter().filter(|other| other.is_alike(formats)).count();
+    let count = |formats: &FormatArgs| all.iter().filter(|other| other.has_same_flags(formats)).count();
     let most = all.iter().rev().max_by_key(|formats| count(formats)).copied();
-    most.or_else(|| Some(&commands.help.formats).filter(|formats| formats.ask_for_json()))
+    most.or_else(|| Some(&commands.help.formats).filter(|formats| formats.have_json()))
 }
 
-/// Returns how this command is asked for formats, if it is not asked as the target is.
+/// Returns the format flags of a command if they differ from those of the target.
 pub(super) fn of_call(call: &Call, target: Option<&FormatArgs>) -> Option<Value> {
     let (own, target) = (call.formats.as_ref()?, target?);
-    (!own.is_alike(target)).then(|| own.facts())
+    (!own.has_same_flags(target)).then(|| own.template_value())
 }

@@ -1,26 +1,25 @@
-//! What is still to be done after `agentnative init`, a sentence for each step.
+//! Describes the steps that remain after `agentnative init`, one sentence each.
 
 use super::Skeleton;
 use crate::config::FORMAT_PLACE;
 use crate::targets::{Call, Effect};
 use agentnative_contract::listed;
 
-/// So many commands are named; the others are counted.
-const NAMED: usize = 8;
-/// So many calls that need values are written out.
-const WRITTEN: usize = 3;
+/// Maximum number of commands that are named; the others are counted.
+const MAX_NAMES: usize = 8;
+/// Maximum number of calls with required values that are written out.
+const MAX_PROBES: usize = 3;
 
 impl Skeleton<'_> {
-    /// What is still to be done, in the order of its use. `target` is how the target was named on the command
-    /// line, in the words of a shell.
+    /// Returns the remaining steps in their order. `target` is the target's part of the command line, in shell syntax.
     pub fn next(&self, target: &str) -> Vec<String> {
         let mut next = Vec::new();
         if self.probes.is_empty() {
             next.extend(self.declare(target));
         }
-        let codes: Vec<String> = self.missing().iter().map(i32::to_string).collect();
+        let codes: Vec<String> = self.codes_without_probe().iter().map(i32::to_string).collect();
         if !codes.is_empty() {
-            let such = match self.failing_call() {
+            let example = match self.failing_call() {
                 Some(args) if codes[0] == "1" => {
                     let words: Vec<String> = args.into_iter().filter(|word| word != FORMAT_PLACE).collect();
                     format!(", such as `--probe \"1:{}\"`", words.join(" "))
@@ -28,7 +27,7 @@ impl Skeleton<'_> {
                 _ => String::new(),
             };
             next.push(format!(
-                "add a probe that fails with {} {}{such}, or remove the code from `exit_codes`",
+                "add a probe that fails with {} {}{example}, or remove the code from `exit_codes`",
                 if codes.len() == 1 { "exit code" } else { "each of the exit codes" },
                 listed(codes, "and")
             ));
@@ -37,23 +36,23 @@ impl Skeleton<'_> {
         next
     }
 
-    /// How probes are declared: a command line with all that seems to only read, and what is left out of it.
+    /// Returns the steps to declare probes: a command line with the calls that seem to only read, and the other calls.
     fn declare(&self, target: &str) -> Vec<String> {
         let calls = &self.commands.calls;
-        let of = |effect: Effect| -> Vec<&Call> {
+        let with_effect = |effect: Effect| -> Vec<&Call> {
             calls.iter().filter(|call| call.effect() == effect && !call.words.is_empty()).collect()
         };
         let (open, safe): (Vec<&Call>, Vec<&Call>) =
-            of(Effect::Reads).into_iter().partition(|call| !call.open().is_empty());
+            with_effect(Effect::Reads).into_iter().partition(|call| !call.open().is_empty());
         let mut words = String::from("agentnative init --force");
         if !safe.is_empty() {
-            let names: Vec<String> = safe.iter().take(NAMED).map(|call| call.name()).collect();
+            let names: Vec<String> = safe.iter().take(MAX_NAMES).map(|call| call.name()).collect();
             let names = names.join(",");
             let quote = if names.contains(' ') { "\"" } else { "" };
             words.push_str(&format!(" --safe {quote}{names}{quote}"));
         }
         let mut values = Vec::new();
-        for call in open.iter().take(WRITTEN) {
+        for call in open.iter().take(MAX_PROBES) {
             words.push_str(&format!(" --probe \"{}\"", call.needed()));
             for operand in call.open() {
                 let value = format!("`<{}>`", operand.name);
@@ -72,7 +71,7 @@ impl Skeleton<'_> {
             "declare the calls that are safe to run up to 40 times:\n  {}",
             [&words, target].join(" ").trim_end()
         );
-        let more = safe.len().saturating_sub(NAMED) + open.len().saturating_sub(WRITTEN);
+        let more = safe.len().saturating_sub(MAX_NAMES) + open.len().saturating_sub(MAX_PROBES);
         let what = if values.len() == 1 { "a value that exists" } else { "values that exist" };
         let replace = (!values.is_empty()).then(|| format!("replace {} with {what}", listed(values, "and")));
         let more = (more > 0).then(|| format!("{more} more seem to only read"));
@@ -83,16 +82,16 @@ impl Skeleton<'_> {
         let mut steps = vec![declare];
         let named = |calls: Vec<&Call>| {
             let mut names: Vec<String> =
-                calls.iter().take(NAMED).map(|call| format!("`{}`", call.name())).collect();
+                calls.iter().take(MAX_NAMES).map(|call| format!("`{}`", call.name())).collect();
             let more = calls.len() - names.len();
             names.extend((more > 0).then(|| format!("{more} more")));
             listed(names, "and")
         };
-        let unknown = of(Effect::Unknown);
+        let unknown = with_effect(Effect::Unknown);
         if !unknown.is_empty() {
             steps.push(format!("add those of these that only read: {}", named(unknown)));
         }
-        let changes = of(Effect::Changes);
+        let changes = with_effect(Effect::Changes);
         if !changes.is_empty() {
             steps.push(format!("leave out what may change something, or declare it with `workspace` and `changes = true`: {}", named(changes)));
         }
