@@ -66,10 +66,10 @@ impl CargoWorkspace {
         let folders = |key| strings(table, key).flat_map(|pattern| matching_folders(root, pattern));
         let mut pending: Vec<PathBuf> = folders("members").chain([root.clone()]).collect();
         pending.reverse();
-        let (mut members, mut seen): (Vec<CargoMember>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+        let (mut members, mut visited): (Vec<CargoMember>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         while let Some(folder) = pending.pop() {
             let Ok(folder) = folder.canonicalize() else { continue };
-            if seen.contains(&folder) || folder != *root && is_excluded(workspace, &folder) {
+            if visited.contains(&folder) || folder != *root && is_excluded(workspace, &folder) {
                 continue;
             }
             let Some(manifest) = toml(&folder.join("Cargo.toml"))? else { continue };
@@ -81,7 +81,7 @@ impl CargoWorkspace {
             below.reverse();
             pending.append(&mut below);
             members.extend(member(&manifest, &folder, Some(workspace)));
-            seen.push(folder);
+            visited.push(folder);
         }
         let defaults: Option<Vec<PathBuf>> = match table.get("default-members") {
             Some(_) => {
@@ -102,8 +102,8 @@ impl CargoWorkspace {
     /// Of kind `Config`, with file and line, if a configuration file cannot be read or is not TOML.
     pub fn target_folder(&self, folder: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
-        if let Some(named) = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"].into_iter().find_map(set) {
-            return Ok(folder.join(named));
+        if let Some(target) = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"].into_iter().find_map(set) {
+            return Ok(folder.join(target));
         }
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let home =
@@ -111,8 +111,8 @@ impl CargoWorkspace {
         for configuration in folder.ancestors().map(|above| above.join(".cargo")).chain(home) {
             for file in ["config", "config.toml"] {
                 let Some(table) = toml(&configuration.join(file))? else { continue };
-                if let Some(named) = value_at(&table, &["build", "target-dir"]).and_then(Value::as_str) {
-                    return Ok(configuration.parent().unwrap_or(&configuration).join(named));
+                if let Some(target) = value_at(&table, &["build", "target-dir"]).and_then(Value::as_str) {
+                    return Ok(configuration.parent().unwrap_or(&configuration).join(target));
                 }
             }
         }
@@ -143,8 +143,8 @@ pub(super) fn workspace(folder: &Path) -> Option<(PathBuf, Value)> {
             return (above == folder || !is_excluded(&workspace, &folder)).then_some(workspace);
         }
         // A package can name its workspace in `package.workspace`.
-        let named = value_at(&manifest, &["package", "workspace"])?.as_str()?;
-        let root = above.join(named).canonicalize().ok()?;
+        let path = value_at(&manifest, &["package", "workspace"])?.as_str()?;
+        let root = above.join(path).canonicalize().ok()?;
         Some((root.clone(), toml(&root.join("Cargo.toml")).ok()??.remove("workspace")?))
     })
 }

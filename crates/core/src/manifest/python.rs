@@ -67,17 +67,18 @@ pub(super) fn requirements(folder: &Path) -> Vec<String> {
     let read = |file: &str| text(&folder.join(file)).ok().flatten();
     let tables = |file: &str| toml(&folder.join(file)).ok().flatten().unwrap_or_default();
     let (project, pipfile) = (tables("pyproject.toml"), tables("Pipfile"));
-    let listed = value_at(&project, &["project", "dependencies"]);
+    let in_lists = value_at(&project, &["project", "dependencies"]);
     let extras = value_at(&project, &["project", "optional-dependencies"]).and_then(Value::as_table);
-    let lists = listed.into_iter().chain(extras.into_iter().flat_map(Table::values));
-    let listed = lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(str::to_owned);
-    let named = [value_at(&project, &["tool", "poetry", "dependencies"]), pipfile.get("packages")];
-    let named = named.into_iter().flatten().filter_map(Value::as_table).flat_map(Table::keys).cloned();
+    let lists = in_lists.into_iter().chain(extras.into_iter().flat_map(Table::values));
+    let in_lists = lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(str::to_owned);
+    let in_tables = [value_at(&project, &["tool", "poetry", "dependencies"]), pipfile.get("packages")];
+    let in_tables =
+        in_tables.into_iter().flatten().filter_map(Value::as_table).flat_map(Table::keys).cloned();
     let lines = read("requirements.txt").unwrap_or_default();
     let lines = lines.lines().filter(|line| !line.trim_start().starts_with(['#', '-'])).map(str::to_owned);
     let install_requires =
         ["setup.cfg", "setup.py"].into_iter().filter_map(read).flat_map(|text| install_requires(&text));
-    let all = listed.chain(named).chain(lines).chain(install_requires);
+    let all = in_lists.chain(in_tables).chain(lines).chain(install_requires);
     all.map(|requirement| package_name(&requirement)).filter(|name| !name.is_empty()).collect()
 }
 

@@ -38,15 +38,15 @@ pub struct Call {
     /// Description in the help.
     pub about: String,
     /// Required arguments, each with the number of words that precede it.
-    pub needs: Vec<(usize, Operand)>,
+    pub required_args: Vec<(usize, Operand)>,
     /// Optional positional arguments.
-    pub takes: Vec<Operand>,
+    pub optional_args: Vec<Operand>,
     /// Format flags; `None` if no page names one.
     pub formats: Option<FormatArgs>,
     /// Position of the format flag, as the number of words before it; `None` if it can be at the end.
     pub format_place: Option<usize>,
     /// Whether the command's own page uses the format flag of its parents for something else.
-    pub other_meaning: bool,
+    pub format_flag_reused: bool,
 }
 
 impl Call {
@@ -63,7 +63,7 @@ impl Call {
             if self.format_place == Some(level) {
                 args.push(crate::config::FORMAT_PLACE.to_owned());
             }
-            for (_, operand) in self.needs.iter().filter(|(at, _)| *at == level) {
+            for (_, operand) in self.required_args.iter().filter(|(at, _)| *at == level) {
                 args.extend(operand.option.clone());
                 if !operand.name.is_empty() {
                     args.push(operand.choices.first().cloned().unwrap_or_else(|| value(operand)));
@@ -76,7 +76,7 @@ impl Call {
     /// Returns the required arguments without choices, whose values only the user knows.
     pub fn open(&self) -> Vec<&Operand> {
         let open = |operand: &&Operand| operand.choices.is_empty() && !operand.name.is_empty();
-        self.needs.iter().map(|(_, operand)| operand).filter(open).collect()
+        self.required_args.iter().map(|(_, operand)| operand).filter(open).collect()
     }
 }
 
@@ -152,7 +152,7 @@ fn is_meta_command(name: &str) -> bool {
 fn prints_schema(call: &Call) -> bool {
     let about = call.about.to_lowercase();
     call.words == ["schema"]
-        && call.needs.is_empty()
+        && call.required_args.is_empty()
         && (about.contains("json schema") || about.contains("output"))
 }
 
@@ -244,25 +244,26 @@ fn call(nodes: &[Node], at: usize) -> Call {
         let options = options.filter(|operand| operand.option.is_some());
         options.map(|operand| (nodes[*at].words.len(), operand.clone()))
     });
-    let (needs, takes): (Vec<_>, Vec<_>) = inherited.chain(own).partition(|(_, operand)| operand.required);
-    let named = lineage.iter().find_map(|at| {
+    let (required_args, optional_args): (Vec<_>, Vec<_>) =
+        inherited.chain(own).partition(|(_, operand)| operand.required);
+    let format_source = lineage.iter().find_map(|at| {
         let (_, page) = nodes[*at].page.as_ref()?;
         page.formats.have_json().then(|| (*at, page.formats.clone()))
     });
-    let is_above = named.as_ref().is_some_and(|(level, _)| *level != at);
+    let is_above = format_source.as_ref().is_some_and(|(level, _)| *level != at);
     // A command whose page was not read may accept the flag itself.
-    let level = named.as_ref().map(|(level, _)| *level).filter(|_| is_above && node.page.is_some());
-    let formats = named.map(|(_, formats)| formats);
+    let level = format_source.as_ref().map(|(level, _)| *level).filter(|_| is_above && node.page.is_some());
+    let formats = format_source.map(|(_, formats)| formats);
     let flag = formats.as_ref().and_then(|formats| formats.json.as_ref().or(formats.jsonl.as_ref())?.first());
-    let other_meaning = is_above
+    let format_flag_reused = is_above
         && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.has_option(flag)));
     Call {
         words: node.words.clone(),
         about: node.about.clone(),
-        needs,
-        takes: takes.into_iter().map(|(_, operand)| operand).collect(),
-        formats: formats.filter(|_| !other_meaning),
-        format_place: level.filter(|_| !other_meaning).map(|level| nodes[level].words.len()),
-        other_meaning,
+        required_args,
+        optional_args: optional_args.into_iter().map(|(_, operand)| operand).collect(),
+        formats: formats.filter(|_| !format_flag_reused),
+        format_place: level.filter(|_| !format_flag_reused).map(|level| nodes[level].words.len()),
+        format_flag_reused,
     }
 }

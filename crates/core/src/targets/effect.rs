@@ -154,7 +154,7 @@ impl Call {
     /// (`List, create, or delete branches`) or mentions a stream.
     pub fn effect(&self) -> Effect {
         let name = self.words.last().map_or("", String::as_str);
-        let named = |words: &[&str]| {
+        let name_is_any = |words: &[&str]| {
             words.iter().any(|word| {
                 name.strip_prefix(*word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
             })
@@ -162,14 +162,14 @@ impl Call {
         let about = self.about.to_lowercase();
         let mut verbs = verbs(&about);
         let first = verbs.next().unwrap_or_default();
-        let begins = |words: &[&str]| words.iter().any(|word| is_form(first, word));
-        if named(&CHANGES) || begins(&CHANGES) {
+        let starts_with_any = |words: &[&str]| words.iter().any(|word| is_form(first, word));
+        if name_is_any(&CHANGES) || starts_with_any(&CHANGES) {
             return Effect::Changes;
         }
         if verbs.any(|verb| CHANGES.contains(&verb)) || ENDLESS.iter().any(|word| about.contains(word)) {
             return Effect::Unknown;
         }
-        if named(&READS) || begins(&READS) { Effect::Reads } else { Effect::Unknown }
+        if name_is_any(&READS) || starts_with_any(&READS) { Effect::Reads } else { Effect::Unknown }
     }
 
     /// Returns whether the command seems to only read.

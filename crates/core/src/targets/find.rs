@@ -66,11 +66,11 @@ impl Finder<'_> {
         match selector {
             TargetSelector::Path(path) => Ok(self.absolute(path)),
             // Not resolved, since the program need not be built yet.
-            TargetSelector::Argv(argv) => match Path::new(first(argv)?) {
+            TargetSelector::Argv(argv) => match Path::new(first_word(argv)?) {
                 path if is_path(path.as_os_str()) => Ok(self.absolute(path)),
                 name => (self.resolve)(name.as_os_str()),
             },
-            TargetSelector::Name(name) => self.named(name),
+            TargetSelector::Name(name) => self.resolve_name(name),
         }
     }
 
@@ -82,7 +82,7 @@ impl Finder<'_> {
                 return if let [only] = targets { Some(only) } else { None };
             }
             TargetSelector::Path(path) => path.as_os_str(),
-            TargetSelector::Argv(argv) => first(argv).ok()?,
+            TargetSelector::Argv(argv) => first_word(argv).ok()?,
             TargetSelector::Name(name) => name,
         };
         only_or_named(&file_name(requested), &config.targets)
@@ -104,13 +104,13 @@ impl Finder<'_> {
                 return configured.iter().map(|target| self.in_folder(&folder, root, target, bin)).collect();
             }
             TargetSelector::Path(path) => (path.as_os_str(), &[][..]),
-            TargetSelector::Argv(argv) => (first(argv)?, &argv[1..]),
+            TargetSelector::Argv(argv) => (first_word(argv)?, &argv[1..]),
             TargetSelector::Name(name) => (name.as_os_str(), &[][..]),
         };
         let (program, prefix_args) = match selector {
-            TargetSelector::Path(path) => self.file(&self.absolute(path))?,
-            TargetSelector::Argv(_) => (self.program(requested, self.cwd)?, arguments.to_vec()),
-            TargetSelector::Name(_) => (self.named(requested)?, Vec::new()),
+            TargetSelector::Path(path) => self.resolve_file(&self.absolute(path))?,
+            TargetSelector::Argv(_) => (self.resolve_program(requested, self.cwd)?, arguments.to_vec()),
+            TargetSelector::Name(_) => (self.resolve_name(requested)?, Vec::new()),
         };
         let name = file_name(requested);
         let config = only_or_named(&name, configured).ok_or_else(|| {
@@ -152,8 +152,8 @@ impl Finder<'_> {
         let (program_name, program, prefix_args, cwd, project, package) = match (&config.command, bin) {
             (Some(command), None) => {
                 let words: Vec<OsString> = command.iter().map(OsString::from).collect();
-                let word = first(&words)?;
-                let program = self.program(word, root).map_err(|error| match error.hint {
+                let word = first_word(&words)?;
+                let program = self.resolve_program(word, root).map_err(|error| match error.hint {
                     Some(_) => error,
                     None => error.hint("build it, or correct `command` under [target] in agentnative.toml"),
                 })?;
@@ -181,7 +181,7 @@ impl Finder<'_> {
     }
 
     /// Returns the program and arguments that run a file: the file itself, or its interpreter with the file.
-    fn file(&self, file: &Path) -> Result<(PathBuf, Vec<OsString>)> {
+    fn resolve_file(&self, file: &Path) -> Result<(PathBuf, Vec<OsString>)> {
         let Some(interpreter) = script::interpreter(file) else {
             return Ok(((self.resolve)(file.as_os_str())?, Vec::new()));
         };
@@ -197,7 +197,7 @@ impl Finder<'_> {
     }
 
     /// Resolves the program of a command: relative to `base` if it contains a `/`, else on PATH.
-    fn program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
+    fn resolve_program(&self, word: &OsStr, base: &Path) -> Result<PathBuf> {
         if is_path(word) { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
     }
 
@@ -207,7 +207,7 @@ impl Finder<'_> {
     }
 
     /// Resolves the program that `--command` names.
-    fn named(&self, name: &OsStr) -> Result<PathBuf> {
+    fn resolve_name(&self, name: &OsStr) -> Result<PathBuf> {
         if name.is_empty() {
             return Err(Error::usage("--command is empty; expected the name or the path of a program"));
         }
@@ -233,7 +233,7 @@ fn no_target_named(name: &str, targets: &[TargetConfig]) -> Error {
     Error::usage(format!("the configuration has no target `{name}`; its targets: {names}"))
 }
 
-fn first(argv: &[OsString]) -> Result<&OsStr> {
+fn first_word(argv: &[OsString]) -> Result<&OsStr> {
     let word = argv.first().filter(|word| !word.is_empty());
     word.map(OsString::as_os_str).ok_or_else(|| Error::usage("no command after --"))
 }

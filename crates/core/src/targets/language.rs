@@ -41,10 +41,10 @@ impl Target {
         let program = self.prefix_args.first().map_or(&*self.program, |script| Path::new(script));
         let program = self.cwd.join(program);
         let program = program.canonicalize().unwrap_or(program);
-        let around = program.parent().filter(|_| self.project.is_none() && !is_installed(&program));
-        let nearest = around.and_then(|folder| Project::nearest(folder, false).ok().flatten());
+        let program_folder = program.parent().filter(|_| self.project.is_none() && !is_installed(&program));
+        let nearest = program_folder.and_then(|folder| Project::nearest(folder, false).ok().flatten());
         let nearest = nearest.as_ref().map(|project| &*project.folder);
-        Toolkit::found(self.language(), own.chain(nearest).chain(around))
+        Toolkit::found(self.language(), own.chain(nearest).chain(program_folder))
     }
 }
 

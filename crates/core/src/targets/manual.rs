@@ -21,8 +21,8 @@ const FOLDERS: [&str; 7] = ["", "man", "doc", "doc/man", "docs", "docs/man", "sh
 /// Returns the path and the text of the manual page `name`. Searches the manual trees next to the program, if it is
 /// known, and then the given project folders.
 pub fn page(name: &OsStr, program: Option<&Path>, projects: &[&Path]) -> Option<(PathBuf, String)> {
-    let of_projects = projects.iter().flat_map(|project| FOLDERS.map(|folder| project.join(folder)));
-    let trees = program.into_iter().flat_map(trees_for).chain(of_projects);
+    let project_trees = projects.iter().flat_map(|project| FOLDERS.map(|folder| project.join(folder)));
+    let trees = program.into_iter().flat_map(trees_for).chain(project_trees);
     trees.into_iter().find_map(|tree| page_in(&tree, name))
 }
 

@@ -3,11 +3,11 @@
 //! This module runs no program and reads no environment variable: callers pass functions for lookups on PATH, for
 //! variables and for help calls.
 
-mod belonging;
 mod binaries;
 mod binary;
 mod cargo;
 mod code;
+mod command_project;
 mod commands;
 mod effect;
 mod env;
@@ -69,9 +69,9 @@ impl Target {
     pub fn provides(&self, name: &str) -> bool {
         const FOLDERS: [&str; 4] = ["", "bin", "scripts", "node_modules/.bin"];
         let Some(project) = &self.project else { return false };
-        let beside = self.program.parent().filter(|folder| folder.starts_with(&project.folder));
+        let program_folder = self.program.parent().filter(|folder| folder.starts_with(&project.folder));
         let folders = FOLDERS.iter().map(|folder| project.folder.join(folder));
-        folders.chain(beside.map(Path::to_path_buf)).any(|folder| folder.join(name).is_file())
+        folders.chain(program_folder.map(Path::to_path_buf)).any(|folder| folder.join(name).is_file())
     }
 
     /// Returns the environment variables of its runs: those of this process that `pass_env` lists (`lookup` returns

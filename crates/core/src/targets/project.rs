@@ -81,7 +81,7 @@ pub(super) fn choose(
         let message =
             format!("no project found: {} and its parent folders contain none of {names}", folder.display());
         let hint =
-            format!("{}, or run `agentnative init` to write an agentnative.toml", named_instead(folder));
+            format!("{}, or run `agentnative init` to write an agentnative.toml", program_hint(folder));
         return Err(Error::config(message).hint(hint));
     };
     let folder = project.folder.clone();
@@ -93,12 +93,12 @@ pub(super) fn choose(
             "pass it as agentnative check -- COMMAND, or set `command` under [target] in agentnative.toml",
         ));
     }
-    let binary = single(&candidates(&all, bin, hint, &folder)?, &folder)?;
+    let binary = only_built(&candidates(&all, bin, hint, &folder)?, &folder)?;
     Ok((project, binary))
 }
 
 /// Returns a hint to pass a program instead of a folder without a project.
-fn named_instead(folder: &Path) -> String {
+fn program_hint(folder: &Path) -> String {
     const MAX_NAMES: usize = 3;
     let mut files = script::programs(folder);
     let more = if files.len() > MAX_NAMES { " …" } else { "" };
@@ -156,11 +156,11 @@ fn candidates(
     hint: Option<&str>,
     folder: &Path,
 ) -> Result<Vec<Declared>> {
-    let called =
+    let with_name =
         |name: &str| -> Vec<_> { all.iter().filter(|(_, binary)| binary.name == name).cloned().collect() };
     let own = || -> Vec<_> { all.iter().filter(|(_, binary)| binary.own).cloned().collect() };
-    let pool = match (bin, hint.map(called)) {
-        (Some(bin), _) => called(bin),
+    let pool = match (bin, hint.map(with_name)) {
+        (Some(bin), _) => with_name(bin),
         (None, Some(hinted)) if !hinted.is_empty() => hinted,
         (None, _) => own(),
     };
@@ -181,7 +181,7 @@ fn built(pool: &[Declared]) -> Vec<Declared> {
 }
 
 /// Returns the only built program of `pool`.
-fn single(pool: &[Declared], folder: &Path) -> Result<Binary> {
+fn only_built(pool: &[Declared], folder: &Path) -> Result<Binary> {
     match (&built(pool)[..], pool) {
         ([(_, only)], _) => Ok(only.clone()),
         ([], [(_, only)]) => Err(Error::config(format!("`{}` is not built", only.name)).hint(format!(

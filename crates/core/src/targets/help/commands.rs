@@ -12,8 +12,8 @@ const MAX_WORDS: usize = 4;
 
 /// Returns the commands on the page of the command `path`, in their order. Also returns the placeholder of a
 /// positional argument if the list of commands contains a usage of the program itself.
-pub(super) fn read(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<String>) {
-    let mut found = Found::default();
+pub(super) fn parse(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<String>) {
+    let mut found = CommandCollector::default();
     // argparse: a choice is one of commands only if further words follow, `{a,b} ...`.
     let chooses = page.usage.is_empty() || page.usage.iter().any(|form| usage::words(form).contains(&"..."));
     for section in &page.sections {
@@ -63,13 +63,13 @@ fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Found {
+struct CommandCollector {
     commands: Vec<Command>,
     /// Placeholder of a positional argument, such as `[prompt]`, from a usage of the program among its commands.
     free_word: Option<String>,
 }
 
-impl Found {
+impl CommandCollector {
     fn add(&mut self, name: &str, about: &str) {
         self.add_entry(name, "", about);
     }
@@ -83,7 +83,7 @@ impl Found {
                 about.clone_into(&mut known.about);
             }
         } else if self.commands.len() < MAX_COMMANDS {
-            let operands = operands::read(&usage::words(words));
+            let operands = operands::parse(&usage::words(words));
             self.commands.push(Command { name: name.to_owned(), about: about.to_owned(), operands });
         }
     }
@@ -120,7 +120,7 @@ impl Found {
             if let Some(names) = in_braces(line).or_else(|| comma_list(line)) {
                 names.into_iter().for_each(|name| self.add(name, ""));
             } else if let Some((name, words, about)) =
-                entry(line, column.map(|column| column.saturating_sub(from)))
+                split_entry(line, column.map(|column| column.saturating_sub(from)))
             {
                 let known = self.commands.len();
                 self.add_entry(name, &words, about);
@@ -142,7 +142,7 @@ impl Found {
                     first.starts_with('{') || (first.len() > 1 && first.chars().all(|c| !c.is_lowercase()));
                 in_braces(first).into_iter().flatten().for_each(|name| self.add(name, ""));
             } else if let (true, Some((name, _, about))) =
-                (choice && indent == arguments + 2, entry(line, None))
+                (choice && indent == arguments + 2, split_entry(line, None))
             {
                 self.add(name, about);
             }
@@ -277,7 +277,7 @@ fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
 
 /// Splits an entry into its name, its argument placeholders and its description. Two spaces, ` - ` or `: ` separate the
 /// description, or it starts at `column` like those of its neighbours.
-fn entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
+fn split_entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let split_at = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
     let aligned = column.filter(|&at| at > 0 && line.is_char_boundary(at) && line[..at].ends_with(' '));
     let (head, about) = if let Some(at) = line.find("  ") {

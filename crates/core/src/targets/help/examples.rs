@@ -86,7 +86,7 @@ impl Names {
 }
 
 /// Returns the examples on a page of the target with these names and commands.
-pub(super) fn read(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<Example> {
+pub(super) fn parse(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<Example> {
     let mut found = Vec::new();
     for section in &page.sections {
         found.extend(page.heading(section).and_then(|heading| in_line(heading, names)));

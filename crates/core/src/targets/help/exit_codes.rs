@@ -17,9 +17,9 @@ pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
             Some(level) => section_end(&lines, at, level),
             None => at + 1,
         };
-        let mut codes = sentences(&lines, at, end);
+        let mut codes = sentence_codes(&lines, at, end);
         for line in at + 1..end {
-            codes.extend(entry(lines[line], &lines[line + 1..end]));
+            codes.extend(entry_codes(lines[line], &lines[line + 1..end]));
         }
         for code in codes {
             documented.entry(code).or_insert(at);
@@ -128,17 +128,17 @@ fn section_end(lines: &[&str], at: usize, level: Level) -> usize {
 }
 
 /// Returns the codes of a list entry or a table row that states a meaning.
-fn entry(line: &str, below: &[&str]) -> Vec<u8> {
+fn entry_codes(line: &str, below: &[&str]) -> Vec<u8> {
     let text = line.trim_start();
     if let Some(row) = text.strip_prefix('|') {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let has_meaning = cells.iter().any(|cell| has_words(cell));
-        let codes = cells.iter().find_map(|cell| leading(cell).filter(|(_, rest)| rest.is_empty()));
+        let codes = cells.iter().find_map(|cell| leading_codes(cell).filter(|(_, rest)| rest.is_empty()));
         return codes.filter(|_| has_meaning).map(|(codes, _)| codes).unwrap_or_default();
     }
     let bullet = ["- ", "* ", "+ ", "• ", "· "].into_iter().find_map(|bullet| text.strip_prefix(bullet));
     let item = bullet.unwrap_or(text).trim_start();
-    let Some((codes, rest)) = leading(item) else { return named(item).into_iter().collect() };
+    let Some((codes, rest)) = leading_codes(item) else { return named_code(item).into_iter().collect() };
     let separate =
         rest.is_empty() || rest.starts_with(|char: char| char.is_whitespace() || ":=-–—,;(|".contains(char));
     let next = below.iter().find(|line| !line.trim().is_empty());
@@ -150,7 +150,7 @@ fn entry(line: &str, below: &[&str]) -> Vec<u8> {
 }
 
 /// Returns the codes at the start of a text, and the rest of it.
-fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
+fn leading_codes(text: &str) -> Option<(Vec<u8>, &str)> {
     const MARKS: [char; 9] = ['`', '*', '\'', '"', '(', ')', '[', ']', '_'];
     let (mut codes, mut rest): (Vec<u8>, _) = (Vec::new(), text);
     loop {
@@ -172,7 +172,7 @@ fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
         };
         rest = trimmed[joint.len()..].trim_start();
         if ["-", "–", "..", "to "].contains(&joint)
-            && let Some((last, _)) = leading(rest)
+            && let Some((last, _)) = leading_codes(rest)
             && let Some(to) = last.first()
         {
             codes.extend(code.saturating_add(1)..*to);
@@ -181,12 +181,12 @@ fn leading(text: &str) -> Option<(Vec<u8>, &str)> {
 }
 
 /// Returns the code after a name: `EXIT_USAGE (2)`, `EXIT_USAGE = 2`, `usage: 2`.
-fn named(text: &str) -> Option<u8> {
+fn named_code(text: &str) -> Option<u8> {
     let (name, behind) = text.split_at(text.find([' ', '=', ':', '('])?);
     let name = name.trim_matches(['`', '*']);
     let is_name = has_words(name) && name.chars().all(|char| char.is_alphanumeric() || "_.".contains(char));
     let code = behind.trim_start().strip_prefix(['=', ':', '('])?.trim_start();
-    let (codes, _) = leading(code).filter(|_| is_name && name != "default")?;
+    let (codes, _) = leading_codes(code).filter(|_| is_name && name != "default")?;
     codes.first().copied()
 }
 
@@ -239,7 +239,7 @@ const MEANINGS: [&str; 14] = [
 
 /// Returns the codes in the sentences from line `from`, which mentions exit codes, to the end of its section or, without
 /// a heading, its paragraph.
-fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
+fn sentence_codes(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
     let section = end > from + 1;
     let ends = |line: usize| {
         let blank = lines[line].trim().is_empty();
@@ -248,7 +248,7 @@ fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
     let last = (from + 1..lines.len()).find(|line| ends(*line)).unwrap_or(lines.len());
     let prose = lines[from..last].iter().filter(|line| !line.trim_start().starts_with('|'));
     let all: Vec<Word<'_>> = prose.flat_map(|line| words_of(line)).collect();
-    let (mut found, mut sentence, mut chain, mut list) = (Vec::new(), 0, false, false);
+    let (mut found, mut sentence, mut in_chain, mut in_list) = (Vec::new(), 0, false, false);
     for at in 0..all.len() {
         if at > 0 && all[at - 1].raw.ends_with('.') {
             sentence = at;
@@ -274,15 +274,15 @@ fn sentences(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
         });
         let explained = all[at].raw.ends_with([':', ')']) || MEANINGS.contains(&next);
         let is_word = next.starts_with(char::is_alphabetic);
-        let chained = chain && joined && is_word && (list || explained);
+        let chained = in_chain && joined && is_word && (in_list || explained);
         let condition = all[sentence..at].iter().any(|word| CONDITIONS.contains(&word.text.as_str()));
         let ended = all[at].raw.ends_with(['.', ';']);
         let has_meaning =
             if ended || next.is_empty() { condition } else { is_word || MEANINGS.contains(&next) };
         if (direct && has_meaning) || chained {
             found.push(code);
-            chain = true;
-            list |= noun.is_some_and(|noun| all[noun].raw.ends_with(':'));
+            in_chain = true;
+            in_list |= noun.is_some_and(|noun| all[noun].raw.ends_with(':'));
         }
     }
     found

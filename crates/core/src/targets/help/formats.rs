@@ -47,13 +47,13 @@ pub(super) fn output_is_format(options: &[CliOption]) -> bool {
     })
 }
 
-pub(super) fn read(options: &[CliOption]) -> FormatArgs {
+pub(super) fn parse(options: &[CliOption]) -> FormatArgs {
     let by_value = |values: &[&str]| {
         BY_VALUE.into_iter().find_map(|name| {
             let choosers = options
                 .iter()
                 .filter(|option| option.is_called(name) && !has_word(&option.head, &FILE_WORDS));
-            let found = choosers.filter_map(|option| value(option, values)).next()?;
+            let found = choosers.filter_map(|option| listed_value(option, values)).next()?;
             Some(vec![name.to_owned(), found.to_owned()])
         })
     };
@@ -88,14 +88,17 @@ pub(super) fn read(options: &[CliOption]) -> FormatArgs {
 /// Returns the option whose value is in these arguments.
 fn chooser<'o>(options: &'o [CliOption], args: &Option<Vec<String>>) -> Option<&'o CliOption> {
     let name = args.as_ref()?.first()?;
-    options.iter().filter(|option| option.is_called(name)).find(|option| value(option, &["json"]).is_some())
+    options
+        .iter()
+        .filter(|option| option.is_called(name))
+        .find(|option| listed_value(option, &["json"]).is_some())
 }
 
 /// Returns the first option with one of these names that takes no value anywhere on the page.
 fn flag<'o>(options: &'o [CliOption], names: &[&str]) -> Option<&'o CliOption> {
     names.iter().find_map(|name| {
-        let named = || options.iter().filter(|option| option.is_called(name));
-        named().next().filter(|_| !named().any(|option| option.value.is_some()))
+        let candidates = || options.iter().filter(|option| option.is_called(name));
+        candidates().next().filter(|_| !candidates().any(|option| option.value.is_some()))
     })
 }
 
@@ -120,7 +123,7 @@ fn has_word(text: &str, words: &[&str]) -> bool {
 }
 
 /// Returns the first of these values in the text about an option.
-fn value<'v>(option: &CliOption, values: &[&'v str]) -> Option<&'v str> {
+fn listed_value<'v>(option: &CliOption, values: &[&'v str]) -> Option<&'v str> {
     let description = option.description().to_lowercase();
     let is_value = |word: &str| values.iter().find(|value| **value == word).copied();
     description.split(|char: char| !char.is_alphanumeric() && char != '-').find_map(is_value)

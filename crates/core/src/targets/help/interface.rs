@@ -36,13 +36,13 @@ impl Interface {
 
     /// Interprets the help page of the subcommand `path`, or of the target itself if the path is empty.
     pub fn of_command(page: &HelpPage, path: &[&str]) -> Self {
-        let mut options = options::read(page);
-        let (commands, positional_in_list) = commands::read(page, path);
+        let mut options = options::parse(page);
+        let (commands, positional_in_list) = commands::parse(page, path);
         let free_word = usage::free_positional(&page.usage, &commands).or(positional_in_list);
-        let (mut operands, before_command) = operands::of_page(page, path);
+        let (mut operands, before_command) = operands::of_command(page, path);
         // A page that lists the command itself is shared by all commands, as with docopt.
         let lists = |commands: &[Command], name: &str| commands.iter().any(|command| command.name == name);
-        let is_shared = path.first().is_some_and(|name| lists(&commands::read(page, &[]).0, name));
+        let is_shared = path.first().is_some_and(|name| lists(&commands::parse(page, &[]).0, name));
         if is_shared {
             operands::retain_options(&mut options, page, path);
         } else if !commands.is_empty() && !before_command {
@@ -53,8 +53,8 @@ impl Interface {
             free_word,
             other_short_help: options::other_short_help(&options),
             output_is_format: formats::output_is_format(&options),
-            formats: formats::read(&options),
-            nested: nested::calls(page, &commands),
+            formats: formats::parse(&options),
+            nested: nested::help_calls(page, &commands),
             operands,
             commands,
             options,

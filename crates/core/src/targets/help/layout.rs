@@ -68,7 +68,7 @@ impl HelpPage {
     /// Parses the bytes of a help page.
     pub fn read(bytes: &[u8]) -> Self {
         let text = boxes::without_boxes(&sanitize::plain(&bytes[..bytes.len().min(MAX_BYTES)]));
-        let (usage, usage_lines) = usage::read(&text);
+        let (usage, usage_lines) = usage::parse(&text);
         let lines = lines(&text);
         let sections = sections(&lines);
         Self { lines, usage, usage_lines, sections, text }

@@ -34,15 +34,15 @@ const PHRASES: [&str; 6] = [
 
 /// Returns the documented forms of a help call for subcommands, the best first. An undocumented form could run the
 /// subcommand.
-pub(super) fn calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall> {
+pub(super) fn help_calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall> {
     let lower = page.text.to_lowercase();
-    let mut named = None;
+    let mut flag_in_text = None;
     let mut prefix = commands.iter().any(|command| command.name == "help");
     for line in &page.lines {
         let words: Vec<&str> = line.words.split_whitespace().map(bare).collect();
         for pair in words.windows(2) {
             if is_command_placeholder(pair[0]) && matches!(pair[1], "--help" | "-h") {
-                named.get_or_insert_with(|| pair[1].to_owned());
+                flag_in_text.get_or_insert_with(|| pair[1].to_owned());
             }
             prefix |= pair[0] == "help" && is_command_placeholder(pair[1]);
         }
@@ -58,7 +58,7 @@ pub(super) fn calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall> {
     let by_library = PHRASES.iter().any(|phrase| lower.contains(phrase))
         || page.lines.iter().any(is_library_line)
         || by_oclif;
-    let flag = named.or_else(|| by_library.then(|| "--help".to_owned()));
+    let flag = flag_in_text.or_else(|| by_library.then(|| "--help".to_owned()));
     flag.map(HelpCall::Flag).into_iter().chain(prefix.then_some(HelpCall::Command)).collect()
 }
 

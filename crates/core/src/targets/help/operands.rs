@@ -45,7 +45,7 @@ impl Operand {
 }
 
 /// Returns the arguments of the command `path` from the usage on its page, and whether a subcommand follows them.
-pub(super) fn of_page(page: &HelpPage, path: &[&str]) -> (Vec<Operand>, bool) {
+pub(super) fn of_command(page: &HelpPage, path: &[&str]) -> (Vec<Operand>, bool) {
     let arguments_of_form = |form: &String| {
         let words = usage::words(form);
         Some(up_to_command(words_after(&words, path)?, 0))
@@ -61,7 +61,7 @@ pub(super) fn retain_options(options: &mut Vec<CliOption>, page: &HelpPage, path
         matches!(usage::meaning(word), Meaning::Flags)
             && !word.trim_start_matches(['[', '(']).starts_with('-')
     });
-    let shown = options::in_form(form);
+    let shown = options::options_in_form(form);
     let is_shown =
         |option: &CliOption| shown.iter().any(|shown| shown.names.iter().any(|name| option.is_called(name)));
     if !shows_all {
@@ -90,11 +90,11 @@ pub(super) fn words_after<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option
 }
 
 /// Returns the arguments in words of a usage, up to a subcommand.
-pub(super) fn read(words: &[&str]) -> Vec<Operand> {
+pub(super) fn parse(words: &[&str]) -> Vec<Operand> {
     up_to_command(words, 0).0
 }
 
-/// Like [`read`]; also returns whether a subcommand follows. `depth` is the number of enclosing groups.
+/// Like [`parse`]; also returns whether a subcommand follows. `depth` is the number of enclosing groups.
 fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
     let mut all = Vec::new();
     let mut words = words.iter().copied().peekable();

@@ -123,15 +123,15 @@ impl CliOption {
         let marked =
             [("[possible values: ", ']'), ("(choices: ", ')'), ("[choices: ", ']'), ("<options: ", '>')];
         let marked = marked.iter().find_map(|(from, to)| between(&text, from, *to));
-        let in_brackets = |text: &str| {
+        let list_in_brackets = |text: &str| {
             let lists = [("[", ']'), ("<", '>'), ("(", ')')].into_iter();
             lists.filter_map(|(from, to)| between(text, from, to)).find(|list| list.contains('|'))
         };
         let list = marked
             .or_else(|| between(&self.head, "{", '}'))
-            .or_else(|| in_brackets(&self.head))
+            .or_else(|| list_in_brackets(&self.head))
             .or_else(|| self.value_name().and_then(|name| name.contains('|').then_some(name)))
-            .or_else(|| self.value_name().and_then(|_| in_brackets(&self.about.join(" "))));
+            .or_else(|| self.value_name().and_then(|_| list_in_brackets(&self.about.join(" "))));
         let value = |word: &str| word.trim().trim_matches(['"', '\'']).to_owned();
         let values: Vec<String> = match list {
             // commander: `(choices: "a", "b", default: "a")`.
@@ -183,7 +183,7 @@ pub(super) fn other_short_help(options: &[CliOption]) -> bool {
 }
 
 /// Returns the options, in the order of the page.
-pub(super) fn read(page: &HelpPage) -> Vec<CliOption> {
+pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     let mut options: Vec<CliOption> = Vec::new();
     let mut indent = None;
     let mut in_usage = false;
@@ -198,11 +198,11 @@ pub(super) fn read(page: &HelpPage) -> Vec<CliOption> {
             indent = None;
         }
         if in_usage {
-            options.extend(in_brackets(words));
+            options.extend(options_in_line(words));
         } else if words.starts_with('-') && !words.starts_with("- ") {
             let (head, about) = split_head(words);
-            let mut names: Vec<String> = head.split([',', '|', ' ', '/']).filter_map(name).collect();
-            names.extend(negated(head));
+            let mut names: Vec<String> = head.split([',', '|', ' ', '/']).filter_map(option_name).collect();
+            names.extend(negated_name(head));
             if !names.is_empty() {
                 let mut option = CliOption::new(names, head);
                 option.about.push(about.to_owned());
@@ -219,12 +219,12 @@ pub(super) fn read(page: &HelpPage) -> Vec<CliOption> {
     }
     // One line of a usage can add several options.
     options.truncate(MAX_OPTIONS);
-    merged(options.into_iter().map(CliOption::interpreted).collect(), &page.usage)
+    merge_usage(options.into_iter().map(CliOption::interpreted).collect(), &page.usage)
 }
 
 /// Removes the options in the usage that are described below it, and adds values that only the usage shows to the
 /// described options.
-fn merged(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
+fn merge_usage(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
     let described: BTreeSet<String> = options
         .iter()
         .filter(|option| !option.about.is_empty())
@@ -236,7 +236,7 @@ fn merged(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
         described.contains(name) || letters.len() > 1 && are_options
     };
     options.retain(|option| !option.about.is_empty() || !option.names.iter().any(|name| is_described(name)));
-    let in_usage: Vec<CliOption> = usage.iter().flat_map(|form| in_form(form)).collect();
+    let in_usage: Vec<CliOption> = usage.iter().flat_map(|form| options_in_form(form)).collect();
     for option in options.iter_mut().filter(|option| option.value.is_none() || option.values.is_empty()) {
         if let Some(shown) =
             in_usage.iter().find(|shown| shown.names.iter().any(|name| option.is_called(name)))
@@ -249,7 +249,7 @@ fn merged(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
 }
 
 /// Returns the options in a usage form, with their values: `[--priority low|high]`.
-pub(super) fn in_form(form: &str) -> Vec<CliOption> {
+pub(super) fn options_in_form(form: &str) -> Vec<CliOption> {
     let words = usage::words(form);
     let groups = words.iter().filter(|word| word.starts_with(['[', '(']));
     let options = groups.flat_map(|group| {
@@ -259,14 +259,14 @@ pub(super) fn in_form(form: &str) -> Vec<CliOption> {
         parts.into_iter().filter_map(move |part| {
             let head = part.trim();
             let names: Vec<String> = match is_one && !head.contains([' ', '=']) {
-                true => head.split('|').filter_map(name).collect(),
-                false => head.split([' ', '=']).take(1).filter_map(name).collect(),
+                true => head.split('|').filter_map(option_name).collect(),
+                false => head.split([' ', '=']).take(1).filter_map(option_name).collect(),
             };
             (!names.is_empty()).then(|| CliOption::new(names, head).interpreted())
         })
     });
     let bare = words.iter().skip(1).filter(|word| word.starts_with('-'));
-    let bare = bare.filter_map(|word| Some(CliOption::new(vec![name(word)?], word).interpreted()));
+    let bare = bare.filter_map(|word| Some(CliOption::new(vec![option_name(word)?], word).interpreted()));
     options.chain(bare).collect()
 }
 
@@ -324,25 +324,25 @@ pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Operand>) {
 }
 
 /// Returns the options in a usage line: `[-v | --version]`, `{ -j[son] | -p[retty] }`.
-fn in_brackets(line: &str) -> impl Iterator<Item = CliOption> {
+fn options_in_line(line: &str) -> impl Iterator<Item = CliOption> {
     line.split_whitespace().filter_map(|word| {
         let word = word.trim_start_matches(['[', '(', '{', '|']);
         word.starts_with('-').then_some(())?;
-        let names: Vec<String> = word.split('|').filter_map(name).collect();
+        let names: Vec<String> = word.split('|').filter_map(option_name).collect();
         let head = if word.contains('=') { word.trim_end_matches([']', ')', '}', '.']) } else { "" };
         (!names.is_empty()).then(|| CliOption::new(names, head))
     })
 }
 
 /// Returns the negated name in `--[no-]sort`.
-fn negated(head: &str) -> Option<String> {
+fn negated_name(head: &str) -> Option<String> {
     let (_, rest) = head.split_once("--[no-]")?;
     let end = rest.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').unwrap_or(rest.len());
     (end > 0 && end <= MAX_NAME).then(|| format!("--no-{}", &rest[..end]))
 }
 
 /// Returns the name of the option in a word: `--depth` of `--depth=N`, `-json` of `-j[son]`.
-fn name(word: &str) -> Option<String> {
+fn option_name(word: &str) -> Option<String> {
     let word = word.trim().trim_start_matches(['[', '(', '{']);
     let word = word.replace("[no-]", "");
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';

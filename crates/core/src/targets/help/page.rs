@@ -39,7 +39,7 @@ impl Page {
     /// Interprets the page of the command `path`, or of the target itself if the path is empty. `names` and `commands`
     /// are those of the target.
     pub fn of(page: &HelpPage, path: &[&str], names: &Names, commands: &[Command]) -> Self {
-        let examples = examples::read(page, names, commands);
+        let examples = examples::parse(page, names, commands);
         let shown: BTreeSet<usize> = examples.iter().map(|example| example.line).collect();
         let rest = page.text.lines().enumerate().filter(|(at, _)| !shown.contains(at)).map(|(_, line)| line);
         Self {

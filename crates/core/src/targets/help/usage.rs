@@ -93,7 +93,7 @@ pub(super) fn meaning(word: &str) -> Meaning {
 
 /// Returns the forms of the usage, each joined with its continuation lines, and the numbers of the usage lines.
 /// Alternatives such as `add TEXT | list` are separate forms.
-pub(super) fn read(text: &str) -> (Vec<String>, BTreeSet<usize>) {
+pub(super) fn parse(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     let mut forms: Vec<String> = Vec::new();
     let mut usage_lines = BTreeSet::new();
     let indent = |line: &str| line.len() - line.trim_start().len();

@@ -35,7 +35,7 @@ impl FormatArgs {
 
 /// Returns the format flags of the target: the most common ones of its commands, the first of these on a tie; `None`
 /// if no help page names any.
-pub(super) fn of_target(commands: &Commands) -> Option<&FormatArgs> {
+pub(super) fn target_formats(commands: &Commands) -> Option<&FormatArgs> {
     let all: Vec<&FormatArgs> = commands.calls.iter().filter_map(|call| call.formats.as_ref()).collect();
     let count = |formats: &FormatArgs| all.iter().filter(|other| other.has_same_flags(formats)).count();
     let most = all.iter().rev().max_by_key(|formats| count(formats)).copied();
@@ -43,7 +43,7 @@ pub(super) fn of_target(commands: &Commands) -> Option<&FormatArgs> {
 }
 
 /// Returns the format flags of a command if they differ from those of the target.
-pub(super) fn of_call(call: &Call, target: Option<&FormatArgs>) -> Option<Value> {
+pub(super) fn call_formats(call: &Call, target: Option<&FormatArgs>) -> Option<Value> {
     let (own, target) = (call.formats.as_ref()?, target?);
     (!own.has_same_flags(target)).then(|| own.template_value())
 }

@@ -47,13 +47,14 @@ impl Call {
 
     /// Returns the call with all its arguments, for messages: `show <id> [page]`.
     pub fn usage(&self) -> String {
-        let words = [self.needed()].into_iter().filter(|needed| !needed.is_empty()).chain(self.takes());
+        let words =
+            [self.needed()].into_iter().filter(|needed| !needed.is_empty()).chain(self.optional_args_text());
         words.collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the optional positional arguments, for messages.
-    fn takes(&self) -> Vec<String> {
-        self.takes.iter().map(|operand| format!("[{}]", comment_text(&operand.name))).collect()
+    fn optional_args_text(&self) -> Vec<String> {
+        self.optional_args.iter().map(|operand| format!("[{}]", comment_text(&operand.name))).collect()
     }
 
     /// Returns the first of `args` that is a placeholder of this call instead of a value.
@@ -97,7 +98,7 @@ impl Skeleton<'_> {
 
     /// Returns the values for the template.
     fn template_values(&self) -> serde_json::Value {
-        let formats = formats::of_target(self.commands);
+        let formats = formats::target_formats(self.commands);
         let default = TargetConfig::default().conventions;
         let used =
             |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.call.args) == Some(call));
@@ -133,14 +134,14 @@ impl Skeleton<'_> {
             "name": probe.name,
             "args": with_flag_position(&probe.call.args, call),
             "exit": probe.exit,
-            "other_meaning": call.is_some_and(|call| call.other_meaning),
-            "formats": call.and_then(|call| formats::of_call(call, formats)),
+            "format_flag_reused": call.is_some_and(|call| call.format_flag_reused),
+            "formats": call.and_then(|call| formats::call_formats(call, formats)),
         })
     }
 
     /// Returns the template values of a suggested probe.
     fn suggested(&self, call: &Call, formats: Option<&FormatArgs>) -> serde_json::Value {
-        let takes = call.takes().join(" ");
+        let takes = call.optional_args_text().join(" ");
         let takes = if takes.is_empty() { takes } else { format!("takes {takes}") };
         let about = [comment_text(&call.about), takes].into_iter().filter(|words| !words.is_empty());
         let open = call.open().into_iter().map(|operand| format!("<{}>", comment_text(&operand.name)));
@@ -153,8 +154,8 @@ impl Skeleton<'_> {
             "changes": features::changes(call),
             "destroys": features::destroys(call),
             "lists": features::lists(call),
-            "other_meaning": call.other_meaning,
-            "formats": formats::of_call(call, formats),
+            "format_flag_reused": call.format_flag_reused,
+            "formats": formats::call_formats(call, formats),
         })
     }
 

@@ -80,7 +80,7 @@ impl Skeleton<'_> {
             declare.push_str(&format!("\n{}", notes.join("; ")));
         }
         let mut steps = vec![declare];
-        let named = |calls: Vec<&Call>| {
+        let name_list = |calls: Vec<&Call>| {
             let mut names: Vec<String> =
                 calls.iter().take(MAX_NAMES).map(|call| format!("`{}`", call.name())).collect();
             let more = calls.len() - names.len();
@@ -89,11 +89,11 @@ impl Skeleton<'_> {
         };
         let unknown = with_effect(Effect::Unknown);
         if !unknown.is_empty() {
-            steps.push(format!("add those of these that only read: {}", named(unknown)));
+            steps.push(format!("add those of these that only read: {}", name_list(unknown)));
         }
         let changes = with_effect(Effect::Changes);
         if !changes.is_empty() {
-            steps.push(format!("leave out what may change something, or declare it with `workspace` and `changes = true`: {}", named(changes)));
+            steps.push(format!("leave out what may change something, or declare it with `workspace` and `changes = true`: {}", name_list(changes)));
         }
         steps
     }
