@@ -6,7 +6,6 @@ use crate::model::Language;
 use ::toml::{Table, Value};
 use std::path::{Path, PathBuf};
 
-/// Tables of dependencies in a manifest.
 pub(super) const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Returns the package of a manifest in `folder`. `workspace` is the root folder and the `[workspace]` table.

@@ -6,7 +6,6 @@ use agentnative_contract::error::Result;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Folders for build products.
 const BUILD_FOLDERS: [&str; 3] = ["dist", "build", "out"];
 /// Conventional folders of the source code of build products.
 const SOURCE_FOLDERS: [&str; 3] = ["/src/", "/source/", "/packages/"];

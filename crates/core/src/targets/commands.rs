@@ -3,7 +3,6 @@
 use super::help::{Command, FormatArgs, HelpCall, HelpPage, Interface, Operand};
 use agentnative_contract::counted;
 
-/// Maximum depth of subcommands.
 const MAX_DEPTH: usize = 4;
 /// Maximum number of help calls.
 const MAX_PAGES: usize = 300;
@@ -143,7 +142,6 @@ impl Commands {
     }
 }
 
-/// Returns whether a command is about the program itself.
 fn is_meta_command(name: &str) -> bool {
     ["help", "version", "completion", "completions"].contains(&name)
 }
@@ -179,7 +177,6 @@ fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[Node]) -> Op
 struct PageReader<'a, 'b> {
     /// Forms of a help call, the best first; empty when no more pages are requested.
     help_calls: Vec<HelpCall>,
-    /// Number of help calls made.
     made: usize,
     unread: Option<String>,
     ask: &'a mut Ask<'b>,
@@ -226,7 +223,6 @@ impl PageReader<'_, '_> {
     }
 }
 
-/// Builds the call of a leaf command.
 fn call(nodes: &[Node], at: usize) -> Call {
     let node = &nodes[at];
     let mut lineage = vec![at];

@@ -206,7 +206,6 @@ impl Finder<'_> {
         self.cwd.join(path).components().collect()
     }
 
-    /// Resolves the program that `--command` names.
     fn resolve_name(&self, name: &OsStr) -> Result<PathBuf> {
         if name.is_empty() {
             return Err(Error::usage("--command is empty; expected the name or the path of a program"));

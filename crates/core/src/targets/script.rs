@@ -4,7 +4,6 @@ use super::binary::{is_executable, start_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Interpreters by file extension.
 const INTERPRETERS: [(&str, &str); 6] =
     [("py", "python3"), ("js", "node"), ("mjs", "node"), ("cjs", "node"), ("sh", "sh"), ("bash", "bash")];
 /// Program that starts an interpreter from PATH.

@@ -5,7 +5,6 @@ use super::layout::{HelpPage, SectionKind};
 use super::{operands, usage};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of commands.
 const MAX_COMMANDS: usize = 500;
 /// Maximum number of words of an entry with lower-case arguments.
 const MAX_WORDS: usize = 4;

@@ -208,7 +208,6 @@ fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
             && args.iter().all(|word| is_word(word.trim_end_matches(['.', ',', ':', ';', '!', '?'])))
 }
 
-/// Returns the last component of a path.
 fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }

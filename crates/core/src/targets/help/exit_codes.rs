@@ -190,11 +190,9 @@ fn named_code(text: &str) -> Option<u8> {
     codes.first().copied()
 }
 
-/// A word of a sentence.
 struct Word<'t> {
     /// Lower-case text without punctuation around it.
     text: String,
-    /// Original text.
     raw: &'t str,
 }
 
@@ -217,7 +215,6 @@ const NOUNS: [&str; 12] = [
 const LIST_NOUNS: [&str; 2] = ["codes", "statuses"];
 /// Words that can come between a noun and the code.
 const FILLERS: [&str; 12] = ["is", "are", "be", "will", "of", "with", "a", "an", "the", "set", "to", "="];
-/// Words that start a condition.
 const CONDITIONS: [&str; 6] = ["if", "when", "unless", "on", "for", "whether"];
 /// Words that start the meaning of a code in an enumeration.
 const MEANINGS: [&str; 14] = [

@@ -4,13 +4,9 @@ use super::options::CliOption;
 
 /// Options that select a format by a value, the most likely first.
 const BY_VALUE: [&str; 6] = ["--output", "--format", "--output-format", "--message-format", "-o", "-f"];
-/// Flags that select a JSON document.
-const JSON: [&str; 2] = ["--json", "-json"];
-/// Flags that select JSON Lines.
-const JSONL: [&str; 4] = ["--jsonl", "--ndjson", "--json-lines", "--jsonlines"];
-/// Values that select JSON Lines.
+const JSON_FLAGS: [&str; 2] = ["--json", "-json"];
+const JSONL_FLAGS: [&str; 4] = ["--jsonl", "--ndjson", "--json-lines", "--jsonlines"];
 const JSONL_VALUES: [&str; 5] = ["jsonl", "ndjson", "json-lines", "jsonlines", "stream-json"];
-/// Values that select text.
 const TEXT_VALUES: [&str; 6] = ["text", "plain", "human", "table", "pretty", "txt"];
 /// Words for values that are not formats.
 const FILE_WORDS: [&str; 8] =
@@ -69,9 +65,9 @@ pub(super) fn parse(options: &[CliOption]) -> FormatArgs {
     if json.is_some() && jsonl.is_none() && chooser.is_some_and(|option| value_is_jsonl(option, "json")) {
         jsonl = json.take();
     } else if json.is_none()
-        && let Some(option) = flag(options, &JSON).or_else(|| flag_about_json(options))
+        && let Some(option) = flag(options, &JSON_FLAGS).or_else(|| flag_about_json(options))
     {
-        let name = JSON.into_iter().find(|name| option.is_called(name));
+        let name = JSON_FLAGS.into_iter().find(|name| option.is_called(name));
         let args = vec![name.unwrap_or_else(|| option.longest_name()).to_owned()];
         match mentions_jsonl(&option.description()) {
             true => jsonl = jsonl.or(Some(args)),
@@ -79,8 +75,8 @@ pub(super) fn parse(options: &[CliOption]) -> FormatArgs {
         }
     }
     let jsonl = jsonl.or_else(|| {
-        let option = flag(options, &JSONL)?;
-        JSONL.into_iter().find(|name| option.is_called(name)).map(|name| vec![name.to_owned()])
+        let option = flag(options, &JSONL_FLAGS)?;
+        JSONL_FLAGS.into_iter().find(|name| option.is_called(name)).map(|name| vec![name.to_owned()])
     });
     FormatArgs { text, json, jsonl, json_by_default }
 }
@@ -174,7 +170,6 @@ fn value_is_jsonl(option: &CliOption, value: &str) -> bool {
     })
 }
 
-/// Returns whether a text mentions JSON Lines.
 fn mentions_jsonl(description: &str) -> bool {
     const WORDS: [&str; 9] = [
         "jsonl",

@@ -24,7 +24,6 @@ pub struct HelpPage {
     pub(super) sections: Vec<Section>,
 }
 
-/// A line of a page.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     /// 0-based line number.
@@ -35,7 +34,6 @@ pub(super) struct Line {
     pub(super) after_blank: bool,
 }
 
-/// The kind of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionKind {
     Commands,
@@ -74,7 +72,6 @@ impl HelpPage {
         Self { lines, usage, usage_lines, sections, text }
     }
 
-    /// Returns the heading of a section.
     pub(super) fn heading(&self, section: &Section) -> Option<&Line> {
         section.heading.map(|at| &self.lines[at])
     }
@@ -133,10 +130,8 @@ fn sections(lines: &[Line]) -> Vec<Section> {
     sections
 }
 
-/// Words in headings of options, arguments and examples.
 const ARGUMENT_WORDS: [&str; 8] =
     ["option", "options", "flag", "flags", "argument", "arguments", "example", "examples"];
-/// Words in headings of prose.
 const PROSE_WORDS: [&str; 14] = [
     "exit",
     "codes",

@@ -5,7 +5,6 @@ use super::command::Operand;
 use super::options::{self, CliOption};
 use super::usage::{self, Meaning};
 
-/// Maximum depth of nested groups.
 const MAX_DEPTH: usize = 8;
 
 /// Nouns after `a` that name the output of a command, not an argument.
@@ -159,7 +158,6 @@ fn operand(word: &str, option: Option<&str>, required: bool) -> Operand {
     }
 }
 
-/// Returns the values in `{a,b}`, `<a|b>` or `a|b`.
 fn choices(word: &str) -> Option<Vec<String>> {
     let inner = word.trim_matches(|char: char| "[]<>{}.".contains(char));
     let values: Vec<&str> = match word.trim_start_matches('[').starts_with('{') {

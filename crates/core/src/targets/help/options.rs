@@ -6,7 +6,6 @@ use super::usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Maximum number of options.
 const MAX_OPTIONS: usize = 1_000;
 /// Maximum length of the name of an option, in bytes.
 const MAX_NAME: usize = 80;
@@ -182,7 +181,6 @@ pub(super) fn other_short_help(options: &[CliOption]) -> bool {
     })
 }
 
-/// Returns the options, in the order of the page.
 pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     let mut options: Vec<CliOption> = Vec::new();
     let mut indent = None;
@@ -275,7 +273,6 @@ fn split_head(words: &str) -> (&str, &str) {
     words.split_once("  ").or_else(|| words.split_once('\t')).unwrap_or((words, ""))
 }
 
-/// Returns the names of all options, each once.
 pub(super) fn names(options: &[CliOption]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in options.iter().flat_map(|option| &option.names) {

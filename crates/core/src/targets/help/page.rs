@@ -27,9 +27,7 @@ pub struct Page {
     pub interface: Interface,
     /// Examples on the page.
     pub examples: Vec<Example>,
-    /// Aliases of the commands.
     aliases: Vec<String>,
-    /// Forms of the usage.
     usage: Vec<String>,
     /// Text without the examples.
     text: String,

@@ -4,14 +4,11 @@
 use super::command::Command;
 use std::collections::BTreeSet;
 
-/// Placeholder words for a command.
 pub(super) const COMMAND_WORDS: [&str; 9] =
     ["command", "commands", "subcommand", "subcommands", "cmd", "subcmd", "action", "object", "verb"];
 /// Words that can be combined with these, as in `COMMAND_NAME`.
 const COMMAND_PARTS: [&str; 4] = ["name", "group", "sub", "help"];
-/// Maximum number of forms.
 const MAX_FORMS: usize = 200;
-/// Placeholder words for flags.
 const FLAG_WORDS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switches"];
 /// Placeholder words for the arguments of the command before them.
 const REST_WORDS: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];

@@ -127,7 +127,6 @@ impl Skeleton<'_> {
         })
     }
 
-    /// Returns the template values of a confirmed probe.
     fn confirmed(&self, probe: &ProbeConfig, formats: Option<&FormatArgs>) -> serde_json::Value {
         let call = self.call_of(&probe.call.args);
         json!({
@@ -139,7 +138,6 @@ impl Skeleton<'_> {
         })
     }
 
-    /// Returns the template values of a suggested probe.
     fn suggested(&self, call: &Call, formats: Option<&FormatArgs>) -> serde_json::Value {
         let takes = call.optional_args_text().join(" ");
         let takes = if takes.is_empty() { takes } else { format!("takes {takes}") };
@@ -171,7 +169,6 @@ impl Skeleton<'_> {
         codes
     }
 
-    /// Returns the exit code for invalid usage.
     fn usage(&self) -> i32 {
         let default = TargetConfig::default().conventions.usage;
         let is_usage = |about: &str| {
