@@ -1,12 +1,12 @@
-//! Conditions that one run is made under at once. Each makes a program print more or wait, and none hides another:
-//! where the run is like the plain one, so are runs under each of them.
+//! Combined conditions: one run under several conditions. Each of them makes a program print more or wait, and none
+//! hides the effect of another. If the run equals the plain run, so do the runs under each single condition.
 
 use super::Variant;
 
-/// A variant, and which one of several alike.
+/// A variant, and the index of its environment or repetition, from 0.
 pub type Condition = (Variant, u8);
 
-/// Each condition that stands for others, with those.
+/// The combined conditions, each with the single conditions that it replaces.
 pub const COMBINED: &[(Condition, &[Condition])] = &[
     (
         (Variant::Tty, 1),
@@ -16,12 +16,12 @@ pub const COMBINED: &[(Condition, &[Condition])] = &[
     ((Variant::File, 1), &[(Variant::File, 0), (Variant::OpenStdin, 0)]),
 ];
 
-/// The conditions that this one stands for; none for a single one.
+/// Returns the single conditions that a combined condition replaces; `None` for a single condition.
 pub fn parts(variant: Variant, nth: u8) -> Option<&'static [Condition]> {
-    COMBINED.iter().find(|(whole, _)| *whole == (variant, nth)).map(|(_, parts)| *parts)
+    COMBINED.iter().find(|(combined, _)| *combined == (variant, nth)).map(|(_, parts)| *parts)
 }
 
-/// The condition that stands for this one as well, if there is one.
+/// Returns the combined condition that includes this single condition, if there is one.
 pub fn combination_of(variant: Variant, nth: u8) -> Option<Condition> {
-    COMBINED.iter().find(|(_, parts)| parts.contains(&(variant, nth))).map(|(whole, _)| *whole)
+    COMBINED.iter().find(|(_, parts)| parts.contains(&(variant, nth))).map(|(combined, _)| *combined)
 }

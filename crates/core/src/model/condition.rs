@@ -1,8 +1,9 @@
-//! The condition of a run, for people: its variant, and which one of several alike.
+//! Names and descriptions of the conditions of runs, for reports.
 
 use super::{Variant, parts};
 
-/// Names the condition: the variant, for an environment which one, and the number of a repetition, from 1.
+/// Returns the name of a condition: the name of the variant, and of its environment if it has several, or the number of
+/// the repetition, from 1.
 pub fn condition(variant: Variant, nth: u8) -> String {
     let environments = variant.environments();
     match environments.get(usize::from(nth)) {
@@ -14,21 +15,21 @@ pub fn condition(variant: Variant, nth: u8) -> String {
     }
 }
 
-/// The variables that the condition adds, as a shell takes them in front of a command.
+/// Returns the variables that a condition sets, as assignments in front of a shell command.
 pub fn settings(variant: Variant, nth: u8) -> String {
     let is_shown = variant == Variant::HostileEnv || parts(variant, nth).is_some();
     let added = variant.added(nth).filter(|_| is_shown);
     added.map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
-/// The condition as words that follow a command line; none for a plain run. Of an environment they name the
-/// first variables, enough to see the same again.
+/// Returns a phrase for a condition, which follows a command line; `None` for a plain run. For an environment, it names
+/// only the first variables, which are enough to reproduce the result.
 pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
     let words = match variant {
         Variant::Plain => return None,
         Variant::Tty | Variant::SlowReader if nth == 1 => {
-            let usual = in_words(variant, 0).unwrap_or_default();
-            return Some(format!("{usual}{}", first_of(variant, nth)));
+            let single = in_words(variant, 0).unwrap_or_default();
+            return Some(format!("{single}{}", first_variables(variant, nth)));
         }
         Variant::File if nth == 1 => "into a file with stdin left open",
         Variant::Tty => "on a terminal",
@@ -47,13 +48,13 @@ pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
         Variant::Bare if nth == 0 => "without HOME",
         Variant::Bare => "with an invalid configuration file",
         Variant::Xdg => "with the XDG folders elsewhere",
-        Variant::HostileEnv => return Some(first_of(variant, nth).trim_start().to_owned()),
+        Variant::HostileEnv => return Some(first_variables(variant, nth).trim_start().to_owned()),
     };
     Some(words.to_owned())
 }
 
-/// The first variables of the condition.
-fn first_of(variant: Variant, nth: u8) -> String {
+/// Returns the phrase for the first two variables that a condition sets and a terminal does not.
+fn first_variables(variant: Variant, nth: u8) -> String {
     let terminal = Variant::Tty.added(0).collect::<Vec<_>>();
     let added: Vec<_> = variant.added(nth).filter(|added| !terminal.contains(added)).collect();
     let first = added.iter().take(2).map(|(name, value)| format!(" {name}={value}"));

@@ -1,9 +1,9 @@
 //! Where the documentation of checks, kinds of change and contracts is: a page of the site, or a command.
 
-/// The address of the site, if there was one when this was built: `AGENTNATIVE_DOCS_URL=https://… cargo build`.
+/// URL of the documentation site, set at build time: `AGENTNATIVE_DOCS_URL=https://… cargo build`.
 pub const DOCS_URL: Option<&str> = option_env!("AGENTNATIVE_DOCS_URL");
 
-/// What a page of the site is about. Its address is that of the site, the folder and the name:
+/// The subject of a page of the site. The URL of the page is `<site>/<folder>/<name>.html`, such as
 /// `<site>/checks/p2-output-json.html`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
@@ -16,7 +16,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// The folder of its pages on the site.
+    /// Returns the folder of the pages on the site.
     pub const fn folder(self) -> &'static str {
         match self {
             Self::Check => "checks",
@@ -25,13 +25,13 @@ impl Topic {
         }
     }
 
-    /// The page about `name` on the site; none where no address is known.
+    /// Returns the URL of the page about `name`; `None` if the URL of the site is missing or empty.
     pub fn page(self, site: Option<&str>, name: &str) -> Option<String> {
         let site = site.map(|site| site.trim().trim_end_matches('/')).filter(|site| !site.is_empty())?;
         Some(format!("{site}/{}/{name}.html", self.folder()))
     }
 
-    /// The page about `name` on the site, else the command that explains it.
+    /// Returns the URL of the page about `name` or, without a site, the command that explains it.
     pub fn docs(self, site: Option<&str>, name: &str) -> String {
         self.page(site, name).unwrap_or_else(|| match self {
             Self::Check | Self::Change => format!("agentnative explain {name}"),
@@ -45,7 +45,7 @@ mod tests {
     use super::Topic;
 
     #[test]
-    fn docs_are_a_page_where_there_is_a_site() {
+    fn docs_is_a_url_if_there_is_a_site_and_else_a_command() {
         for site in ["https://docs.example/an", "https://docs.example/an/"] {
             let page = |topic: Topic, name| topic.docs(Some(site), name);
             assert_eq!(page(Topic::Check, "p2-raw"), "https://docs.example/an/checks/p2-raw.html");

@@ -27,7 +27,7 @@ impl Edition {
     /// The oldest edition.
     pub const OLDEST: Self = Self::NAMED[0].1;
 
-    /// Its name.
+    /// Returns the name, such as `0.6`.
     pub const fn name(self) -> &'static str {
         Self::NAMED[self as usize].0
     }

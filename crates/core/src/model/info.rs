@@ -1,4 +1,4 @@
-//! What a report says of its inputs.
+//! The inputs of a check as reports describe them: the target and the configuration.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The languages of source code.
+//! The programming languages of source code and of the help of checks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl Language {
     /// Every language, in the order of reports.
     pub const ALL: [Self; 4] = [Self::Rust, Self::Python, Self::Go, Self::TypeScript];
 
-    /// The name for people.
+    /// Returns the name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rust => "Rust",
@@ -49,7 +49,7 @@ pub enum HelpLanguage {
 }
 
 impl HelpLanguage {
-    /// The name for people.
+    /// Returns the name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rust => Language::Rust.name(),

@@ -1,4 +1,4 @@
-//! The words that all rooms share: formats, streams, variants, levels, layers, verdicts and their evidence.
+//! Types that all modules share: formats, streams, variants, levels, layers, verdicts and their evidence.
 
 mod check_id;
 mod combined;
@@ -38,7 +38,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Its name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Must => "must",
@@ -62,7 +62,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Its name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Behavioral => "behavioral",
@@ -91,7 +91,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Its name, as it is in JSON.
+    /// Returns the name, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -199,7 +199,7 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
-    /// What it says: its message, else the title of the check.
+    /// Returns the message or, if it is empty, the title of the check.
     pub fn text(&self) -> &str {
         if self.message.is_empty() { &self.title } else { &self.message }
     }

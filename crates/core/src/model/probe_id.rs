@@ -1,4 +1,4 @@
-//! The identity of a probe: what it is, whatever it is called.
+//! The identity of a probe, which does not depend on its name in reports.
 
 use crate::model::OutputFormat;
 use schemars::JsonSchema;
@@ -85,49 +85,49 @@ pub enum Derived {
     Refused,
 }
 
-/// The identity of a probe. Probes with different calls have different identities, whatever they are called; which
-/// checks are selected changes no identity.
+/// The identity of a probe. Probes with different calls have different identities, even if their names are equal. The
+/// selection of checks does not change an identity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProbeId {
-    /// Declared by the configuration or the command line, by its name.
+    /// A probe that the configuration or the command line declares, by its name.
     Declared(String),
-    /// Derived from the target or a declared probe.
+    /// A call that is derived from the target or from a declared probe.
     Derived {
-        /// The kind.
+        /// The kind of the derived call.
         kind: Derived,
-        /// The name of the declared probe that it is derived from; none for a call of the target itself.
+        /// Name of the declared probe that it is derived from; `None` for a call of the target itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
-        /// Which of the calls of this kind.
+        /// The case, which distinguishes the calls of one kind and source.
         #[serde(default, skip_serializing_if = "Case::is_only")]
         case: Case,
     },
-    /// Found by exploration, by its arguments.
+    /// A call that exploration found, by its arguments.
     Explored {
         /// The arguments.
         explored: Vec<String>,
     },
 }
 
-/// Which of the derived probes of one kind and origin.
+/// Distinguishes the derived calls of one kind and source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
-    /// The only one.
+    /// The only call of its kind and source.
     #[default]
     Only,
-    /// With a format.
+    /// With this format.
     Format(OutputFormat),
     /// With this limit of a list.
     Limit(u64),
-    /// With these words: those of a command, of an example or of an option after the arguments, or a shell.
+    /// With these words: a command, an example, an option after the arguments, or a shell.
     Words(Vec<String>),
     /// With these words before the arguments.
     InFront(Vec<String>),
-    /// With the option that this variable stands for.
+    /// With the option that this environment variable replaces.
     OptionOf(String),
-    /// With this variable set to this value.
+    /// With this environment variable set to this value.
     Variable(String, String),
 }
 
@@ -136,24 +136,24 @@ impl Case {
         *self == Self::Only
     }
 
-    /// These words as a case.
+    /// Returns the case of these words.
     pub fn words(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::Words(words.into_iter().map(Into::into).collect())
     }
 }
 
 impl ProbeId {
-    /// A declared probe.
+    /// Returns the identity of a declared probe.
     pub fn declared(name: impl Into<String>) -> Self {
         Self::Declared(name.into())
     }
 
-    /// A derived probe that is the only one of its kind.
+    /// Returns the identity of a derived call that is the only one of its kind and source.
     pub const fn derived(kind: Derived, from: Option<String>) -> Self {
         Self::Derived { kind, from, case: Case::Only }
     }
 
-    /// The kind of a derived probe.
+    /// Returns the kind of a derived call.
     pub const fn kind(&self) -> Option<Derived> {
         match self {
             Self::Derived { kind, .. } => Some(*kind),
@@ -161,7 +161,7 @@ impl ProbeId {
         }
     }
 
-    /// The name of the declared probe that it is derived from.
+    /// Returns the name of the declared probe that a derived call comes from.
     pub fn from(&self) -> Option<&str> {
         match self {
             Self::Derived { from, .. } => from.as_deref(),

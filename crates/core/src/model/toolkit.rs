@@ -1,4 +1,4 @@
-//! What a target is written with: its language and its argument parser.
+//! The toolkit of a target: its programming language and its argument parser.
 
 use super::HelpLanguage;
 use schemars::JsonSchema;
@@ -29,10 +29,10 @@ pub enum ArgumentParser {
     Oclif,
 }
 
-type Row = (ArgumentParser, &'static str, HelpLanguage, &'static [&'static str]);
+type ParserRow = (ArgumentParser, &'static str, HelpLanguage, &'static [&'static str]);
 
-/// Each parser with its name, its language, and the packages by which a manifest names it.
-const PARSERS: [Row; 9] = [
+/// Each parser with its name, its language, and the names of its packages in a manifest.
+const PARSERS: [ParserRow; 9] = [
     (ArgumentParser::Clap, "clap", HelpLanguage::Rust, &["clap"]),
     (ArgumentParser::Click, "click", HelpLanguage::Python, &["click", "rich-click"]),
     (ArgumentParser::Typer, "typer", HelpLanguage::Python, &["typer", "typer-slim"]),
@@ -45,30 +45,31 @@ const PARSERS: [Row; 9] = [
 ];
 
 impl ArgumentParser {
-    /// All parsers.
+    /// Returns all parsers.
     pub fn all() -> impl Iterator<Item = Self> {
         PARSERS.iter().map(|(parser, ..)| *parser)
     }
 
-    fn row(self) -> Option<&'static Row> {
+    fn row(self) -> Option<&'static ParserRow> {
         PARSERS.iter().find(|(parser, ..)| *parser == self)
     }
 
-    /// The name for people.
+    /// Returns the name that reports use.
     pub fn name(self) -> &'static str {
         self.row().map_or("", |(_, name, ..)| name)
     }
 
-    /// The language that it is for.
+    /// Returns the language of the programs that use this parser.
     pub fn language(self) -> Option<HelpLanguage> {
         self.row().map(|(_, _, language, _)| *language)
     }
 
-    /// The parser of a program in this language that requires these packages; none where they name none, or several
-    /// that do not belong together.
+    /// Returns the parser of a program in `language` that depends on `packages`; `None` if they contain no parser, or
+    /// several unrelated ones.
     pub fn of(language: HelpLanguage, packages: &[String]) -> Option<Self> {
-        let named = PARSERS.iter().filter(|(_, _, of, names)| {
-            *of == language && names.iter().any(|name| packages.iter().any(|package| package == name))
+        let named = PARSERS.iter().filter(|(_, _, parser_language, names)| {
+            *parser_language == language
+                && names.iter().any(|name| packages.iter().any(|package| package == name))
         });
         let mut named: Vec<Self> = named.map(|(parser, ..)| *parser).collect();
         // typer is built on click.
@@ -79,27 +80,27 @@ impl ArgumentParser {
     }
 }
 
-/// What a target is written with, as far as its files tell.
+/// The language and the argument parser of a target, as far as its files show them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Toolkit {
-    /// Its language.
+    /// The programming language.
     pub language: Option<HelpLanguage>,
-    /// Its argument parser, if a manifest names it.
+    /// The argument parser, if a manifest names it.
     pub parser: Option<ArgumentParser>,
 }
 
-/// Which targets a line of help is for.
+/// The targets that a line of the help of a check addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HelpFor {
-    /// Those of a language, whatever parses their arguments.
+    /// Targets in this language, with any argument parser.
     Language(HelpLanguage),
-    /// Those whose arguments this parser reads.
+    /// Targets that use this argument parser.
     Parser(ArgumentParser),
 }
 
 impl HelpFor {
-    /// The name for people.
+    /// Returns the name that reports use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Language(language) => language.name(),
