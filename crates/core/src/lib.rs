@@ -1,4 +1,4 @@
-//! What a check of a command-line tool consists of, up to the recording that is judged.
+//! The parts of a check of a command-line tool, from its configuration to the recording that is judged.
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 

@@ -1,4 +1,4 @@
-//! The options that many tools share, such as `--quiet`: how a target, or one probe of it, spells them.
+//! The common options, which many tools share, such as `--quiet`, and their spelling in a target or probe.
 
 use super::formats::Asking;
 use super::section::Section;
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// A common option.
+/// A common option, which many tools share under different spellings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flag {
-    /// Prints data and errors only.
+    /// Prints only data and errors.
     Quiet,
-    /// Prints at most so many items.
+    /// Limits the number of printed items.
     Limit,
-    /// Asks no questions.
+    /// Disables prompts.
     NoInput,
-    /// Shows nothing page by page.
+    /// Disables the pager.
     NoPager,
-    /// Shows what a call would change, and changes nothing.
+    /// Shows what a call would change, without changing it.
     DryRun,
-    /// Confirms a call that destroys something.
+    /// Confirms a destructive call.
     Confirm,
-    /// Limits the time that a call takes.
+    /// Limits the duration of a call.
     Timeout,
     /// Prints more details.
     Verbose,
 }
 
-/// Its key in the file, its default spelling, and what stands for its value in a spelling.
-type Row = (&'static str, &'static [&'static str], Option<&'static str>);
+/// Key in the file, default spelling, and placeholder of the value in a spelling.
+type FlagRow = (&'static str, &'static [&'static str], Option<&'static str>);
 
 impl Flag {
-    /// All of them, in the order of the reference.
+    /// All common options, in the order of the reference.
     pub const ALL: [Self; 8] = [
         Self::Quiet,
         Self::Limit,
@@ -44,7 +44,7 @@ impl Flag {
         Self::Verbose,
     ];
 
-    const fn row(self) -> Row {
+    const fn row(self) -> FlagRow {
         match self {
             Self::Quiet => ("quiet", &["--quiet"], None),
             Self::Limit => ("limit", &["--limit", "{n}"], Some("{n}")),
@@ -57,46 +57,47 @@ impl Flag {
         }
     }
 
-    /// Its key in the file.
+    /// Returns the key in the file.
     pub const fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// How it is spelt where nobody says so.
-    fn default(self) -> Asking {
+    fn default_spelling(self) -> Asking {
         match self.row().1 {
             [] => Asking::Undeclared,
             words => Asking::With(words.iter().map(|word| (*word).to_owned()).collect()),
         }
     }
 
-    /// The arguments of a spelling, with this value in its place.
+    /// Returns the arguments of a spelling with `value` in place of its placeholder.
     pub fn with_value(self, args: &[String], value: &str) -> Vec<String> {
-        let fill = |arg: &String| self.row().2.map_or_else(|| arg.clone(), |place| arg.replace(place, value));
+        let fill = |arg: &String| {
+            self.row().2.map_or_else(|| arg.clone(), |placeholder| arg.replace(placeholder, value))
+        };
         args.iter().map(fill).collect()
     }
 }
 
-/// How each common option is spelt. The default is that of a target that does not say so.
+/// The spelling of each common option. The default applies to a target that declares none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Flags(BTreeMap<Flag, Asking>);
 
 impl Default for Flags {
     fn default() -> Self {
-        Self(Flag::ALL.into_iter().map(|flag| (flag, flag.default())).collect())
+        Self(Flag::ALL.into_iter().map(|flag| (flag, flag.default_spelling())).collect())
     }
 }
 
 impl Flags {
-    /// How `flag` is spelt.
+    /// Returns the spelling of `flag`.
     pub fn of(&self, flag: Flag) -> &Asking {
         // A recording may be older than the flag.
         self.0.get(&flag).unwrap_or(&Asking::Undeclared)
     }
 }
 
-/// Takes the exit code of a dry run out of the options of a section, where it has one of its own.
+/// Removes the exit code of a dry run from the `flags` of a section and returns it, if there is one.
 pub(super) fn take_dry_run_exit(section: &mut Section<'_>) -> Option<i32> {
     let mut flags = section.take("flags")?;
     let dry_run = flags.get_mut("dry_run").map(Json::take);
@@ -108,5 +109,5 @@ pub(super) fn take_dry_run_exit(section: &mut Section<'_>) -> Option<i32> {
     exit
 }
 
-/// What stands for the name of the shell in the call that prints its completion script.
+/// Placeholder for the name of the shell in the call that prints its completion script.
 pub const SHELL_PLACE: &str = "{shell}";

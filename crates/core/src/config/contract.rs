@@ -1,4 +1,4 @@
-//! `contract` of a probe, and of a whole target.
+//! Parses the `contract` of a probe or of an entire target.
 
 use super::section::Section;
 use super::{Contracts, Known, contract_path};
@@ -7,21 +7,21 @@ use agentnative_contract::{Contract, split_version};
 use std::path::Path;
 
 /// Returns the contracts of a probe.
-pub(super) fn read(probe: &Section<'_>, root: &Path, known: &Known<'_>) -> Contracts {
+pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &Known<'_>) -> Contracts {
     let Some(value) = probe.get("contract") else { return Contracts::default() };
     let Some(table) = probe.section("contract") else {
-        return of_name(&value, root, known).unwrap_or_default();
+        return by_name(&value, root, known).unwrap_or_default();
     };
     if table.entries.is_empty() {
         value.fault::<()>("`contract` is empty; expected `json`, `jsonl` or both");
     }
-    let named = |key| Some(existing(&table.get(key)?, root, known)?.0);
-    Contracts { json: named("json"), jsonl: named("jsonl") }
+    let name_of = |key| Some(find(&table.get(key)?, root, known)?.0);
+    Contracts { json: name_of("json"), jsonl: name_of("jsonl") }
 }
 
-/// The contract of a whole target: its name, and what it says of the target.
-pub(super) fn of_target(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, Contract)> {
-    let (name, _) = existing(value, root, known)?;
+/// Returns the contract of an entire target, with its name.
+pub(super) fn for_target(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, Contract)> {
+    let (name, _) = find(value, root, known)?;
     match Contract::named(root, &name) {
         Ok(contract) => Some((name, contract)),
         Err(error) => {
@@ -31,15 +31,16 @@ pub(super) fn of_target(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Op
     }
 }
 
-/// A bare schema is that of the json document; a contract has its own parts for each format.
-fn of_name(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contracts> {
-    let (name, is_schema) = existing(value, root, known)?;
+/// Returns the contracts for a single name. A schema file applies to `json` only, since it describes one document; a
+/// contract has a part for each format.
+fn by_name(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contracts> {
+    let (name, is_schema) = find(value, root, known)?;
     let jsonl = (!is_schema).then(|| name.clone());
     Some(Contracts { json: Some(name), jsonl })
 }
 
-/// The name, if there is such a contract, and whether it is a schema file.
-fn existing(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, bool)> {
+/// Returns the name of an existing contract, and whether it is a schema file. Reports an unknown contract.
+fn find(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, bool)> {
     let name = value.inner.as_str()?.to_owned();
     if let Some(path) = contract_path(root, &name) {
         let versioned = || root.join(split_version(&name).0).metadata();

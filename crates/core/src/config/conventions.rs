@@ -1,61 +1,62 @@
-//! The conventions of a command line: how common things are asked for, and what exit codes mean.
+//! The conventions of a command line: format flags, common options, exit codes and other spellings.
 
 use super::{Asking, Flags, Formats};
 use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// The conventions of a target's command line, as far as judging needs them.
+/// The conventions of a target's command line that judging needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conventions {
-    /// How each format is asked for.
+    /// The format flags.
     pub formats: Formats,
-    /// The format that comes without a flag.
+    /// The format of the output without a format flag.
     #[serde(default)]
     pub default_format: OutputFormat,
-    /// How its common options are spelt.
+    /// The spelling of the common options.
     #[serde(default)]
     pub flags: Flags,
-    /// Where the error object of a JSON mode goes.
+    /// The stream that gets the error object in a JSON format.
     pub errors: Stream,
-    /// The exit codes that it has, sorted.
+    /// The exit codes of the target, sorted.
     pub exit_codes: Vec<i32>,
-    /// Whether the configuration or a contract declares others than usual; an older recording does not tell.
-    #[serde(default = "yes")]
+    /// Whether the configuration or a contract declares exit codes other than the default; true for an older recording,
+    /// which does not contain this.
+    #[serde(default = "default_true")]
     pub exit_codes_declared: bool,
-    /// Its exit code for wrong calls.
-    #[serde(default = "usage")]
+    /// The exit code for invalid usage.
+    #[serde(default = "default_usage")]
     pub usage: i32,
-    /// The arguments that print the schema of its output, or that nothing does; null in older recordings where that is
-    /// not declared.
+    /// The arguments that print the schema of the output, or that there are none. Older recordings contain null if
+    /// nothing is declared.
     #[serde(default, deserialize_with = "undeclared_if_null")]
     pub schema: Asking,
-    /// What it has nothing of.
+    /// The features that the target does not have.
     #[serde(default, rename = "lacks_features", skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Feature>,
-    /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that it prints none.
+    /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that there are none.
     #[serde(default)]
     pub completions: Asking,
-    /// The arguments that install its instructions for agents, or that nothing does.
+    /// The arguments that install the target's instructions for agents, or that there are none.
     #[serde(default)]
     pub bundle_install: Asking,
-    /// Where it looks for its configuration, below the home.
+    /// Path of the target's configuration file, relative to the home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
-    /// How it is given its secret; none where that is not said.
+    /// How the target receives its secret; `None` if that is not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretConfig>,
-    /// Options with the variables that stand for them.
+    /// Options, each with the environment variable that can replace it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_flags: BTreeMap<String, String>,
 }
 
-const fn yes() -> bool {
+const fn default_true() -> bool {
     true
 }
 
-/// The usual exit code for wrong calls.
-const fn usage() -> i32 {
+/// The default exit code for invalid usage.
+const fn default_usage() -> i32 {
     2
 }
 
@@ -64,16 +65,16 @@ fn undeclared_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Aski
 }
 
 impl Default for Conventions {
-    /// Every format with its default flag, and the exit codes of principle 2.
+    /// All formats with the default format flag, and the exit codes of principle 2.
     fn default() -> Self {
         Self {
             formats: Formats::default(),
             default_format: OutputFormat::Text,
             flags: Flags::default(),
             errors: Stream::Stderr,
-            exit_codes: vec![0, 1, usage(), 77, 78],
+            exit_codes: vec![0, 1, default_usage(), 77, 78],
             exit_codes_declared: false,
-            usage: usage(),
+            usage: default_usage(),
             schema: Asking::Undeclared,
             lacks: Vec::new(),
             completions: Asking::Undeclared,
@@ -85,26 +86,26 @@ impl Default for Conventions {
     }
 }
 
-/// What some targets have and others have nothing of.
+/// A feature that not every target has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
     /// Commands that change something.
     Changes,
-    /// Lists that grow with the data.
+    /// Commands that print lists which grow with the data.
     Lists,
-    /// Calls that work for a while and can be interrupted.
+    /// Commands that run for a while and can be interrupted.
     LongRunning,
-    /// Signing in.
+    /// A login.
     Login,
     /// Requests over the network.
     Network,
-    /// Secrets that it is given: tokens, passwords.
+    /// Secrets that the target needs, such as tokens and passwords.
     Secret,
 }
 
 impl Feature {
-    /// All of them, with their names in the file.
+    /// All features, with their names in the file.
     pub const NAMED: [(&'static str, Self); 6] = [
         ("changes", Self::Changes),
         ("lists", Self::Lists),
@@ -114,21 +115,21 @@ impl Feature {
         ("secret", Self::Secret),
     ];
 
-    /// Its name in the file.
+    /// Returns the name in the file.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
     }
 }
 
-/// The ways in which a target is given a secret.
+/// The ways in which a target receives its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretConfig {
-    /// By this variable.
+    /// The environment variable.
     pub env: String,
-    /// By a file: the arguments with `{file}`.
+    /// The arguments that pass it in a file, with `{file}` for the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Vec<String>>,
-    /// By standard input: the arguments.
+    /// The arguments that pass it on stdin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<Vec<String>>,
 }

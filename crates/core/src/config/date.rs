@@ -1,11 +1,11 @@
-//! A calendar day, and the spelling of a moment, without a clock.
+//! A calendar date, and times in RFC 3339. Nothing here reads the clock.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::SystemTime;
 use time::OffsetDateTime;
 
-/// A day of the proleptic Gregorian calendar. Ordered by time.
+/// A day of the proleptic Gregorian calendar, ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Date {
     /// The year.
@@ -17,14 +17,14 @@ pub struct Date {
 }
 
 impl Date {
-    /// The day that `time` falls on in UTC.
+    /// Returns the date of `time` in UTC.
     pub fn of(time: SystemTime) -> Self {
         let date = OffsetDateTime::from(time).date();
         Self { year: date.year().into(), month: date.month().into(), day: date.day() }
     }
 }
 
-/// This moment as RFC 3339 has it, in UTC, to the second.
+/// Formats a time as RFC 3339, in UTC, truncated to seconds.
 pub fn rfc3339(time: SystemTime) -> String {
     let (date, time) = (Date::of(time), OffsetDateTime::from(time).time());
     format!("{date}T{:02}:{:02}:{:02}Z", time.hour(), time.minute(), time.second())
@@ -42,7 +42,7 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
-    fn a_time_becomes_the_day_that_it_falls_on() {
+    fn date_of_a_time_is_its_day_in_utc() {
         const DAY: Duration = Duration::from_secs(86_400);
         let cases = [
             (UNIX_EPOCH, "1970-01-01"),
@@ -62,12 +62,12 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_told_to_the_second() {
+    fn rfc3339_truncates_to_seconds() {
         assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(1_782_993_909_999)), "2026-07-02T12:05:09Z");
     }
 
     #[test]
-    fn days_are_ordered_by_time() {
+    fn dates_are_ordered_by_time() {
         let date = |year, month, day| Date { year, month, day };
         assert!(date(2026, 11, 22) < date(2026, 11, 23));
         assert!(date(2026, 11, 30) < date(2026, 12, 1));

@@ -1,4 +1,4 @@
-//! Where the configuration is.
+//! Finds and loads the configuration of a target.
 
 use super::{Config, Known, check_owner, folders_above, searched_folders};
 use crate::files::{self, MAX_TEXT};
@@ -10,62 +10,61 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Name of the configuration file.
 pub const FILE_NAME: &str = "agentnative.toml";
 
-/// The manifests that can hold the configuration instead, with the keys to its table.
+/// The manifests that can contain the configuration instead, with the keys of its table.
 const MANIFESTS: [(&str, &[&str]); 3] = [
     ("Cargo.toml", &["package", "metadata", "agentnative"]),
     ("pyproject.toml", &["tool", "agentnative"]),
     ("package.json", &["agentnative"]),
 ];
 
-/// What to do about a configuration that is not used.
-const USE_IT: &str = "--config FILE uses it all the same";
+const OVERRIDE_HINT: &str = "--config FILE uses it all the same";
 
-/// The keys to the configuration in the file at `path`, if it is a manifest.
-pub(super) fn part_of(path: &Path) -> Option<&'static [&'static str]> {
+/// Returns the keys of the configuration's table in the file at `path`, if the file is a manifest.
+pub(super) fn table_keys(path: &Path) -> Option<&'static [&'static str]> {
     let name = path.file_name()?;
     MANIFESTS.iter().find(|(manifest, _)| name == *manifest).map(|(_, keys)| *keys)
 }
 
-/// The root of the repository that `start` is in, if it is in one.
+/// Returns the root of the repository that contains `start`, if there is one.
 pub fn repository(start: &Path) -> Option<PathBuf> {
     folders_above(start).pop().filter(|folder| folder.join(".git").exists())
 }
 
 impl Config {
-    /// The file with the configuration for `start`, a target or its folder: the nearest `agentnative.toml`, or
-    /// manifest with a table for it, there or above, as far as [`searched_folders`] goes. None if there is none.
+    /// Returns the file with the configuration for `start`, a target or its folder: the nearest `agentnative.toml`, or
+    /// manifest with a table for it, in the folder or one of the [`searched_folders`] above it.
     ///
     /// # Errors
-    /// Those of [`Config::in_folder`], and those of [`check_owner`] for what is found.
+    /// The errors of [`Config::in_folder`], and those of [`check_owner`] for the file.
     pub fn find(start: &Path) -> Result<Option<PathBuf>> {
         let here = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
-        // In the folder itself the file is called as the user called the folder.
+        // For the folder itself, the path of the file keeps the user's spelling of the folder.
         let here = here.strip_prefix(".").unwrap_or(here).to_owned();
         let mut folders = std::iter::once(here.clone()).chain(searched_folders(start).into_iter().skip(1));
         let found = folders.find_map(|folder| Self::in_folder(&folder).transpose()).transpose()?;
         if let Some(file) = &found {
-            check_owner(file, &here).map_err(|error| error.hint(USE_IT))?;
+            check_owner(file, &here).map_err(|error| error.hint(OVERRIDE_HINT))?;
         }
         Ok(found)
     }
 
-    /// The file with the configuration in this folder itself, if there is one.
+    /// Returns the file with the configuration in `folder`, without searching the folders above it.
     ///
     /// # Errors
-    /// Of kind `Config`: the folder has several of them, or a manifest cannot be read; permission, where that or the
-    /// folder may not be read.
+    /// Of kind `Config` if the folder contains several configurations or a manifest cannot be read; of kind `Auth` if the
+    /// permission to read a manifest or the folder is missing.
     pub fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
-        let own = folder.join(FILE_NAME);
+        let config_file = folder.join(FILE_NAME);
         let mut found = Vec::new();
-        if files::is_any(&own).map_err(|error| unreadable(&own, &error))? {
-            found.push((own, FILE_NAME.to_owned(), (0, 0)));
+        if files::is_any(&config_file).map_err(|error| read_error(&config_file, &error))? {
+            found.push((config_file, FILE_NAME.to_owned(), (0, 0)));
         }
         for (name, keys) in MANIFESTS {
             let path = folder.join(name);
-            let bytes = files::read_if_any(&path, MAX_TEXT).map_err(|error| unreadable(&path, &error))?;
+            let bytes = files::read_if_any(&path, MAX_TEXT).map_err(|error| read_error(&path, &error))?;
             let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
             let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
-            // A part that is wrong is there, too; reading it tells what is wrong.
+            // An invalid table counts as well; loading it reports the error.
             let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)));
             found.extend(place.map(|place| (path, format!("{} in {name}", keys.join(".")), place)));
         }
@@ -83,22 +82,22 @@ impl Config {
             .hint("keep one of them, or choose one with --config FILE"))
     }
 
-    /// The configuration for `start`, as [`Config::find`] finds it.
+    /// Finds and loads the configuration for `start`.
     ///
     /// # Errors
-    /// Those of [`Config::find`] and [`Config::load`].
+    /// The errors of [`Config::find`] and [`Config::load`].
     pub fn discover(start: &Path, known: &Known<'_>) -> Result<Option<Self>> {
         Self::find(start)?.map(|path| Self::load(&path, known)).transpose()
     }
 
-    /// Reads the configuration in the file at `path`, an `agentnative.toml` by any name or a manifest, and the
-    /// files that it names.
+    /// Reads the configuration in the file at `path`, and the files that it names. The file is a manifest or, under any
+    /// other name, an `agentnative.toml`.
     ///
     /// # Errors
-    /// Of kind `Config`: the file cannot be read, is no regular file of at most 4 MiB, is not UTF-8, or has faults;
-    /// see [`Config::parse`].
+    /// Of kind `Config` if the file cannot be read, is not a regular file of at most 4 MiB, is not UTF-8, or is invalid
+    /// ([`Config::parse`]).
     pub fn load(path: &Path, known: &Known<'_>) -> Result<Self> {
-        let bytes = files::read(path, MAX_TEXT).map_err(|error| unreadable(path, &error))?;
+        let bytes = files::read(path, MAX_TEXT).map_err(|error| read_error(path, &error))?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => {
                 let digest = format!("xxh128:{:032x}", xxh3_128(&bytes));
@@ -117,6 +116,6 @@ impl Config {
     }
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+fn read_error(path: &Path, error: &std::io::Error) -> Error {
     Error::io(ErrorKind::Config, "read", path, error)
 }

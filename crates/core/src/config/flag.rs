@@ -1,44 +1,43 @@
-//! A probe in one text: `"[EXIT:]ARGS"`, as `--probe` takes it.
+//! Parses the value of `--probe`: `"[EXIT:]ARGS"`.
 
 use super::ProbeConfig;
 use agentnative_contract::error::{Error, Result};
 
 impl ProbeConfig {
-    /// The probe of a flag: an exit code and a colon, if another than 0 is expected, then the
-    /// arguments, split as a shell splits words. Its name is the text of the arguments.
+    /// Parses a probe: the expected exit code and a colon, which may be omitted for 0, then the arguments, split like
+    /// words of a shell. The name of the probe is the text of the arguments.
     ///
     /// # Errors
-    /// Of kind `Usage`: an exit code above 255, an open quote, a NUL.
+    /// Of kind `Usage` for an exit code above 255, an unclosed quote, or a NUL.
     pub fn from_flag(flag: &str) -> Result<Self> {
-        const FORM: &str = "\"[EXIT:]ARGS\", such as \"list\" or \"77:whoami\"";
-        let wrong =
-            |what: String| Error::usage(format!("probe {flag:?}: {what}")).hint(format!("expected {FORM}"));
+        const SYNTAX: &str = "\"[EXIT:]ARGS\", such as \"list\" or \"77:whoami\"";
+        let error =
+            |what: String| Error::usage(format!("probe {flag:?}: {what}")).hint(format!("expected {SYNTAX}"));
         let (exit, text) = match flag.split_once(':') {
             Some((code, text)) if !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let code: u8 =
-                    code.parse().map_err(|_| wrong(format!("exit code {code} is greater than 255")))?;
+                    code.parse().map_err(|_| error(format!("exit code {code} is greater than 255")))?;
                 (code.into(), text)
             }
             _ => (0, flag),
         };
         if text.contains('\0') {
-            return Err(wrong("an argument cannot contain NUL".to_owned()));
+            return Err(error("an argument cannot contain NUL".to_owned()));
         }
-        // shlex would drop a word that begins with `#` and all after it as a comment, so a character
-        // that is not in the text stands for it.
-        let other = ('\u{e000}'..='\u{f8ff}').find(|char| !text.contains(*char)).unwrap_or('#');
-        let args = shlex::split(&text.replace('#', &other.to_string()))
-            .ok_or_else(|| wrong("an unclosed quote, or a backslash at the end".to_owned()))?;
-        let args = args.iter().map(|arg| arg.replace(other, "#")).collect();
+        // shlex drops a word that begins with `#`, and all words after it, as a comment. So a character that the text
+        // does not contain replaces each `#`.
+        let substitute = ('\u{e000}'..='\u{f8ff}').find(|char| !text.contains(*char)).unwrap_or('#');
+        let args = shlex::split(&text.replace('#', &substitute.to_string()))
+            .ok_or_else(|| error("an unclosed quote, or a backslash at the end".to_owned()))?;
+        let args = args.iter().map(|arg| arg.replace(substitute, "#")).collect();
         let name = if text.trim().is_empty() { "(no arguments)" } else { text.trim() };
         Ok(Self { exit, ..Self::new(name, args) })
     }
 
-    /// The probes of all `--probe` flags.
+    /// Parses the values of all `--probe` options.
     ///
     /// # Errors
-    /// Those of [`ProbeConfig::from_flag`], and of kind `Usage` if the same arguments are given
-    /// twice.
+    /// The errors of [`ProbeConfig::from_flag`], and one of kind `Usage` for duplicate arguments.
     pub fn from_flags(flags: &[String]) -> Result<Vec<Self>> {
         let mut probes: Vec<Self> = Vec::new();
         for flag in flags {

@@ -1,49 +1,49 @@
-//! How a target is asked for its formats: what the file says, and what follows from that.
+//! The format flags of a target: those that the file declares, and those derived from them.
 
 use super::section::Section;
 use crate::model::OutputFormat;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a format is asked for.
+/// The format flag of a format: the arguments that select it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", try_from = "Written")]
+#[serde(rename_all = "kebab-case", try_from = "RawFormatFlag")]
 pub enum Asking {
-    /// Nobody says how, and it cannot be told from the other formats.
+    /// Neither declared nor derivable from the other formats.
     #[default]
     Undeclared,
-    /// There is no such format (`false`).
+    /// The target does not have the format (`false`).
     Lacking,
-    /// With these arguments.
+    /// These arguments select the format.
     #[serde(untagged)]
     With(Vec<String>),
 }
 
-/// An [`Asking`] as the configuration has it, or a recording.
+/// An [`Asking`] in a configuration or recording.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum RawFormatFlag {
     Exists(bool),
     Name(String),
     With(Vec<String>),
 }
 
-impl TryFrom<Written> for Asking {
+impl TryFrom<RawFormatFlag> for Asking {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, &'static str> {
-        match written {
-            Written::With(args) => Ok(Self::With(args)),
-            Written::Exists(false) => Ok(Self::Lacking),
-            Written::Name(name) if name == "lacking" => Ok(Self::Lacking),
-            Written::Name(name) if name == "undeclared" => Ok(Self::Undeclared),
-            Written::Exists(true) | Written::Name(_) => Err("expected arguments, or `false`"),
+    fn try_from(raw: RawFormatFlag) -> Result<Self, &'static str> {
+        match raw {
+            RawFormatFlag::With(args) => Ok(Self::With(args)),
+            RawFormatFlag::Exists(false) => Ok(Self::Lacking),
+            RawFormatFlag::Name(name) if name == "lacking" => Ok(Self::Lacking),
+            RawFormatFlag::Name(name) if name == "undeclared" => Ok(Self::Undeclared),
+            RawFormatFlag::Exists(true) | RawFormatFlag::Name(_) => Err("expected arguments, or `false`"),
         }
     }
 }
 
 impl Asking {
-    /// The arguments, where there are any to ask with.
+    /// Returns the arguments, if the format flag is given.
     pub fn args(&self) -> Option<&[String]> {
         match self {
             Self::With(args) => Some(args),
@@ -52,28 +52,28 @@ impl Asking {
     }
 }
 
-/// How each format is asked for. The default is `--output FORMAT`.
+/// The format flag of each format. The default is `--output FORMAT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Formats {
-    /// For people.
+    /// Text for people.
     pub text: Asking,
     /// One JSON document.
     pub json: Asking,
-    /// One JSON object a line.
+    /// JSON Lines: one JSON object per line.
     pub jsonl: Asking,
-    /// Nobody says with which flag: it is assumed to be `--output`.
+    /// No format flag is declared: `--output` is assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
 }
 
 impl Default for Formats {
     fn default() -> Self {
-        Self::complete(&BTreeMap::new(), OutputFormat::Text)
+        Self::from_declared(&BTreeMap::new(), OutputFormat::Text)
     }
 }
 
 impl Formats {
-    /// How `format` is asked for.
+    /// Returns the format flag of `format`.
     pub const fn of(&self, format: OutputFormat) -> &Asking {
         match format {
             OutputFormat::Text => &self.text,
@@ -82,19 +82,19 @@ impl Formats {
         }
     }
 
-    /// The arguments that ask for `format`; none where it is lacking or not declared.
+    /// Returns the arguments that select `format`; `None` if it is missing or its format flag is unspecified.
     pub fn args(&self, format: OutputFormat) -> Option<&[String]> {
         self.of(format).args()
     }
 
-    /// Says that `format` is asked for with these arguments.
+    /// Declares the arguments that select `format`.
     pub fn declare(&mut self, format: OutputFormat, args: Vec<String>) {
         self.set(format, Asking::With(args));
         self.assumed = false;
     }
 
-    /// The same, but for what is `declared`.
-    pub(super) fn overlaid(mut self, declared: BTreeMap<OutputFormat, Asking>) -> Self {
+    /// Replaces the format flags that are in `declared`.
+    pub(super) fn with_declared(mut self, declared: BTreeMap<OutputFormat, Asking>) -> Self {
         for (format, asking) in declared {
             self.assumed &= asking.args().is_none_or(<[String]>::is_empty);
             self.set(format, asking);
@@ -110,41 +110,45 @@ impl Formats {
         }
     }
 
-    /// All formats, from those that are `declared` and the one that comes without a flag. Where the
-    /// arguments of a declared one hold its name, those of the others are made by replacing it.
-    pub(super) fn complete(declared: &BTreeMap<OutputFormat, Asking>, by_default: OutputFormat) -> Self {
+    /// Returns the format flags of all formats from those in `declared` and the default format. If the arguments of a
+    /// declared format contain its name, replacing the name derives those of the others.
+    pub(super) fn from_declared(declared: &BTreeMap<OutputFormat, Asking>, by_default: OutputFormat) -> Self {
         use OutputFormat::{Json, Jsonl, Text};
-        // No arguments at all say nothing about the other formats.
-        let asked = |format| Some((format, declared.get(&format)?.args().filter(|args| !args.is_empty())?));
-        let models: Vec<(OutputFormat, &[String])> =
-            [Json, Jsonl, Text].into_iter().filter_map(asked).collect();
+        // Empty arguments show nothing about the other formats.
+        let template =
+            |format| Some((format, declared.get(&format)?.args().filter(|args| !args.is_empty())?));
+        let templates: Vec<(OutputFormat, &[String])> =
+            [Json, Jsonl, Text].into_iter().filter_map(template).collect();
         let derived = |format: OutputFormat| {
-            if models.is_empty() {
+            if templates.is_empty() {
                 return Asking::With(vec!["--output".to_owned(), format.name().to_owned()]);
             }
-            match models.iter().find_map(|(model, args)| renamed(args, model.name(), format.name())) {
+            match templates
+                .iter()
+                .find_map(|(template, args)| with_replaced_name(args, template.name(), format.name()))
+            {
                 Some(args) => Asking::With(args),
                 None if format == by_default => Asking::With(Vec::new()),
                 None => Asking::Undeclared,
             }
         };
         let asking = |format| declared.get(&format).cloned().unwrap_or_else(|| derived(format));
-        Self { text: asking(Text), json: asking(Json), jsonl: asking(Jsonl), assumed: models.is_empty() }
+        Self { text: asking(Text), json: asking(Json), jsonl: asking(Jsonl), assumed: templates.is_empty() }
     }
 }
 
-/// `args` with the word `from`, alone or after a `=`, replaced by `to`; none where it is not among them.
-fn renamed(args: &[String], from: &str, to: &str) -> Option<Vec<String>> {
-    let holds =
+/// Replaces the last `from` in `args`, an entire argument or the value after a `=`, by `to`; `None` if there is none.
+fn with_replaced_name(args: &[String], from: &str, to: &str) -> Option<Vec<String>> {
+    let ends_with_name =
         |arg: &String| arg.strip_suffix(from).is_some_and(|flag| flag.is_empty() || flag.ends_with('='));
-    let at = args.iter().rposition(holds)?;
+    let index = args.iter().rposition(ends_with_name)?;
     let mut args = args.to_vec();
-    let flag = args[at].len() - from.len();
-    args[at].replace_range(flag.., to);
+    let start = args[index].len() - from.len();
+    args[index].replace_range(start.., to);
     Some(args)
 }
 
-/// Takes the table of formats of a section, each with its arguments or `false`.
+/// Removes the table `formats` from a section, and returns it. Each format has its arguments or `false`.
 pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, Asking>> {
     let value = section.get("formats")?;
     let formats: BTreeMap<OutputFormat, Asking> = serde_json::from_value(section.take("formats")?).ok()?;
@@ -154,11 +158,10 @@ pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, A
     Some(formats)
 }
 
-/// The element of a probe's arguments that stands for the arguments that ask for a format.
+/// Placeholder for the format flag in the arguments of a probe.
 pub const FORMAT_PLACE: &str = "{format}";
 
-/// `args` with the arguments `asking` for a format in their place: where `"{format}"` stands, else
-/// before the first `--`, else at the end.
+/// Inserts a format flag (`asking`) into `args`: in place of `"{format}"`, else before the first `--`, else at the end.
 pub fn place_format(args: &[String], asking: &[String]) -> Vec<String> {
     let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
     let end = || args.iter().position(|arg| arg == "--").unwrap_or(args.len());

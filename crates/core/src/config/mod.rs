@@ -1,11 +1,12 @@
-//! `agentnative.toml`, or the same in a manifest: where it is found, what it says, and everything that is wrong
-//! with it at once.
+//! The configuration: `agentnative.toml`, or its table in a manifest. Finds, parses and validates it, and reports all
+//! errors together.
 //!
-//! `keys.toml` is the reference of its keys: each value is validated by the schema of its type there, and the messages
-//! say what the type expects (`section`). The valid values are deserialized into the settings. By hand is only what
-//! concerns several keys, the rest of the file or the file system: first in each element (`target`, `probe`, `waiver`: a
-//! file each), then of the elements against each other (`parse`). A file with any fault gives one error that lists them
-//! all. So a new key of a simple type is an entry in `keys.toml`, a field in `types`, and its use.
+//! `keys.toml` is the reference of the keys. Each value is validated by the schema of its type there, and the messages
+//! name what the type expects (`section`). The valid values are deserialized into the settings (`types`). Only
+//! conditions on several keys, on the rest of the file or on the file system are written by hand: first those within
+//! each element (`target`, `probe`, `waiver`: one file each), then those between elements (`parse`). A file with any
+//! errors returns one error that lists all of them. So a new key of a simple type is an entry in `keys.toml`, a field in
+//! `types`, and its use.
 
 mod check;
 mod common_flags;

@@ -1,6 +1,7 @@
-//! Reading the file: its elements, and whether they fit each other.
+//! Parses the configuration: its elements, and the conditions between them.
 
-use super::discover::part_of;
+use super::discover::table_keys;
+use super::probe::ParsedProbe;
 use super::section::Section;
 use super::{
     Asking, Config, Feature, Known, PORT_PLACE, ProbeConfig, STALLED_PLACE, ServiceConfig, TargetConfig,
@@ -13,23 +14,24 @@ use std::collections::HashMap;
 use std::path::Path;
 
 impl Config {
-    /// Reads the text of the file at `path`, and the files that it names. In a manifest, its part for us.
+    /// Parses the text of the file at `path`, or its configuration table if it is a manifest, and reads the files that it
+    /// names.
     ///
     /// # Errors
-    /// One of kind `Config` with an issue for everything that is wrong, each with line and column; or that the
-    /// manifest has no such part.
+    /// Of kind `Config` if the configuration is invalid, with an issue with line and column for each error, or if the
+    /// manifest contains no configuration.
     pub fn parse(text: &str, path: &Path, known: &Known<'_>) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or_else(|| Path::new("."));
-        // It fails on an empty path and without a working directory; then relative is all there is.
+        // Without a working directory, the path stays relative.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let read = |table: Table<'_>| {
+        let parse_table = |table: Table<'_>| {
             let mut file = Section::new(table, "");
-            let targets = target::read_all(&file, &root, known);
-            let services = services(service::read_all(&mut file), &targets);
-            let probes = probes(probe::read_all(&mut file, &root, known), &targets, &services);
-            let waivers = waiver::read_all(&mut file, &probes, known);
-            let check = check::read(&file, known);
+            let targets = target::parse_all(&file, &root, known);
+            let services = services(service::parse_all(&mut file), &targets);
+            let probes = probes(probe::parse_all(&mut file, &root, known), &targets, &services);
+            let waivers = waiver::parse_all(&mut file, &probes, known);
+            let check = check::parse(&file, known);
             let digest = String::new();
             Self {
                 path: path.to_owned(),
@@ -42,33 +44,33 @@ impl Config {
                 check,
             }
         };
-        let Some(keys) = part_of(path) else { return parse_file(text, path, read) };
-        parse_part(text, path, keys, read)?.ok_or_else(|| {
+        let Some(keys) = table_keys(path) else { return parse_file(text, path, parse_table) };
+        parse_part(text, path, keys, parse_table)?.ok_or_else(|| {
             Error::config(format!("{} has no configuration: no {} in it", path.display(), keys.join(".")))
         })
     }
 }
 
-/// Returns the services, each with its target; notes what does not fit.
-fn services(read: Vec<(ServiceConfig, Section<'_>)>, targets: &[TargetConfig]) -> Vec<ServiceConfig> {
-    let own = |(mut service, section): (ServiceConfig, Section<'_>)| {
-        target_of(&mut service.target, "[[service]]", &section, targets);
+/// Returns the services, each with the name of its target; reports unknown targets.
+fn services(parsed: Vec<(ServiceConfig, Section<'_>)>, targets: &[TargetConfig]) -> Vec<ServiceConfig> {
+    let with_target = |(mut service, section): (ServiceConfig, Section<'_>)| {
+        resolve_target(&mut service.target, "[[service]]", &section, targets);
         service
     };
-    read.into_iter().map(own).collect()
+    parsed.into_iter().map(with_target).collect()
 }
 
-/// Returns the probes, each with its target; notes what does not fit.
+/// Returns the probes, each with the name of its target; reports duplicate names and conflicts with the targets.
 fn probes(
-    read: Vec<probe::Read<'_>>,
+    parsed: Vec<ParsedProbe<'_>>,
     targets: &[TargetConfig],
     services: &[ServiceConfig],
 ) -> Vec<ProbeConfig> {
     let mut names: HashMap<String, usize> = HashMap::new();
     let mut probes = Vec::new();
-    for mut read in read {
-        if let Some(value) = read.section.get("name") {
-            let name = &read.probe.name;
+    for mut parsed in parsed {
+        if let Some(value) = parsed.section.get("name") {
+            let name = &parsed.probe.name;
             let first = *names.entry(name.clone()).or_insert(value.span.start);
             if first != value.span.start {
                 let line = value.faults.line(first);
@@ -77,39 +79,41 @@ fn probes(
                 ));
             }
         }
-        if let Some(target) = target_of(&mut read.probe.target, "[[probe]]", &read.section, targets) {
-            held_against(&read, target, services);
+        if let Some(target) = resolve_target(&mut parsed.probe.target, "[[probe]]", &parsed.section, targets)
+        {
+            check_against_target(&parsed, target, services);
         }
-        probes.push(read.probe);
+        probes.push(parsed.probe);
     }
     probes
 }
 
-/// Notes what of a probe does not fit its target.
-fn held_against(read: &probe::Read<'_>, target: &TargetConfig, services: &[ServiceConfig]) {
-    let (call, faults) = (&read.probe.call, read.section.faults);
-    let beside = services.iter().filter(|service| service.target == target.name).count();
-    let has = |place: &str| call.args.iter().chain(call.env.values()).any(|word| word.contains(place));
-    if beside > 1 && has(PORT_PLACE) {
-        faults.add(&read.section.span, format!("this probe has a {PORT_PLACE}, but {beside} services run with it; expected the port in the `env` of the service"));
+/// Reports conflicts between a probe and its target.
+fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, services: &[ServiceConfig]) {
+    let (call, faults) = (&parsed.probe.call, parsed.section.faults);
+    let service_count = services.iter().filter(|service| service.target == target.name).count();
+    let has =
+        |placeholder: &str| call.args.iter().chain(call.env.values()).any(|word| word.contains(placeholder));
+    if service_count > 1 && has(PORT_PLACE) {
+        faults.add(&parsed.section.span, format!("this probe has a {PORT_PLACE}, but {service_count} services run with it; expected the port in the `env` of the service"));
     }
-    if let (Some(name), Some(value)) = (&target.contract, Table::get(&read.section, "contract")) {
+    if let (Some(name), Some(value)) = (&target.contract, Table::get(&parsed.section, "contract")) {
         value.fault::<()>(&format!(
             "the target already has the contract `{name}`; expected `contract` in only one of the two places"
         ));
     }
-    for (feature, is_there, what) in [
+    for (feature, is_used, what) in [
         (Feature::Login, call.login, "has `login = true`"),
-        (Feature::Changes, read.probe.effect.is_some(), "changes something"),
+        (Feature::Changes, parsed.probe.effect.is_some(), "changes something"),
         (Feature::LongRunning, call.interrupt.is_some(), "has `interrupt`"),
         (Feature::Network, has(STALLED_PLACE), "sends a request to {stalled}"),
         (Feature::Secret, call.secret, "has `secret = true`"),
         (Feature::Lists, call.list.is_some(), "prints a list"),
     ] {
-        if is_there && target.conventions.lacks.contains(&feature) {
-            let place = if feature == Feature::Lists { read.section.span_of("list") } else { None };
+        if is_used && target.conventions.lacks.contains(&feature) {
+            let span = if feature == Feature::Lists { parsed.section.span_of("list") } else { None };
             faults.add(
-                &place.unwrap_or_else(|| read.section.span.clone()),
+                &span.unwrap_or_else(|| parsed.section.span.clone()),
                 format!(
                     "the target has `lacks = [\"{}\"]`, and this probe {what}; expected only one of the two",
                     feature.name()
@@ -117,28 +121,28 @@ fn held_against(read: &probe::Read<'_>, target: &TargetConfig, services: &[Servi
             );
         }
     }
-    formats(read, target);
-    list(read, target);
-    secret(read, target);
-    let (exit, codes) = (read.probe.exit, &target.conventions.exit_codes);
-    if let (false, Some(span)) = (codes.contains(&exit), &read.exit) {
+    check_formats(parsed, target);
+    check_list(parsed, target);
+    check_secret(parsed, target);
+    let (exit, codes) = (parsed.probe.exit, &target.conventions.exit_codes);
+    if let (false, Some(span)) = (codes.contains(&exit), &parsed.exit) {
         let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
         let all = all.join(", ");
         faults.add(span, format!("exit {exit} is not among the target's exit codes ({all}); expected one of them, or `exit_codes` in its table with {exit}"));
     }
 }
 
-/// Notes a secret of which the file says neither how to give it nor its value.
-fn secret(read: &probe::Read<'_>, target: &TargetConfig) {
-    if !read.probe.call.secret {
+/// Reports a secret for which the target declares no variable, or whose variable has no value.
+fn check_secret(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
+    if !parsed.probe.call.secret {
         return;
     }
-    let (faults, span) = (read.section.faults, &read.section.span);
+    let (faults, span) = (parsed.section.faults, &parsed.section.span);
     let Some(config) = &target.conventions.secret else {
         return faults.add(span, "this probe has `secret = true`, and the target has no `secret`; expected `secret.env` in its table");
     };
     let name = &config.env;
-    let has_value = read.probe.call.env.contains_key(name)
+    let has_value = parsed.probe.call.env.contains_key(name)
         || target.env.contains_key(name)
         || target.pass_env.contains(name);
     if !has_value {
@@ -146,38 +150,38 @@ fn secret(read: &probe::Read<'_>, target: &TargetConfig) {
     }
 }
 
-/// Notes a list of a probe that fails, or does not run in json.
-fn list(read: &probe::Read<'_>, target: &TargetConfig) {
-    let Some(value) = Table::get(&read.section, "list") else { return };
-    let exit = read.probe.exit;
-    if exit != 0 && read.exit.is_some() {
+/// Reports a `list` of a probe that is expected to fail or does not run in `json`.
+fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
+    let Some(value) = Table::get(&parsed.section, "list") else { return };
+    let exit = parsed.probe.exit;
+    if exit != 0 && parsed.exit.is_some() {
         value.fault::<()>(&format!("a probe with `list` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
     }
-    if !read.probe.formats_of(target).any(|format| format == OutputFormat::Json) {
+    if !parsed.probe.formats_of(target).any(|format| format == OutputFormat::Json) {
         value.fault::<()>("the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"");
     }
 }
 
-/// Notes the formats of a probe that its target lacks.
-fn formats(read: &probe::Read<'_>, target: &TargetConfig) {
-    let asking = &read.probe.call.asking;
-    let lacking = |format: &OutputFormat| {
+/// Reports formats of a probe that its target does not have.
+fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
+    let asking = &parsed.probe.call.asking;
+    let is_lacking = |format: &OutputFormat| {
         !asking.contains_key(format) && target.conventions.formats.of(*format) == &Asking::Lacking
     };
-    let Some(value) = Table::get(&read.section, "formats") else { return };
-    let formats = &read.probe.formats;
-    let named: Vec<&str> =
-        formats.iter().filter(|format| lacking(format)).map(|format| format.name()).collect();
-    // A table leaves to the target what it does not name.
-    if !named.is_empty() && (asking.is_empty() || named.len() == formats.len()) {
-        let all = named.join(", ");
+    let Some(value) = Table::get(&parsed.section, "formats") else { return };
+    let formats = &parsed.probe.formats;
+    let lacking: Vec<&str> =
+        formats.iter().filter(|format| is_lacking(format)).map(|format| format.name()).collect();
+    // The formats that a table does not name have the format flags of the target.
+    if !lacking.is_empty() && (asking.is_empty() || lacking.len() == formats.len()) {
+        let all = lacking.join(", ");
         value.fault::<()>(&format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
     }
 }
 
-/// Returns the target of the probe or service in this table, which gets its name if it is the only one. Notes that there is
-/// none.
-fn target_of<'t>(
+/// Returns the target of the probe or service in this table; reports an unknown target. Without a `target`, sets `name`
+/// to that of the only target.
+fn resolve_target<'t>(
     name: &mut Option<String>,
     title: &str,
     section: &Section<'_>,

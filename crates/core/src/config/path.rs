@@ -1,4 +1,4 @@
-//! Paths that the file names and that may not lead out of its folder: files of the home, workspaces.
+//! Paths in the configuration that must stay below its folder: files of the home, and workspaces.
 
 use super::Workspace;
 use super::section::Section;
@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// A workspace holds no more files.
-const MOST_FILES: usize = 2000;
-/// Nor more bytes; a home neither.
-const MOST_BYTES: u64 = 64 << 20;
+/// Maximum number of files in a workspace.
+const MAX_FILES: usize = 2000;
+/// Maximum size of a workspace or home, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
 
-/// Whether a path names something below the folder that it is relative to, links aside.
+/// Returns whether a relative path stays below its folder, without regard to symbolic links.
 pub(super) fn is_below(name: &str) -> bool {
     let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     !name.is_empty() && !name.contains('\0') && Path::new(name).components().all(inside)
 }
 
-/// What `name` names below `root`; notes a fault where it leads elsewhere, or nothing is there.
-fn below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<PathBuf> {
+/// Returns the path of `name` in `root`; reports an error if it is outside or does not exist.
+fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<PathBuf> {
     if !is_below(name) {
         return value.fault(&format!("{name:?} is not below this file; expected {expected}"));
     }
@@ -31,15 +31,15 @@ fn below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<P
     }
 }
 
-/// `workspace` of a probe.
+/// Parses the `workspace` of a probe.
 pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     const EXPECTED: &str = "the path of a folder below this file, or `true` for an empty one";
     let Some(name) = value.inner.as_str() else { return Some(Workspace::Empty) };
-    let folder = below(value, name, root, EXPECTED)?;
+    let folder = path_below(value, name, root, EXPECTED)?;
     if !folder.is_dir() {
         return value.fault(&format!("`{name}` is not a folder; expected {EXPECTED}"));
     }
-    match copyable(&folder) {
+    match check_copyable(&folder) {
         Ok(()) => Some(Workspace::Copy(folder)),
         Err(why) => value.fault(&format!(
             "`{name}` cannot be copied for each run: {why}; expected at most 2,000 files and 64 MiB, and no \
@@ -48,32 +48,32 @@ pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     }
 }
 
-/// Whether a folder can be copied for each run; else why not.
-fn copyable(folder: &Path) -> Result<(), String> {
-    let shown = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+/// Checks that a folder can be copied for each run; the error is the reason why not.
+fn check_copyable(folder: &Path) -> Result<(), String> {
+    let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
     let real = folder.canonicalize().map_err(|error| error.to_string())?;
     let (mut folders, mut files, mut bytes) = (vec![folder.to_owned()], 0, 0);
-    while let Some(here) = folders.pop() {
-        let unreadable = |error| format!("{} cannot be read: {error}", shown(&here));
-        for entry in fs::read_dir(&here).map_err(unreadable)? {
+    while let Some(current) = folders.pop() {
+        let unreadable = |error| format!("{} cannot be read: {error}", relative(&current));
+        for entry in fs::read_dir(&current).map_err(unreadable)? {
             let (path, metadata) =
                 entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))).map_err(unreadable)?;
             if metadata.is_dir() {
                 folders.push(path);
                 continue;
             }
-            if metadata.is_symlink() && !stays_in(&path, folder, &real) {
-                return Err(format!("the link {} is broken or points outside the folder", shown(&path)));
+            if metadata.is_symlink() && !link_stays_in(&path, folder, &real) {
+                return Err(format!("the link {} is broken or points outside the folder", relative(&path)));
             }
             if !metadata.is_symlink() && !metadata.is_file() {
-                return Err(format!("{} is neither a file nor a folder", shown(&path)));
+                return Err(format!("{} is neither a file nor a folder", relative(&path)));
             }
             files += 1;
             bytes += metadata.len();
-            if files > MOST_FILES {
+            if files > MAX_FILES {
                 return Err("it contains more than 2,000 files".to_owned());
             }
-            if bytes > MOST_BYTES {
+            if bytes > MAX_BYTES {
                 return Err("it contains more than 64 MiB".to_owned());
             }
         }
@@ -81,10 +81,10 @@ fn copyable(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a copy of the link leads to the copy of what it leads to now: it is relative, and leads to
-/// something in the folder, by its words and in fact.
-fn stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
-    let (Ok(target), Ok(found)) = (fs::read_link(link), link.canonicalize()) else { return false };
+/// Returns whether a copy of the link in a copy of `folder` leads to the copy of its present destination: the link is
+/// relative, and both its components and its canonical path (below `real`, that of the folder) stay in the folder.
+fn link_stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
+    let (Ok(target), Ok(canonical)) = (fs::read_link(link), link.canonicalize()) else { return false };
     let parent = link.parent().and_then(|parent| parent.strip_prefix(folder).ok());
     let mut depth = parent.map_or(0, |below| below.components().count());
     for part in target.components() {
@@ -95,10 +95,10 @@ fn stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
             _ => return false,
         }
     }
-    found.starts_with(real)
+    canonical.starts_with(real)
 }
 
-/// Returns `home` of a target: what each path in the home is a copy of.
+/// Parses the `home` of a target. The map has the path in the home, and the file that is copied there.
 pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String, PathBuf>> {
     const FILE: &str = "the path of a file below this one";
     let value = Table::get(target, "home")?;
@@ -107,12 +107,13 @@ pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String,
     let mut bytes = 0;
     for key in entries.keys() {
         let name: &str = key.get_ref();
-        let place: PathBuf = Path::new(name).components().filter(|part| *part != Component::CurDir).collect();
+        let home_path: PathBuf =
+            Path::new(name).components().filter(|part| *part != Component::CurDir).collect();
         let nested = |other: &String| {
             let other = Path::new(other);
-            other.starts_with(&place) || place.starts_with(other)
+            other.starts_with(&home_path) || home_path.starts_with(other)
         };
-        if !is_below(name) || place.as_os_str().is_empty() {
+        if !is_below(name) || home_path.as_os_str().is_empty() {
             let message = format!(
                 "{name:?} is not a file path in the home folder; expected a relative path without `..`"
             );
@@ -124,18 +125,18 @@ pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String,
             value.faults.add(&key.span(), message);
         }
         let file = value.child(name);
-        let Some(path) = file.inner.as_str().and_then(|text| below(&file, text, root, FILE)) else {
+        let Some(path) = file.inner.as_str().and_then(|text| path_below(&file, text, root, FILE)) else {
             continue;
         };
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => {
                 bytes += metadata.len();
-                home.insert(place.to_string_lossy().into_owned(), path);
+                home.insert(home_path.to_string_lossy().into_owned(), path);
             }
             _ => drop(file.fault::<()>(&format!("{} is not a file; expected {FILE}", path.display()))),
         }
     }
-    if bytes > MOST_BYTES {
+    if bytes > MAX_BYTES {
         return value.fault("the files of `home` exceed 64 MiB");
     }
     Some(home)

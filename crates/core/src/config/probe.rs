@@ -1,4 +1,4 @@
-//! `[[probe]]`.
+//! Parses `[[probe]]`.
 
 use super::path::workspace;
 use super::section::Section;
@@ -9,33 +9,33 @@ use agentnative_contract::spanned_toml::{Span, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A probe with its table.
-pub(super) struct Read<'a> {
+/// A probe, with its table.
+pub(super) struct ParsedProbe<'a> {
     pub(super) probe: ProbeConfig,
     pub(super) section: Section<'a>,
-    /// Where its exit code is; none if it is not valid.
+    /// Position of the exit code, or of the table if it has none; `None` if the exit code is invalid.
     pub(super) exit: Option<Span>,
 }
 
-pub(super) fn read_all<'a>(file: &mut Section<'a>, root: &Path, known: &Known<'_>) -> Vec<Read<'a>> {
-    file.take_sections("probe").into_iter().map(|section| read(section, root, known)).collect()
+pub(super) fn parse_all<'a>(file: &mut Section<'a>, root: &Path, known: &Known<'_>) -> Vec<ParsedProbe<'a>> {
+    file.take_sections("probe").into_iter().map(|section| parse(section, root, known)).collect()
 }
 
-fn read<'a>(mut section: Section<'a>, root: &Path, known: &Known<'_>) -> Read<'a> {
+fn parse<'a>(mut section: Section<'a>, root: &Path, known: &Known<'_>) -> ParsedProbe<'a> {
     let exit = match section.has("exit") {
         true => section.get("exit").map(|value| value.span),
         false => Some(section.span.clone()),
     };
     let code = exit.as_ref().map(|_| section.value("exit").unwrap_or(0));
-    remedy(&section, code);
-    combined(&section);
+    check_remedy(&section, code);
+    check_combinations(&section);
     let effect = effect(&section, code);
     let dry_run_exit = common_flags::take_dry_run_exit(&mut section);
     let (formats, asking) =
-        formats_of(&mut section).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
-    let contract = contract::read(&section, root, known);
+        take_formats(&mut section).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
+    let contract = contract::parse(&section, root, known);
     let stdin = stdin(&section, root);
-    let cwd = section.get("cwd").and_then(|value| folder(&value, root));
+    let cwd = section.get("cwd").and_then(|value| existing_folder(&value, root));
     let workspace = section.get("workspace").and_then(|value| workspace(&value, root));
     let interrupt = section.section("interrupt").and_then(|table| table.value("after"));
     for key in ["contract", "stdin", "cwd", "workspace", "interrupt"] {
@@ -43,12 +43,12 @@ fn read<'a>(mut section: Section<'a>, root: &Path, known: &Known<'_>) -> Read<'a
     }
     let probe = section.applied_to(ProbeConfig::new("", Vec::new()));
     let call = CallConfig { contract, asking, stdin, cwd, workspace, interrupt, ..probe.call };
-    Read { probe: ProbeConfig { call, formats, dry_run_exit, effect, ..probe }, section, exit }
+    ParsedProbe { probe: ProbeConfig { call, formats, dry_run_exit, effect, ..probe }, section, exit }
 }
 
-/// Notes keys of a probe that exclude or need each other.
-fn combined(section: &Section<'_>) {
-    const OWN_FOLDER: &str = "expected `workspace`: a folder to copy, or `true` for an empty one";
+/// Reports keys of a probe that exclude or require each other.
+fn check_combinations(section: &Section<'_>) {
+    const USE_WORKSPACE: &str = "expected `workspace`: a folder to copy, or `true` for an empty one";
     let is = |key: &str| section.value(key).unwrap_or(false);
     let fault = |key: &str, message: &str| section.get(key).and_then(|value| value.fault::<()>(message));
     if section.has("workspace") {
@@ -66,13 +66,19 @@ fn combined(section: &Section<'_>) {
     if section.value("setup").is_some_and(|calls: Vec<Vec<String>>| !calls.is_empty()) {
         fault("setup", "`setup` makes calls in the workspace of the probe; expected `workspace` beside it");
     }
-    fault("interrupt", &format!("a call that is interrupted runs in a folder of its own only; {OWN_FOLDER}"));
+    fault(
+        "interrupt",
+        &format!("a call that is interrupted runs in a folder of its own only; {USE_WORKSPACE}"),
+    );
     if let Some(key) = ["changes", "destructive"].into_iter().find(|key| is(key)) {
-        fault(key, &format!("a call that changes something runs in a folder of its own only; {OWN_FOLDER}"));
+        fault(
+            key,
+            &format!("a call that changes something runs in a folder of its own only; {USE_WORKSPACE}"),
+        );
     }
 }
 
-/// Returns what the call changes, and what is declared of that.
+/// Parses the declared effect of a call that changes something; reports contradictory keys.
 fn effect(section: &Section<'_>, exit: Option<i32>) -> Option<EffectConfig> {
     let changes: Option<bool> = section.value("changes");
     let destructive = section.value("destructive").unwrap_or(false);
@@ -95,8 +101,8 @@ fn effect(section: &Section<'_>, exit: Option<i32>) -> Option<EffectConfig> {
     has_effect.then_some(EffectConfig { destructive, idempotent, formats_declared })
 }
 
-/// Notes a remedy where the call is expected to succeed.
-fn remedy(section: &Section<'_>, exit: Option<i32>) {
+/// Reports a `remedy` of a call that is expected to succeed.
+fn check_remedy(section: &Section<'_>, exit: Option<i32>) {
     if let Some(value) = section.get("remedy")
         && (exit == Some(0) || section.value("result") == Some(true))
     {
@@ -104,8 +110,9 @@ fn remedy(section: &Section<'_>, exit: Option<i32>) {
     }
 }
 
-/// Takes the formats of a probe, in the order of the specification, and how each is asked for where that is declared.
-fn formats_of(section: &mut Section<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
+/// Removes the formats of a probe from its section. Returns them in the order of the specification, with the declared
+/// format flags.
+fn take_formats(section: &mut Section<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
     if section.section("formats").is_none() {
         let mut formats: Vec<OutputFormat> = serde_json::from_value(section.take("formats")?).ok()?;
         formats.sort_unstable();
@@ -113,9 +120,9 @@ fn formats_of(section: &mut Section<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<
         return Some((formats, BTreeMap::new()));
     }
     let mut asking = formats::take(section)?;
-    // What prints JSON without an option for it prints nothing else, unless another format is declared.
-    let always = |format| asking.get(&format) == Some(&Asking::With(Vec::new()));
-    if always(OutputFormat::Json) || always(OutputFormat::Jsonl) {
+    // A call that prints JSON without a format flag has no other format, unless another one is declared.
+    let is_unconditional = |format| asking.get(&format) == Some(&Asking::With(Vec::new()));
+    if is_unconditional(OutputFormat::Json) || is_unconditional(OutputFormat::Jsonl) {
         OutputFormat::ALL.into_iter().for_each(|format| {
             asking.entry(format).or_insert(Asking::Lacking);
         });
@@ -124,7 +131,7 @@ fn formats_of(section: &mut Section<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<
     Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), asking))
 }
 
-/// Returns what is on standard input: the text, or the bytes of the file.
+/// Returns the bytes for stdin: the text, or the content of the file.
 fn stdin(section: &Section<'_>, root: &Path) -> Option<Vec<u8>> {
     let Some(table) = section.section("stdin") else { return section.value("stdin").map(String::into_bytes) };
     let (value, name) = (table.get("file")?, table.value::<String>("file")?);
@@ -137,7 +144,7 @@ fn stdin(section: &Section<'_>, root: &Path) -> Option<Vec<u8>> {
     }
 }
 
-fn folder(value: &Value<'_>, root: &Path) -> Option<PathBuf> {
+fn existing_folder(value: &Value<'_>, root: &Path) -> Option<PathBuf> {
     let name = value.inner.as_str()?;
     let path = root.join(name);
     if path.is_dir() {

@@ -1,4 +1,4 @@
-//! The reference of the configuration: every key, from `keys.toml`.
+//! The reference of the configuration, parsed from `keys.toml`: its keys and their types.
 
 use agentnative_contract::alternatives;
 use agentnative_contract::error::{Error, Result};
@@ -36,7 +36,7 @@ pub struct Key {
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
     pub(super) rule: Map<String, Value>,
-    /// How it is written, as `keys.toml` calls it.
+    /// How the value is written.
     #[serde(skip)]
     pub(super) form: Form,
 }
@@ -44,12 +44,12 @@ pub struct Key {
 /// How the value of a key is written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Form {
-    /// A table of other keys.
+    /// A table of keys.
     #[default]
     Table,
-    /// An array of such tables.
+    /// An array of tables of keys.
     Tables,
-    /// A value of this type; with keys below it, also a table of them.
+    /// A value of this type. If there are keys below it, a table of them as well.
     Value(String),
 }
 
@@ -58,12 +58,12 @@ pub(super) enum Form {
 pub(super) struct Reference {
     #[serde(rename = "key")]
     keys: Vec<Key>,
-    /// The schemas that those of the types refer to.
+    /// The definitions that the schemas of the types refer to.
     pub(super) defs: Map<String, Value>,
     types: BTreeMap<String, Type>,
 }
 
-/// What the values of a key are.
+/// The type of the values of a key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Type {
@@ -73,7 +73,7 @@ pub(super) struct Type {
     compiled: OnceLock<(Value, Validator)>,
 }
 
-/// The content of `keys.toml`.
+/// The parsed content of `keys.toml`.
 pub(super) static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
     let mut reference: Reference = match toml::from_str(include_str!("keys.toml")) {
         Ok(reference) => reference,
@@ -112,8 +112,8 @@ impl Type {
         &REFERENCE.types[name]
     }
 
-    /// Returns the schema with its definitions, in which the names of checks and contracts are any strings, and its
-    /// validator.
+    /// Returns the schema with the definitions, and its validator. The definitions allow any string as the name of a
+    /// check or contract.
     fn compiled(&self) -> &(Value, Validator) {
         self.compiled.get_or_init(|| {
             let mut schema = self.schema.clone();
@@ -126,26 +126,26 @@ impl Type {
         })
     }
 
-    /// Returns whether the values are dates, for which JSON has strings.
+    /// Returns whether the values are dates, which are strings in JSON.
     pub(super) fn is_date(&self) -> bool {
         self.schema.get("format").is_some_and(|format| format == "date")
     }
 
-    /// Returns the errors of a value.
+    /// Returns the validation errors of a value.
     pub(super) fn errors<'v>(&'static self, value: &'v Value) -> Vec<ValidationError<'v>> {
         self.compiled().1.iter_errors(value).collect()
     }
 
-    /// Returns what is expected in the place of `error`, in words.
+    /// Describes the value that is expected at the position of `error`.
     pub(super) fn expected(&self, error: &ValidationError<'_>) -> String {
         let keyword = error.schema_path().as_str();
         let schema = keyword.rsplit_once('/').and_then(|(parent, _)| self.compiled().0.pointer(parent));
-        schema.map_or_else(|| with_article(&self.says), in_words)
+        schema.map_or_else(|| with_article(&self.says), describe)
     }
 }
 
-/// Returns what a schema accepts: its description, its values, or its type.
-fn in_words(schema: &Value) -> String {
+/// Describes the values that a schema accepts by its description, its values or its type.
+fn describe(schema: &Value) -> String {
     let text = |name: &str| schema.get(name).and_then(Value::as_str);
     let bound = |name: &str| schema.get(name).map(Value::to_string);
     if let Some(description) = text("description") {
@@ -156,12 +156,13 @@ fn in_words(schema: &Value) -> String {
     }
     let name = with_article(text("type").unwrap_or("value"));
     match (bound("minimum"), bound("maximum")) {
-        (Some(least), Some(most)) => format!("{name} from {least} to {most}"),
+        (Some(minimum), Some(maximum)) => format!("{name} from {minimum} to {maximum}"),
         _ => name,
     }
 }
 
-/// Returns a description with its article: `an array of strings`. What begins with a value has none.
+/// Returns a description with its article, such as `an array of strings`. A description that begins with a value has
+/// none.
 fn with_article(words: &str) -> String {
     let article = match words.chars().next() {
         Some('`') | None => "",
@@ -171,42 +172,46 @@ fn with_article(words: &str) -> String {
     format!("{article}{words}")
 }
 
-/// Every key, in the order of the reference: each table before the keys in it.
+/// Returns all keys in the order of the reference: each table before the keys in it.
 pub fn keys() -> &'static [Key] {
     &REFERENCE.keys
 }
 
-/// The key at this path.
+/// Returns the key at this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
     keys().iter().find(|key| key.path == path)
 }
 
-/// The names of the keys in the table at this path; the empty path is the file.
-pub(super) fn keys_of(path: &str) -> Vec<&'static str> {
+/// Returns the names of the keys in the table at this path; the empty path is the file.
+pub(super) fn child_names(path: &str) -> Vec<&'static str> {
     children(path).map(Key::name).collect()
 }
 
-/// The keys in the table at this path.
+/// Returns the keys in the table at this path.
 pub(super) fn children(path: &str) -> impl Iterator<Item = &'static Key> {
     keys().iter().filter(move |key| key.parent().unwrap_or_default() == path)
 }
 
-/// The keys that `query` names, each with the keys below it: by the path, else by the end of it.
+/// Returns the keys that `query` names, each with the keys below it. A query is a path or, if no key has this path, the
+/// last components of paths.
 ///
 /// # Errors
-/// Usage, with the key that was probably meant, when there is none.
+/// Of kind `Usage`, with the most similar key as a hint, if there is none.
 pub fn find_keys(query: &str) -> Result<Vec<&'static Key>> {
     let query = query.trim_matches(['[', ']']);
-    let ends = |key: &&Key| key.path.strip_suffix(query).is_some_and(|start| start.ends_with('.'));
+    let ends_with_query =
+        |key: &&Key| key.path.strip_suffix(query).is_some_and(|prefix| prefix.ends_with('.'));
     let named: Vec<&Key> = match key(query) {
         Some(key) => vec![key],
-        None => keys().iter().filter(ends).collect(),
+        None => keys().iter().filter(ends_with_query).collect(),
     };
-    let is_below = |key: &Key, top: &Key| {
-        key.path.strip_prefix(&top.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    let is_within = |key: &Key, ancestor: &Key| {
+        key.path.strip_prefix(&ancestor.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let found: Vec<&Key> =
-        keys().iter().filter(|key| !query.is_empty() && named.iter().any(|top| is_below(key, top))).collect();
+    let found: Vec<&Key> = keys()
+        .iter()
+        .filter(|key| !query.is_empty() && named.iter().any(|named| is_within(key, named)))
+        .collect();
     if !found.is_empty() {
         return Ok(found);
     }
@@ -219,32 +224,32 @@ pub fn find_keys(query: &str) -> Result<Vec<&'static Key>> {
 }
 
 impl Key {
-    /// The last part of its path.
+    /// Returns the last component of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
 
-    /// The first sentence about it.
+    /// Returns the first sentence of `about`.
     pub fn first_sentence(&self) -> &str {
         self.about.find(". ").map_or(&self.about, |end| &self.about[..=end])
     }
 
-    /// The path of the table that it is in; none for a top-level table.
+    /// Returns the path of the table that contains the key; `None` for a top-level table.
     pub fn parent(&self) -> Option<&str> {
         Some(self.path.rsplit_once('.')?.0)
     }
 
-    /// The top-level table that it is in or is.
+    /// Returns the name of the top-level table that contains the key, or that the key is.
     pub fn section(&self) -> &str {
         self.path.split('.').next().unwrap_or_default()
     }
 
-    /// The header of the table that it is in or is.
+    /// Returns the header of that top-level table.
     pub fn header(&self) -> &str {
         self.example.lines().next().unwrap_or_default()
     }
 
-    /// Whether it must be there, or what applies without it, in words; none when nothing does.
+    /// Describes what applies without the key: `required` or the default; `None` if nothing does.
     pub fn presence(&self) -> Option<String> {
         match (&self.default, &self.without) {
             _ if self.required => Some("required".to_owned()),
@@ -254,7 +259,7 @@ impl Key {
         }
     }
 
-    /// Returns what its value has to be, with an example where a description is not enough.
+    /// Describes the values of the key, with an example unless the description is exhaustive.
     pub(super) fn expected(&self) -> String {
         let name = self.path.split_once('.').map_or("", |(_, name)| name);
         let example = match self.parent() {
@@ -267,8 +272,8 @@ impl Key {
         format!("{}{}", with_article(&self.kind), example.unwrap_or_default())
     }
 
-    /// Whether its value may be a table.
-    pub(super) fn takes_table(&self) -> bool {
+    /// Returns whether the value may be a table.
+    pub(super) fn accepts_table(&self) -> bool {
         match &self.form {
             Form::Table => true,
             Form::Tables => false,
@@ -277,7 +282,7 @@ impl Key {
     }
 }
 
-/// A value as TOML writes it.
+/// Formats a value as TOML.
 fn in_toml(value: &Value) -> String {
     match toml::Value::try_from(value) {
         Ok(value) => value.to_string(),

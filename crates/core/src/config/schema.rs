@@ -1,20 +1,20 @@
-//! The JSON Schema of the configuration, made from the reference.
+//! Generates the JSON Schema of the configuration from the reference.
 
-use super::reference::{Form, Key, REFERENCE, Type, children, keys_of};
+use super::reference::{Form, Key, REFERENCE, Type, child_names, children};
 use crate::model::CheckId;
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema of `agentnative.toml`, in the words of 2020-12. Dates are strings in it.
+/// Returns the JSON Schema (2020-12) of `agentnative.toml`, in which dates are strings.
 pub fn schema() -> Value {
     let checks: Vec<&str> = CheckId::ALL.iter().map(|id| id.as_str()).collect();
     let contracts: Vec<&str> = agentnative_contract::names().collect();
     let mut defs = REFERENCE.defs.clone();
     defs.extend([
-        ("target".to_owned(), table("target", &Map::new()).into()),
+        ("target".to_owned(), table_schema("target", &Map::new()).into()),
         ("check".to_owned(), json!({ "enum": checks })),
         ("contract".to_owned(), json!({ "enum": contracts })),
     ]);
-    let mut schema = table("", &Map::new());
+    let mut schema = table_schema("", &Map::new());
     schema.extend([
         ("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into()),
         ("title".to_owned(), "Configuration of agentnative (agentnative.toml)".into()),
@@ -23,10 +23,10 @@ pub fn schema() -> Value {
     Value::Object(schema)
 }
 
-/// The schema of the table at this path of the reference.
-fn table(path: &str, rule: &Map<String, Value>) -> Map<String, Value> {
+/// Returns the schema of the table at this path of the reference. `rule` is added to it.
+fn table_schema(path: &str, rule: &Map<String, Value>) -> Map<String, Value> {
     let properties: Map<String, Value> =
-        children(path).map(|key| (key.name().to_owned(), of_key(key))).collect();
+        children(path).map(|key| (key.name().to_owned(), key_schema(key))).collect();
     let required: Vec<&str> = children(path).filter(|key| key.required).map(Key::name).collect();
     let mut table = Map::from_iter([
         ("type".to_owned(), "object".into()),
@@ -40,19 +40,19 @@ fn table(path: &str, rule: &Map<String, Value>) -> Map<String, Value> {
     table
 }
 
-fn of_key(key: &Key) -> Value {
-    let of_table = || Value::Object(table(&key.path, &key.rule));
+fn key_schema(key: &Key) -> Value {
+    let table = || Value::Object(table_schema(&key.path, &key.rule));
     let schema = match &key.form {
-        Form::Table if key.path == "target" => targets(),
-        Form::Table => of_table(),
-        Form::Tables => json!({ "type": "array", "items": of_table() }),
+        Form::Table if key.path == "target" => targets_schema(),
+        Form::Table => table(),
+        Form::Tables => json!({ "type": "array", "items": table() }),
         Form::Value(name) if children(&key.path).next().is_some() => {
-            json!({ "anyOf": [Type::named(name).schema, of_table()] })
+            json!({ "anyOf": [Type::named(name).schema, table()] })
         }
         Form::Value(name) => Value::Object(Type::named(name).schema.clone()),
     };
     let mut schema = match schema {
-        Value::Object(words) => words,
+        Value::Object(keywords) => keywords,
         other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
     };
     schema.insert("description".to_owned(), key.about.as_str().into());
@@ -62,14 +62,14 @@ fn of_key(key: &Key) -> Value {
     Value::Object(schema)
 }
 
-/// `[target]`, or `[target.NAME]` for each of several, with names that are no settings.
-fn targets() -> Value {
+/// Returns the schema of `[target]`, or of one `[target.NAME]` per target with names that are not settings.
+fn targets_schema() -> Value {
     json!({ "anyOf": [
         { "$ref": "#/$defs/target" },
         {
             "type": "object",
             "minProperties": 1,
-            "propertyNames": { "pattern": r"\S", "not": { "enum": keys_of("target") } },
+            "propertyNames": { "pattern": r"\S", "not": { "enum": child_names("target") } },
             "additionalProperties": { "$ref": "#/$defs/target" }
         }
     ] })

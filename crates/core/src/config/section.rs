@@ -1,6 +1,6 @@
-//! A table of the file, validated by the reference.
+//! A table of the file that is validated by the reference.
 
-use super::reference::{Form, Key, Type, children, keys_of};
+use super::reference::{Form, Key, Type, child_names, children};
 use agentnative_contract::spanned_toml::{Span, Table, Value};
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
@@ -12,12 +12,12 @@ use std::ops::Deref;
 use std::time::Duration;
 use toml::de::DeValue;
 
-/// A table of the file: its valid values, and the tables in it.
+/// A table of the file, with its valid values and the tables in it.
 pub(super) struct Section<'a> {
     table: Table<'a>,
-    /// The valid values by key. A table in which something is wrong is not among them.
+    /// The valid values, by key. They do not include tables with errors.
     values: Map<String, Json>,
-    /// The tables in it that the reference has keys for, in the order of the file.
+    /// The tables for which the reference has keys, each with its key.
     sections: Vec<(&'static str, Self)>,
 }
 
@@ -30,16 +30,16 @@ impl<'a> Deref for Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Validates a table as that at `path` of the reference, with the tables in it, and notes every fault. The tables
-    /// of targets are left out: [`super::target`] tells which they are.
+    /// Validates a table, and the tables in it, as that at `path` of the reference, and reports all errors. Does not
+    /// validate the tables of targets, which [`super::target`] identifies.
     pub(super) fn new(table: Table<'a>, path: &str) -> Self {
-        table.allow_with(&keys_of(path), |name| belongs_elsewhere(name, path));
+        table.allow_with(&child_names(path), |name| misplaced_key(name, path));
         let mut section = Self { table, values: Map::new(), sections: Vec::new() };
-        children(path).filter(|key| key.path != "target").for_each(|key| section.read(key));
+        children(path).filter(|key| key.path != "target").for_each(|key| section.read_key(key));
         section
     }
 
-    fn read(&mut self, key: &'static Key) {
+    fn read_key(&mut self, key: &'static Key) {
         let Some(value) = self.table.get(key.name()) else {
             if key.required {
                 self.table.require(key.name(), &key.expected());
@@ -58,14 +58,14 @@ impl<'a> Section<'a> {
             }
             Form::Value(name) if !value.inner.is_table() || children(&key.path).next().is_none() => {
                 if let Some(json) = validated(key, Type::named(name), &value) {
-                    self.values.insert(key.name().to_owned(), normalised(name, json));
+                    self.values.insert(key.name().to_owned(), to_setting(name, json));
                 }
             }
             Form::Table | Form::Value(_) => {
-                let faults = value.faults.count();
+                let count = value.faults.count();
                 let Some(table) = value.table(&title, &key.expected()) else { return };
                 let section = Self::new(table, &key.path);
-                if value.faults.count() == faults {
+                if value.faults.count() == count {
                     self.values.insert(key.name().to_owned(), section.values.clone().into());
                 }
                 self.sections.push((key.name(), section));
@@ -83,7 +83,7 @@ impl<'a> Section<'a> {
         serde_json::from_value(self.values.get(key)?.clone()).ok()
     }
 
-    /// Returns the value of `key`, if it is valid, and leaves it out of [`Self::applied_to`].
+    /// Removes the valid value of `key`, so that [`Self::applied_to`] ignores it, and returns it.
     pub(super) fn take(&mut self, key: &str) -> Option<Json> {
         self.values.remove(key)
     }
@@ -93,12 +93,12 @@ impl<'a> Section<'a> {
         self.values.insert(key.to_owned(), value.into());
     }
 
-    /// Returns whether `key` is in the file, valid or not.
+    /// Returns whether `key` is in the table, even with an invalid value.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.entries.contains_key(key)
     }
 
-    /// Returns where the value of `key` is, if it is in the file, valid or not.
+    /// Returns the position of the value of `key`, even if the value is invalid.
     pub(super) fn span_of(&self, key: &str) -> Option<Span> {
         self.table.get(key).map(|value| value.span)
     }
@@ -108,12 +108,12 @@ impl<'a> Section<'a> {
         self.sections.iter().find(|(name, _)| *name == key).map(|(_, section)| section)
     }
 
-    /// Takes the tables under `key`.
+    /// Removes the tables under `key` and returns them, in the order of the file.
     pub(super) fn take_sections(&mut self, key: &str) -> Vec<Self> {
         self.sections.extract_if(.., |(name, _)| *name == key).map(|(_, section)| section).collect()
     }
 
-    /// Returns `base` with the valid values of this table in their places.
+    /// Returns `base`, overwritten with the valid values of this table.
     pub(super) fn applied_to<T: Serialize + DeserializeOwned>(&self, base: T) -> T {
         let merged = serde_json::to_value(&base).and_then(|mut merged| {
             merge(&mut merged, &Json::Object(self.values.clone()));
@@ -126,7 +126,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Sets the members of `from` in `into`, and in the objects in it.
+/// Merges the members of `from` into `into`, recursively.
 fn merge(into: &mut Json, from: &Json) {
     match (into, from) {
         (Json::Object(into), Json::Object(from)) => {
@@ -138,17 +138,17 @@ fn merge(into: &mut Json, from: &Json) {
     }
 }
 
-/// Returns where a key belongs that stands in the table at `path`: in the other of [target] and [[probe]].
-fn belongs_elsewhere(name: &str, path: &str) -> Option<String> {
+/// Returns the message for a key of `[target]` in `[[probe]]`, or vice versa.
+fn misplaced_key(name: &str, path: &str) -> Option<String> {
     let (other, title) = match path {
         "probe" => ("target", "[target]"),
         "target" => ("probe", "[[probe]]"),
         _ => return None,
     };
-    keys_of(other).contains(&name).then(|| format!("`{name}` is a key of {title}"))
+    child_names(other).contains(&name).then(|| format!("`{name}` is a key of {title}"))
 }
 
-/// Returns the value of a key as JSON if it is one of its type; else notes what is wrong where it is.
+/// Returns the value of a key as JSON if it matches its type; reports the errors otherwise.
 fn validated(key: &Key, kind: &'static Type, value: &Value<'_>) -> Option<Json> {
     let json = match value.inner {
         DeValue::Datetime(date) if kind.is_date() => date.to_string().into(),
@@ -162,11 +162,11 @@ fn validated(key: &Key, kind: &'static Type, value: &Value<'_>) -> Option<Json> 
     is_valid.then_some(json)
 }
 
-/// Notes an error of the value of a key where it is, and what was expected there.
+/// Reports a validation error at its position in the value of a key, with the expected value.
 fn report(error: &ValidationError<'_>, key: &Key, kind: &'static Type, value: &Value<'_>) {
     let depth = |error: &ValidationError<'_>| error.instance_path().iter().count();
     match error.kind() {
-        // The alternative that the value is, but for something in it.
+        // The value matches one alternative except for something inside it.
         ValidationErrorKind::AnyOf { context } => {
             let is_inside = |inner: &ValidationError<'_>| depth(inner) > depth(error);
             if let Some(errors) = context.iter().find(|errors| errors.iter().all(is_inside)) {
@@ -184,28 +184,28 @@ fn report(error: &ValidationError<'_>, key: &Key, kind: &'static Type, value: &V
         }
         _ => {}
     }
-    let place = error.instance_path().iter().fold(value.clone(), |value, part| match part {
+    let element = error.instance_path().iter().fold(value.clone(), |value, part| match part {
         LocationSegment::Property(name) => value.child(&name),
         LocationSegment::Index(index) => value.child(&index.to_string()),
     });
     let expected = if depth(error) == 0 { key.expected() } else { kind.expected(error) };
-    place.unexpected::<()>(&expected);
+    element.unexpected::<()>(&expected);
 }
 
-/// Returns a value as the settings have it: seconds as a duration, a size in bytes.
-fn normalised(kind: &str, value: Json) -> Json {
+/// Converts a value for the settings: seconds to a duration, a size to a number of bytes.
+fn to_setting(kind: &str, value: Json) -> Json {
     match (kind, &value) {
         ("seconds", Json::Number(seconds)) => {
             let seconds = seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             serde_json::to_value(seconds.map(|time| time.max(Duration::from_nanos(1)))).unwrap_or(value)
         }
-        ("size", Json::String(size)) => bytes(size).into(),
+        ("size", Json::String(size)) => parse_size(size).into(),
         _ => value,
     }
 }
 
 /// Returns the number of bytes of a size such as `8 GiB`.
-fn bytes(size: &str) -> u64 {
+fn parse_size(size: &str) -> u64 {
     let unit = size.find(|char: char| !char.is_ascii_digit()).unwrap_or(size.len());
     let exponent = ["KiB", "MiB", "GiB", "TiB"].iter().position(|name| size[unit..].trim_start() == *name);
     let number: u64 = size[..unit].parse().unwrap_or_default();

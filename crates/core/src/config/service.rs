@@ -1,15 +1,15 @@
-//! `[[service]]`.
+//! Parses `[[service]]`.
 
 use super::section::Section;
 use super::{PORT_PLACE, Ready, ServiceConfig};
 use std::collections::BTreeMap;
 
 /// Returns the services of the file, each with its table.
-pub(super) fn read_all<'a>(file: &mut Section<'a>) -> Vec<(ServiceConfig, Section<'a>)> {
-    file.take_sections("service").into_iter().map(|mut section| (read(&mut section), section)).collect()
+pub(super) fn parse_all<'a>(file: &mut Section<'a>) -> Vec<(ServiceConfig, Section<'a>)> {
+    file.take_sections("service").into_iter().map(|mut section| (parse(&mut section), section)).collect()
 }
 
-fn read(section: &mut Section<'_>) -> ServiceConfig {
+fn parse(section: &mut Section<'_>) -> ServiceConfig {
     let ready = ready(section).unwrap_or(Ready::Port(None));
     section.take("ready");
     let (command, env) = (Vec::new(), BTreeMap::new());

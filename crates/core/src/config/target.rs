@@ -1,7 +1,7 @@
-//! `[target]` and `[target.NAME]`.
+//! Parses `[target]` and `[target.NAME]`.
 
 use super::path::{home, is_below};
-use super::reference::{key, keys_of};
+use super::reference::{child_names, key};
 use super::section::Section;
 use super::{Asking, Conventions, Formats, Key, Known, TargetConfig, common_flags, contract, formats};
 use crate::model::OutputFormat;
@@ -11,17 +11,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// All targets of the file; one with the defaults if it has none.
-pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
+/// Returns the targets of the file, or one with the default settings if there are none.
+pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
     let Some(value) = Table::get(file, "target") else { return vec![TargetConfig::default()] };
     let expected = "a table: [target], or [target.NAME] for each of several";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
-    // A setting's name is always the setting; under any other key, a table is a target of that name.
-    let settings = keys_of("target");
-    let is_setting = |name: &str| settings.contains(&name) && !means_a_target(&table, name);
+    // A key with the name of a setting is the setting; a table under any other key is a target.
+    let settings = child_names("target");
+    let is_setting = |name: &str| settings.contains(&name) && !is_meant_as_target(&table, name);
     let is_target = |name: &str| {
         let inner = table.get(name).and_then(|value| value.inner.as_table());
-        // Without any setting in it, a name that is nearly a setting is misspelt: `format.json`.
+        // A table without settings whose name is similar to a setting is a misspelt setting: `format.json`.
         let is_misspelt = |inner: &DeTable<'_>| {
             nearest(name, settings.iter().copied()).is_some()
                 && !inner.is_empty()
@@ -32,7 +32,7 @@ pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Ve
     let names: Vec<&str> =
         table.entries.keys().map(|key| &**key.get_ref()).filter(|n| is_target(n)).collect();
     if names.is_empty() {
-        return vec![read(table, None, root, known)];
+        return vec![parse(table, None, root, known)];
     }
     for key in table.entries.keys() {
         let name: &str = key.get_ref();
@@ -53,25 +53,26 @@ pub(super) fn read_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Ve
                 table.faults.add(&table.span, "the name of a target is empty; expected [target.NAME]");
             }
             let start = table.span.start;
-            Some((start, read(table, Some(name), root, known)))
+            Some((start, parse(table, Some(name), root, known)))
         })
         .collect();
     targets.sort_by_key(|(offset, _)| *offset);
     targets.into_iter().map(|(_, target)| target).collect()
 }
 
-/// Whether the table under a setting's name was meant for a target of that name.
-fn means_a_target(table: &Table<'_>, name: &str) -> bool {
+/// Returns whether a table under the name of a setting is meant as a target of that name.
+fn is_meant_as_target(table: &Table<'_>, name: &str) -> bool {
     let Some(DeValue::Table(inner)) = table.get(name).map(|value| value.inner) else { return false };
-    let takes_table = key(&format!("target.{name}")).is_some_and(Key::takes_table);
-    !takes_table || inner.get("command").is_some_and(|command| command.get_ref().is_array())
+    let accepts_table = key(&format!("target.{name}")).is_some_and(Key::accepts_table);
+    !accepts_table || inner.get("command").is_some_and(|command| command.get_ref().is_array())
 }
 
-fn read(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
+fn parse(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
     let mut section = Section::new(table, "target");
-    let contract = section.get("contract").and_then(|value| contract::of_target(&value, root, known));
-    let base =
-        contract.as_ref().map_or_else(TargetConfig::default, |(name, contract)| defaults_of(name, contract));
+    let contract = section.get("contract").and_then(|value| contract::for_target(&value, root, known));
+    let base = contract
+        .as_ref()
+        .map_or_else(TargetConfig::default, |(name, contract)| defaults_of_contract(name, contract));
     section.take("contract");
     let declared = formats::take(&mut section).unwrap_or_default();
     let default_format = default_format(&section, &declared);
@@ -79,7 +80,7 @@ fn read(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) ->
     let dry_run_exit = common_flags::take_dry_run_exit(&mut section);
     let home = home(&section, root).unwrap_or_default();
     if let Some(value) = section.get("output_modules") {
-        output_modules(&value, root);
+        check_output_modules(&value, root);
     }
     for key in ["home", "exit_codes"] {
         section.take(key);
@@ -89,24 +90,24 @@ fn read(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) ->
     }
     let target = section.applied_to(base);
     let formats = match &target.contract {
-        Some(_) => target.conventions.formats.clone().overlaid(declared),
-        None => Formats::complete(&declared, default_format),
+        Some(_) => target.conventions.formats.clone().with_declared(declared),
+        None => Formats::from_declared(&declared, default_format),
     };
     let mut conventions =
         Conventions { formats, default_format, exit_codes, exit_codes_declared, ..target.conventions };
     conventions.lacks.dedup();
-    let readable = target.readable.into_iter().map(in_home).collect();
+    let readable = target.readable.into_iter().map(expand_home).collect();
     TargetConfig { name: name.map(str::to_owned), conventions, dry_run_exit, home, readable, ..target }
 }
 
-/// What holds for a target of this contract where its table does not say otherwise.
-fn defaults_of(name: &str, contract: &Contract) -> TargetConfig {
+/// Returns the defaults of a target with this contract.
+fn defaults_of_contract(name: &str, contract: &Contract) -> TargetConfig {
     let mut target = TargetConfig { contract: Some(name.to_owned()), ..TargetConfig::default() };
     target.take(contract);
     target
 }
 
-/// Returns the format that comes without a flag; the first that there is, where none is declared.
+/// Returns the format of the output without a format flag, by default the first that the target has.
 fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, Asking>) -> OutputFormat {
     let lacks = |format: &OutputFormat| declared.get(format) == Some(&Asking::Lacking);
     let first = || OutputFormat::ALL.into_iter().find(|format| !lacks(format)).unwrap_or_default();
@@ -122,16 +123,18 @@ fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, Askin
     format
 }
 
-/// Returns the exit codes, sorted, and whether the file has others than `default` has; notes a code for invalid usage
+/// Returns the exit codes, sorted, and whether others than the codes of a default target are declared. Reports a `usage`
 /// that is not among them.
 fn exit_codes(section: &Section<'_>, default: &Conventions) -> (Vec<i32>, bool) {
-    let (usual, usage) = (default.usage, section.value("usage").unwrap_or(default.usage));
+    let (default_usage, usage) = (default.usage, section.value("usage").unwrap_or(default.usage));
     let declared: Option<Vec<i32>> = section.value("exit_codes");
     let mut codes = match &declared {
         Some(codes) => codes.clone(),
-        // After a fault, no exit code of a probe is held against the codes.
+        // After an error here, every exit code of a probe is accepted.
         None if section.has("exit_codes") => (0..=255).collect(),
-        None => default.exit_codes.iter().map(|code| if *code == usual { usage } else { *code }).collect(),
+        None => {
+            default.exit_codes.iter().map(|code| if *code == default_usage { usage } else { *code }).collect()
+        }
     };
     codes.sort_unstable();
     codes.dedup();
@@ -146,8 +149,8 @@ fn exit_codes(section: &Section<'_>, default: &Conventions) -> (Vec<i32>, bool) 
     (codes, is_declared || default.exit_codes_declared && !section.has("exit_codes"))
 }
 
-/// Notes files and folders that are not in `root`.
-fn output_modules(value: &Value<'_>, root: &Path) {
+/// Reports files and folders that do not exist in `root`.
+fn check_output_modules(value: &Value<'_>, root: &Path) {
     const EXPECTED: &str = "a source file or folder, relative to this file";
     for element in value.elements(EXPECTED).unwrap_or_default() {
         let name = element.inner.as_str().unwrap_or_default();
@@ -159,8 +162,8 @@ fn output_modules(value: &Value<'_>, root: &Path) {
     }
 }
 
-/// Returns the path that `~/…` stands for. Without a home, none of its files is hidden.
-fn in_home(path: PathBuf) -> PathBuf {
+/// Replaces a leading `~` by the home. Removes it without a home, of which the confinement then hides nothing.
+fn expand_home(path: PathBuf) -> PathBuf {
     match path.strip_prefix("~") {
         Ok(rest) => std::env::home_dir().unwrap_or_default().join(rest),
         Err(_) => path,

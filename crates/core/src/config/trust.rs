@@ -1,5 +1,5 @@
-//! Whose configurations and manifests count: they are code that is executed, so another user must not place them in a
-//! folder above the target.
+//! The trust in configurations and manifests. They name code that is executed, so another user must not be able to place
+//! them in a folder above the target.
 
 use crate::files::{MAX_TEXT, read};
 use agentnative_contract::error::{Error, ErrorKind, Result};
@@ -7,8 +7,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// `start` (its folder, if it is a file) and the folders above it, up to and with the root of the
-/// repository: the first that holds a `.git`. Without one, up to the root of the file system.
+/// Returns `start`, or its folder if it is a file, and the folders above it, up to and including the root of the
+/// repository: the first folder that contains a `.git`. Without one, up to the root of the file system.
 pub fn folders_above(start: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
     let mut folders = Vec::new();
@@ -21,23 +21,24 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The folders that a search from `start` upwards looks into: [`folders_above`], up to and with the first that others
-/// may write to.
+/// Returns the folders of a search from `start` upwards: the [`folders_above`], up to and including the first one that
+/// other users may write to.
 pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
     let mut folders = folders_above(start);
-    let is_open = |folder: &PathBuf| folder.metadata().is_ok_and(|found| writers(&found).is_some());
-    if let Some(last) = folders.iter().position(is_open) {
+    let is_shared = |folder: &PathBuf| folder.metadata().is_ok_and(|metadata| writers(&metadata).is_some());
+    if let Some(last) = folders.iter().position(is_shared) {
         folders.truncate(last + 1);
     }
     folders
 }
 
-/// Refuses a file that a search from the folder `start` found, if another user can have written it. It and its folder
-/// belong to this user or to root, or, where root searches, to the owner of `start`; and nobody else may write to
-/// them.
+/// Rejects a file that a search from the folder `start` found if another user may have written it. The file and its
+/// folder must belong to this user, to root, or to the owner of `start` if root searches; and no other user may have the
+/// permission to write to them.
 ///
 /// # Errors
-/// Of kind `Config`, with the owner; permission, when the owner cannot be told.
+/// Of kind `Config` for such a file, with its owner or writers. If its metadata cannot be read, of kind `Auth` without
+/// the permission for it and else `Config`.
 pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
     let metadata =
         |path: &Path| path.metadata().map_err(|error| Error::io(ErrorKind::Config, "read", path, &error));
@@ -48,13 +49,15 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
     if user == 0 {
         trusted.push(metadata(&start)?.uid());
     }
-    for (path, it) in [(file, "it".to_owned()), (&folder, format!("its folder {}", folder.display()))] {
+    for (path, subject) in [(file, "it".to_owned()), (&folder, format!("its folder {}", folder.display()))] {
         let found = metadata(path)?;
         let why = match writers(&found) {
-            _ if !trusted.contains(&found.uid()) => format!("{it} belongs to {}", named_user(found.uid())),
-            // What is no regular file is refused when it is read.
+            _ if !trusted.contains(&found.uid()) => {
+                format!("{subject} belongs to {}", user_name(found.uid()))
+            }
+            // Reading rejects a file that is not regular.
             _ if !found.is_dir() && !found.is_file() => continue,
-            Some(writers) => format!("{writers} may write to {it}"),
+            Some(writers) => format!("{writers} may write to {subject}"),
             None => continue,
         };
         return Err(Error::config(format!("{} is not used: {why}", file.display())));
@@ -62,53 +65,54 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Who may write to a file or folder beside its owner: everybody, or a group that is not the owner's alone.
-fn writers(found: &Metadata) -> Option<String> {
-    match found.mode() {
+/// Describes who except the owner may write to a file or folder: everybody, or a group with other members.
+fn writers(metadata: &Metadata) -> Option<String> {
+    match metadata.mode() {
         mode if mode & 0o002 != 0 => Some("everybody".to_owned()),
-        mode if mode & 0o020 != 0 && !is_private(found.gid(), found.uid()) => {
-            Some(format!("the group {}", named(GROUPS, found.gid())))
+        mode if mode & 0o020 != 0 && !is_private_group(metadata.gid(), metadata.uid()) => {
+            Some(format!("the group {}", with_name(GROUPS, metadata.gid())))
         }
         _ => None,
     }
 }
 
-/// Users as `name:x:uid:gid:…` and groups as `name:x:gid:member,…`.
+/// The database of users, with lines `name:x:uid:gid:…`.
 const USERS: &str = "/etc/passwd";
+/// The database of groups, with lines `name:x:gid:member,…`.
 const GROUPS: &str = "/etc/group";
 
-/// Whether a group is the primary one of its owner, and of nobody else. A user that is not listed has the group of its
-/// own number.
-fn is_private(group: u32, owner: u32) -> bool {
-    let users = table(USERS);
-    let number = |row: &[String], at: usize| row.get(at).and_then(|field| field.parse::<u32>().ok());
+/// Returns whether a group is the primary group of `owner` and has no other members. The primary group of an unlisted
+/// user is the one with the same number.
+fn is_private_group(group: u32, owner: u32) -> bool {
+    let users = read_rows(USERS);
+    let number = |row: &[String], column: usize| row.get(column).and_then(|field| field.parse::<u32>().ok());
     let (own, others): (Vec<_>, Vec<_>) = users.iter().partition(|row| number(row, 2) == Some(owner));
     let is_primary = match own.first() {
         Some(row) => number(row, 3) == Some(group),
         None => group == owner,
     };
     let is_own = |name: &str| own.iter().any(|row| row[0] == name);
-    let has_others = table(GROUPS).iter().filter(|row| number(row, 2) == Some(group)).any(|row| {
+    let has_others = read_rows(GROUPS).iter().filter(|row| number(row, 2) == Some(group)).any(|row| {
         row.get(3).is_some_and(|members| members.split(',').any(|name| !name.is_empty() && !is_own(name)))
     });
     is_primary && !has_others && !others.iter().any(|row| number(row, 3) == Some(group))
 }
 
-fn named_user(user: u32) -> String {
-    format!("the user {}", named(USERS, user))
+fn user_name(user: u32) -> String {
+    format!("the user {}", with_name(USERS, user))
 }
 
-/// A number with its name, where the table has one.
-fn named(file: &str, number: u32) -> String {
+/// Returns the name and the number of a user or group; only the number if the file does not list it.
+fn with_name(file: &str, number: u32) -> String {
     let number = number.to_string();
-    match table(file).into_iter().find(|row| row.get(2) == Some(&number)) {
+    match read_rows(file).into_iter().find(|row| row.get(2) == Some(&number)) {
         Some(row) => format!("{} ({number})", row[0]),
         None => number,
     }
 }
 
-/// The rows of a table of the system; none where it cannot be read.
-fn table(file: &str) -> Vec<Vec<String>> {
+/// Returns the rows of a file with fields separated by colons; no rows if the file cannot be read.
+fn read_rows(file: &str) -> Vec<Vec<String>> {
     let bytes = read(Path::new(file), MAX_TEXT).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     text.lines().map(|line| line.split(':').map(str::to_owned).collect()).collect()

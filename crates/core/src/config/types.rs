@@ -1,4 +1,4 @@
-//! The settings, valid: what the rest of the program works with.
+//! The validated settings, which the other modules use.
 
 use super::{Asking, Conventions, Date, Flag};
 use crate::model::{Edition, Level, OutputFormat};
@@ -9,28 +9,28 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a configuration is held against: the names that exist, and the day.
+/// The existing names and the date that a configuration is validated against.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// IDs of the checks.
+    /// The IDs of the checks.
     pub checks: &'a [&'a str],
-    /// Names of the bundled contracts.
+    /// The names of the bundled contracts.
     pub contracts: &'a [&'a str],
-    /// The day that waivers are compared with.
+    /// The date that decides whether a waiver has expired.
     pub today: Date,
 }
 
 /// A valid `agentnative.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The digest of its bytes: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them. Empty for text
-    /// that was not read from a file.
+    /// Digest of the file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them. Empty for text that was not
+    /// read from a file.
     pub digest: String,
-    /// Its folder: what relative paths in it are relative to.
+    /// Folder of the file, to which its paths are relative.
     pub root: PathBuf,
-    /// The targets: one without a name, or one or more with names. Never empty.
+    /// The targets: one without a name, or one or more with names; not empty.
     pub targets: Vec<TargetConfig>,
     /// The probes, in the order of the file.
     pub probes: Vec<ProbeConfig>,
@@ -38,17 +38,17 @@ pub struct Config {
     pub services: Vec<ServiceConfig>,
     /// The waivers, in the order of the file.
     pub waivers: Vec<Waiver>,
-    /// Which checks are made, and which warnings fail.
+    /// The settings of the checks.
     #[serde(default)]
     pub check: CheckConfig,
 }
 
-/// What `[check]` says.
+/// The settings in `[check]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckConfig {
-    /// Not the checks of these IDs; a `*` stands for any part of an ID (see [`crate::model::matches`]).
+    /// The checks to omit: IDs, or patterns with `*` ([`crate::model::matches`]).
     pub skip: Vec<String>,
-    /// Levels whose warnings count as failures: `should`, or none.
+    /// The levels whose warnings count as failures: `should`, or none.
     pub deny: Vec<Level>,
     /// The edition of the standard.
     #[serde(default)]
@@ -56,17 +56,17 @@ pub struct CheckConfig {
 }
 
 impl Config {
-    /// The probes of a target, in the order of the file.
+    /// Returns the probes of a target, in the order of the file.
     pub fn probes_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ProbeConfig> {
         self.probes.iter().filter(|probe| probe.target == target.name)
     }
 
-    /// The services of a target, in the order of the file.
+    /// Returns the services of a target, in the order of the file.
     pub fn services_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ServiceConfig> {
         self.services.iter().filter(|service| service.target == target.name)
     }
 
-    /// The waivers that a target can have use for: all but those of another target's probes.
+    /// Returns the waivers that can apply to a target: all except those for probes of other targets.
     pub fn waivers_of(&self, target: &TargetConfig) -> Vec<Waiver> {
         let foreign = |name: &String| {
             self.probes.iter().any(|probe| probe.name == *name && probe.target != target.name)
@@ -75,51 +75,50 @@ impl Config {
     }
 }
 
-/// What is said of a target. The default is that of a target without a configuration.
+/// The configuration of a target. The default applies to a target without a configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetConfig {
-    /// The name in `[target.NAME]`; none for `[target]`.
+    /// The name in `[target.NAME]`; `None` for `[target]`.
     pub name: Option<String>,
-    /// Program and leading arguments, as written: a program with a `/` is relative to
-    /// [`Config::root`], another is found on PATH. None: it is found from the manifest.
+    /// Program and leading arguments, as in the file. A program with a `/` is relative to [`Config::root`]; any other is
+    /// searched on PATH. If `None`, the manifest names the program.
     pub command: Option<Vec<String>>,
-    /// The contract that the whole target is held to: a bundled contract's name, or the path of a contract
-    /// folder or schema file as written.
+    /// The contract of the entire target: the name of a bundled contract, or the path of a contract folder or schema file
+    /// as in the file.
     pub contract: Option<String>,
-    /// The conventions of its command line.
+    /// The conventions of the command line.
     #[serde(flatten)]
     pub conventions: Conventions,
-    /// The exit code of its dry runs, where that is not the one of the call.
+    /// The exit code of dry runs, if it differs from that of the call.
     pub dry_run_exit: Option<i32>,
-    /// The command that builds it, before the first run.
+    /// The command that builds the target before the first run.
     pub build: Option<Vec<String>>,
-    /// The files that its runs find in their fresh home: the path there, and the absolute path of the file.
+    /// The files in the fresh home of each run: the path in the home, and the absolute path of the original.
     pub home: BTreeMap<String, PathBuf>,
-    /// Files and folders of its code that print, relative to [`Config::root`]; they are found when none
-    /// are named.
+    /// The files and folders of the code that print, relative to [`Config::root`]; if empty, they are detected.
     pub output_modules: Vec<String>,
-    /// Whether an unknown command is tried; none where its help decides.
+    /// Whether an unknown command is tried; if `None`, the help decides.
     pub unknown_command: Option<bool>,
-    /// Variables that its runs get.
+    /// Environment variables of the runs.
     pub env: BTreeMap<String, String>,
-    /// Names of the variables of our own environment that its runs get.
+    /// Names of the environment variables of this process that the runs inherit.
     pub pass_env: Vec<String>,
     /// Time limit of a run.
     pub timeout: Duration,
-    /// How much a run may use.
+    /// The limits of a run.
     pub limits: Limits,
-    /// Whether its runs are confined.
+    /// The confinement of the runs.
     pub isolation: Isolation,
-    /// Its runs have the network of the machine though they are confined.
+    /// Whether confined runs have access to the network of the machine.
     pub network: bool,
-    /// Its runs write to the folder that they start in.
+    /// Whether the runs write to the folder that they start in.
     pub writes: bool,
-    /// What its runs see of the home of the user, as absolute paths.
+    /// The absolute paths in the home of the user that the runs may read.
     pub readable: Vec<PathBuf>,
 }
 
 impl Default for TargetConfig {
-    /// The usual conventions, ten seconds a run.
+    /// The default conventions, and ten seconds per run.
     fn default() -> Self {
         Self {
             name: None,
@@ -143,37 +142,36 @@ impl Default for TargetConfig {
     }
 }
 
-/// Whether the runs of a target are confined.
+/// The confinement of the runs of a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// They are not.
+    /// No confinement.
     None,
-    /// With Landlock, as far as the kernel can.
+    /// Landlock, as far as the kernel supports it.
     #[serde(alias = "sandbox")]
     Landlock,
-    /// With the best that the system has.
+    /// The strongest confinement that the system supports.
     #[default]
     Auto,
-    /// With namespaces; without them, nothing is run.
+    /// Namespaces; if the system has none, nothing is run.
     Require,
 }
 
 impl Isolation {
-    /// All of them, with their names.
+    /// All values, with their names in the file.
     pub const NAMED: [(&'static str, Self); 4] = [
         ("none", Self::None),
         ("landlock", Self::Landlock),
         ("auto", Self::Auto),
         ("require", Self::Require),
     ];
-    /// What it was called before there were several kinds.
+    /// The former name of `landlock`, from before there were several kinds.
     pub const ALIAS: (&'static str, Self) = ("sandbox", Self::Landlock);
 }
 
 impl TargetConfig {
-    /// Takes over what a contract for the whole target says: how its format is asked for, the error channel,
-    /// the exit codes.
+    /// Applies a contract for the entire target: its format flag, the stream of its errors, and its exit codes.
     pub fn take(&mut self, contract: &Contract) {
         if let Some(ask) = contract.ask() {
             self.conventions.formats.declare(contract.framing().format(), ask.to_vec());
@@ -190,92 +188,92 @@ impl TargetConfig {
 /// A list that a call prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListConfig {
-    /// Where its items are in the json document: an RFC 6901 pointer.
+    /// RFC 6901 pointer to the items in the JSON document.
     pub items: String,
-    /// How many there are at most without a limit; none where that is not said.
+    /// Maximum number of items without a limit; `None` if that is not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
 }
 
-/// How the target is called, and what the call is, as it is declared; the same for a probe that is derived from it.
+/// The declared properties of a call of the target, which derived calls inherit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallConfig {
-    /// The arguments, in which an element `"{format}"` may mark the place of the format's.
+    /// The arguments. An element `"{format}"` marks the flag position of the format flag.
     pub args: Vec<String>,
-    /// The exit code that is expected is an outcome: standard output is data, and nothing is an error.
+    /// Whether the expected exit code is a result: stdout contains data, and the exit code reports no error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result: bool,
-    /// Words of which its message has to contain one, because they help: a command, a setting.
+    /// Words, such as a command or a setting, one of which the error message has to contain to help the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedy: Vec<String>,
-    /// What its output is held to, by format. A path is absolute once the contract is loaded.
+    /// The contracts of the output, by format. A path is absolute once the contract is loaded.
     #[serde(default)]
     pub contract: Contracts,
-    /// How it is asked for a format, or that it has none, where that is not as the target says.
+    /// The format flags that differ from those of the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub asking: BTreeMap<OutputFormat, Asking>,
-    /// How common options are spelt in its call, or that it has none, where that is not as the target says.
+    /// The spellings of common options that differ from those of the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flags: BTreeMap<Flag, Asking>,
-    /// It begins to sign in.
+    /// Whether the call starts a login.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub login: bool,
-    /// It needs the secret of the target.
+    /// Whether the call needs the secret of the target.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// It works for a while, and can be interrupted once this text was seen.
+    /// The output after which a call that runs for a while can be interrupted; `None` for any other call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
-    /// Calls of the target that are made before it in its workspace, by their arguments.
+    /// The arguments of calls of the target that run before it in its workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<Vec<String>>,
-    /// Records arrive as they are made.
+    /// Whether records are printed incrementally.
     pub stream: bool,
-    /// The list that it prints; none where it prints none.
+    /// The list that the call prints, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ListConfig>,
-    /// What is on standard input; none is `/dev/null`.
+    /// The bytes on stdin; if `None`, stdin is `/dev/null`.
     pub stdin: Option<Vec<u8>>,
-    /// Variables that its runs get; they win over the target's.
+    /// Environment variables of the runs; they override those of the target.
     pub env: BTreeMap<String, String>,
-    /// Working directory, absolute if the path of the configuration is; none is the target's.
+    /// Working directory, absolute if the path of the configuration is; if `None`, that of the target.
     pub cwd: Option<PathBuf>,
-    /// A folder of its own that each run starts in, in the place of a working directory.
+    /// The fresh folder that each run starts in, instead of a working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
-    /// Its runs have the network of the machine though they are confined.
+    /// Whether confined runs have access to the network of the machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
 }
 
-/// A declared way to call the target.
+/// A declared probe: a call of the target with its expectations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeConfig {
-    /// Its name, unique among the probes.
+    /// The name, unique among the probes.
     pub name: String,
-    /// Name of the target; none where the target has none.
+    /// Name of the target; `None` if the target has none.
     pub target: Option<String>,
     /// The call.
     #[serde(flatten)]
     pub call: CallConfig,
-    /// The exit code that is expected, 0 to 255.
+    /// The expected exit code, 0 to 255.
     pub exit: i32,
-    /// The formats that it is run in, as far as the target has them; not empty.
+    /// The formats of the runs, as far as the target has them; not empty.
     pub formats: Vec<OutputFormat>,
-    /// The exit code of its dry run, where that is not the one of the call.
+    /// The exit code of a dry run, if it differs from that of the call.
     pub dry_run_exit: Option<i32>,
-    /// What it changes; none where it changes nothing.
+    /// The effect of a call that changes something; `None` for any other call.
     pub effect: Option<EffectConfig>,
-    /// Time limit of its runs; none is the target's.
+    /// Time limit of a run; if `None`, that of the target.
     pub timeout: Option<Duration>,
-    /// Its runs write to the folder that they start in.
+    /// Whether the runs write to the folder that they start in.
     pub writes: bool,
 }
 
 impl ProbeConfig {
-    /// The formats that it is run in, called as a probe of `target`.
+    /// Returns the formats of the runs for which the probe, or else `target`, has a format flag.
     pub fn formats_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = OutputFormat> + 'a {
-        let asked = |format: &OutputFormat| {
+        let has_flag = |format: &OutputFormat| {
             self.call
                 .asking
                 .get(format)
@@ -283,10 +281,10 @@ impl ProbeConfig {
                 .args()
                 .is_some()
         };
-        self.formats.iter().copied().filter(asked)
+        self.formats.iter().copied().filter(has_flag)
     }
 
-    /// A probe of these arguments that is expected to succeed, in every format.
+    /// Returns a probe with these arguments that is expected to exit with 0 in all formats.
     pub fn new(name: impl Into<String>, args: Vec<String>) -> Self {
         Self {
             name: name.into(),
@@ -302,90 +300,90 @@ impl ProbeConfig {
     }
 }
 
-/// What stands for the path of the file that holds the secret.
+/// Placeholder for the path of the file that contains the secret.
 pub const FILE_PLACE: &str = "{file}";
 
-/// What is said of a call that changes something.
+/// The declared effect of a call that changes something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectConfig {
-    /// It has to be confirmed.
+    /// Whether the call has to be confirmed.
     pub destructive: bool,
-    /// A second call changes nothing more; `None` where that is not declared.
+    /// Whether a second call changes nothing more; `None` if that is not declared.
     pub idempotent: Option<bool>,
-    /// The formats that it is run in are declared: it is run in them as a call is that changes nothing, each time in
-    /// a folder of its own.
+    /// Whether the formats are declared. Then the call runs in them like one that changes nothing, each run in a fresh
+    /// workspace.
     pub formats_declared: bool,
 }
 
-/// The folder that a run starts in, fresh for each.
+/// The fresh folder that each run starts in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Workspace {
-    /// An empty one.
+    /// An empty folder.
     Empty,
     /// A copy of this folder; absolute if the path of the configuration is.
     Copy(PathBuf),
 }
 
-/// A program that runs beside the probes of a target.
+/// A service: a program that runs during the probes of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceConfig {
-    /// Name of the target; none where the target has none.
+    /// Name of the target; `None` if the target has none.
     pub target: Option<String>,
-    /// Program and arguments, as written; see [`TargetConfig::command`].
+    /// Program and arguments, as in the file ([`TargetConfig::command`]).
     pub command: Vec<String>,
-    /// When it is ready.
+    /// The condition for readiness.
     pub ready: Ready,
-    /// Variables that the runs of the target get.
+    /// Environment variables that the service adds to the runs of the target.
     pub env: BTreeMap<String, String>,
 }
 
-/// When a service is ready.
+/// The condition under which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ready {
-    /// When a TCP port takes connections: this one, or none for the one that is chosen for it.
+    /// A TCP port accepts connections: this one or, if `None`, the one that is chosen for the service.
     Port(Option<u16>),
-    /// When it printed a line that holds this text.
+    /// The service has printed a line that contains this text.
     Line(String),
 }
 
-/// What stands for the port that is chosen for a service.
+/// Placeholder for the port that is chosen for a service.
 pub const PORT_PLACE: &str = "{port}";
-/// What stands in a probe for the address of a server that takes connections and never answers.
+/// Placeholder in a probe for the address of a server that accepts connections and never answers.
 pub const STALLED_PLACE: &str = "{stalled}";
 
-/// What the output of a probe is held to, by format: the name of a bundled contract, or the path of
-/// a contract folder or schema file as written (see [`agentnative_contract::contract_path`]).
+/// The contracts of the output of a probe, by format: the name of a bundled contract, or the path of a contract folder
+/// or schema file as in the file ([`agentnative_contract::contract_path`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contracts {
-    /// Of the document in `json`.
+    /// The contract of the document in `json`.
     pub json: Option<String>,
-    /// Of each record, or of the stream, in `jsonl`.
+    /// The contract of each record, or of the stream, in `jsonl`.
     pub jsonl: Option<String>,
 }
 
 impl Contracts {
-    /// The names, of json first.
+    /// Returns the names, that for `json` first.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         [&self.json, &self.jsonl].into_iter().flatten()
     }
 }
 
-/// A fault that is known and accepted for a time.
+/// An accepted problem, with a reason and an optional last day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
     /// ID of the check.
     pub check: String,
-    /// The probe that it is about; none for all.
+    /// The probe that it applies to; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// The format that it is about; none for all.
+    /// The format that it applies to; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
-    /// Why it is accepted; not empty.
+    /// The reason for accepting the problem; not empty.
     pub reason: String,
-    /// The last day that it holds.
+    /// The last day on which it applies.
     pub expires: Option<Date>,
-    /// That day was over when the file was read: it waives nothing any more.
+    /// Whether that day was over when the file was read, so that it no longer applies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
 }

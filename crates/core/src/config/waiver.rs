@@ -1,31 +1,31 @@
-//! `[[waiver]]`.
+//! Parses `[[waiver]]`.
 
-use super::check::unknown_check;
+use super::check::report_unknown_check;
 use super::section::Section;
 use super::{Date, Known, ProbeConfig, Waiver};
 use agentnative_contract::spanned_toml::suggestion;
 use toml::value::Datetime;
 
-/// Returns the waivers of the file, which has these probes.
-pub(super) fn read_all(file: &mut Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
-    file.take_sections("waiver").into_iter().map(|section| read(section, probes, known)).collect()
+/// Returns the waivers of the file. `probes` are the declared probes.
+pub(super) fn parse_all(file: &mut Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
+    file.take_sections("waiver").into_iter().map(|section| parse(section, probes, known)).collect()
 }
 
-fn read(mut section: Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Waiver {
+fn parse(mut section: Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Waiver {
     if let (Some(value), Some(id)) = (section.get("check"), section.value::<String>("check"))
         && !known.checks.contains(&id.as_str())
     {
-        unknown_check(&value, &id, known);
+        report_unknown_check(&value, &id, known);
     }
-    probe(&section, probes);
+    check_probe(&section, probes);
     let expires = expires(&section);
     section.take("expires");
     let waiver = section.applied_to(Waiver::default());
     Waiver { expires, expired: expires.is_some_and(|last| last < known.today), ..waiver }
 }
 
-/// Notes a probe that is neither declared nor derived, such as `--help`.
-fn probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
+/// Reports a probe that is neither declared nor a derived call, such as `--help`.
+fn check_probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
     let (value, name) = (section.get("probe")?, section.value::<String>("probe")?);
     let names = probes.iter().map(|probe| probe.name.as_str());
     let is_derived = name.starts_with('-') || name.starts_with("agentnative-");
@@ -37,10 +37,10 @@ fn probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
     value.fault(&format!("unknown probe `{name}`; {near}"))
 }
 
-/// Returns the day; notes one that no calendar has, which only a string can hold.
+/// Parses the last day of a waiver; reports a day that does not exist, which only a string can contain.
 fn expires(section: &Section<'_>) -> Option<Date> {
     let (value, text) = (section.get("expires")?, section.value::<String>("expires")?);
-    match text.parse::<Datetime>().ok().and_then(|read| read.date) {
+    match text.parse::<Datetime>().ok().and_then(|datetime| datetime.date) {
         Some(date) => Some(Date { year: date.year.into(), month: date.month, day: date.day }),
         None => value.unexpected("a day of the calendar: YYYY-MM-DD"),
     }
