@@ -1,17 +1,17 @@
-//! Positions of options among the arguments of a call.
+//! Inserts options into the arguments of a call.
 
 use crate::config::{FORMAT_PLACE, place_format};
 
-/// `args` with further ones before the first `--`, else at the end.
-pub(super) fn placed_last(args: &[String], further: &[String]) -> Vec<String> {
+/// Inserts `options` into `args` before the first `--`, else at the end.
+pub(super) fn insert_last(args: &[String], options: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    [&args[..end], further, &args[end..]].concat()
+    [&args[..end], options, &args[end..]].concat()
 }
 
-/// `args` without a format and with an option at their end, where the format stands before some of them.
-pub(super) fn behind(args: &[String], option: &str) -> Option<Vec<String>> {
-    let place = args.iter().position(|arg| arg == FORMAT_PLACE)?;
-    let others = || args[place + 1..].iter().take_while(|arg| *arg != "--");
-    others().next()?;
-    Some(placed_last(&place_format(args, &[]), &[option.to_owned()]))
+/// Inserts `option` after the last of `args` and removes the format placeholder; `None` unless arguments follow the
+/// placeholder.
+pub(super) fn insert_behind_format(args: &[String], option: &str) -> Option<Vec<String>> {
+    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACE)?;
+    args[flag_position + 1..].iter().take_while(|arg| *arg != "--").next()?;
+    Some(insert_last(&place_format(args, &[]), &[option.to_owned()]))
 }

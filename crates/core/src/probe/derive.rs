@@ -1,7 +1,9 @@
-//! Probes that are made, not declared. All are harmless: a target's own commands are never guessed.
+//! Derives calls from probes and from the help. All are harmless: the commands of a target are never guessed.
 
-use super::args::{behind, placed_last};
-use super::derived_call::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, bare, made, placed};
+use super::args::{insert_behind_format, insert_last};
+use super::derived_call::{
+    UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, derive_from, placed, target_call,
+};
 use super::{Probe, TargetProfile, env_flags, flagged, scenes, secrets};
 use crate::catalogue::Derived;
 use crate::config::{
@@ -13,45 +15,45 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// So long may an example take, whose last argument is refused.
-const EXAMPLE: Duration = Duration::from_secs(5);
+/// Time limit of an example from the help, whose last argument should be rejected.
+const EXAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The shells that completion scripts are asked for.
+/// The shells whose completion scripts are requested.
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
-/// The probes of these kinds, from what is declared and promised.
+/// Returns the derived calls of these kinds.
 ///
-/// Those that are made from a declared probe take the ones that give data: trying another flag on a
-/// call that fails anyway shows nothing.
+/// Calls are derived only from declared probes that print data, since another flag for a call that fails anyway shows
+/// nothing.
 pub fn derived(
     kinds: &BTreeSet<Derived>,
     declared: &[Probe],
     profile: &TargetProfile,
     timeout: Duration,
 ) -> Vec<Probe> {
-    // What changes something is not tried in all ways.
+    // Calls that change something are derived only in the scenarios for that.
     let usual: Vec<Probe> = declared.iter().filter(|probe| !probe.is_apart()).cloned().collect();
     let sources: Vec<&Probe> = usual.iter().filter(|probe| probe.gives_data()).collect();
     let mut probes: Vec<Probe> =
         kinds.iter().filter_map(|kind| standalone(*kind, profile, timeout)).collect();
-    // In a format that the target may lack, a call that is wrong shows nothing; and `--output json` is
-    // often the name of a file to be written.
+    // Invalid usage shows nothing in a format that the target may not have; and `--output json` often names a file to
+    // write.
     let has = |format: &OutputFormat| match sources.is_empty() {
         true => profile.known_formats.contains(format),
         false => sources.iter().any(|probe| probe.formats.contains(format)),
     };
-    let (workspace, cwd) = start_of(declared);
+    let (workspace, cwd) = start_folder(declared);
     for probe in &mut probes {
         probe.call.workspace.clone_from(&workspace);
         probe.call.cwd.clone_from(&cwd);
     }
     for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
-        let asked =
+        let is_known =
             |format: &OutputFormat| profile.conventions.formats.args(*format).is_some() && has(format);
-        probe.formats.retain(|format| *format == OutputFormat::Text || asked(format));
+        probe.formats.retain(|format| *format == OutputFormat::Text || is_known(format));
     }
-    for (at, probe) in sources.iter().enumerate() {
-        probes.extend(kinds.iter().flat_map(|kind| variations(*kind, probe, profile, at == 0)));
+    for (index, probe) in sources.iter().enumerate() {
+        probes.extend(kinds.iter().flat_map(|kind| from_probe(*kind, probe, profile, index == 0)));
     }
     probes.extend(flagged::calls(kinds, &usual, profile));
     probes.extend(scenes::calls(kinds, declared, profile));
@@ -71,13 +73,13 @@ pub fn derived(
     if kinds.contains(&Derived::CommandHelp) {
         probes.extend(command_helps(declared, &profile.called_commands));
     }
-    distinguish(&mut probes, declared);
+    deduplicate(&mut probes, declared);
     probes
 }
 
-/// Where the calls of the target itself start: where all declared probes do; else in the first of their workspaces that
-/// are not empty, by its path; else in the target's folder.
-fn start_of(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
+/// Returns the workspace and the working directory for calls of the target itself: those that all declared probes share;
+/// else the first of their non-empty workspaces, ordered by path; else neither, for the folder of the target.
+fn start_folder(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
     let starts: BTreeSet<_> =
         declared.iter().map(|probe| (probe.call.workspace.clone(), probe.call.cwd.clone())).collect();
     if starts.len() == 1 {
@@ -87,10 +89,10 @@ fn start_of(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
     (workspaces.into_iter().find(|workspace| *workspace != Workspace::Empty), None)
 }
 
-/// `COMMAND --help` for each of these commands, as the first of the declared probes calls it that does: if the flag
-/// is ignored, what runs is what was declared to run.
+/// Returns `COMMAND --help` for each of these commands, derived from the first declared probe that calls the command: if
+/// the target ignores the flag, only a declared command runs.
 pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {
-    let of_command = |command: &Vec<String>| {
+    let help_call = |command: &Vec<String>| {
         let probe = declared.iter().find(|probe| probe.calls(command))?;
         let args = [&command[..], &["--help".to_owned()]].concat();
         Some(Probe {
@@ -117,16 +119,16 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
             ..probe.clone()
         })
     };
-    let mut probes = commands.iter().filter_map(of_command).collect();
-    distinguish(&mut probes, declared);
+    let mut probes = commands.iter().filter_map(help_call).collect();
+    deduplicate(&mut probes, declared);
     probes
 }
 
-/// The examples with an unknown flag, each as the first of the declared probes that calls the same command: if the
-/// flag is ignored, what runs is such a call, confined.
+/// Returns the examples of the help with an unknown flag, each derived from the first declared probe that calls the same
+/// command: if the target ignores the flag, only a call of this command runs, and it is confined.
 fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
-    let of_example = |args: &Vec<String>| {
-        let call = declared.first()?.clone().with_args(placed_last(args, &[UNKNOWN_FLAG.to_owned()]));
+    let example_call = |args: &Vec<String>| {
+        let call = declared.first()?.clone().with_args(insert_last(args, &[UNKNOWN_FLAG.to_owned()]));
         let command = profile.called_commands.iter().filter(|command| call.calls(command));
         let command = command.max_by_key(|command| command.len());
         let source = declared.iter().find(|probe| command.is_none_or(|command| probe.calls(command)))?;
@@ -145,36 +147,36 @@ fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
             asks_format: false,
             formats: vec![OutputFormat::Text],
             exit: None,
-            timeout: EXAMPLE,
-            ..bare(Derived::Example, &[], EXAMPLE)
+            timeout: EXAMPLE_TIMEOUT,
+            ..target_call(Derived::Example, &[], EXAMPLE_TIMEOUT)
         })
     };
-    profile.examples.iter().filter_map(of_example).collect()
+    profile.examples.iter().filter_map(example_call).collect()
 }
 
-/// The call that installs the instructions for agents, in an empty folder.
+/// Returns the call that installs the instructions for agents, in an empty workspace.
 fn bundle_install(profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     let args: Vec<&str> = profile.conventions.bundle_install.args()?.iter().map(String::as_str).collect();
     let mut probe = Probe {
         exit: Some(0),
         asks_format: false,
         formats: vec![OutputFormat::Text],
-        ..bare(Derived::BundleInstall, &args, timeout)
+        ..target_call(Derived::BundleInstall, &args, timeout)
     };
     probe.call.workspace = Some(Workspace::Empty);
     Some(probe)
 }
 
-/// The calls that print completion scripts, as the configuration or the name of a command says.
+/// Returns the calls that print completion scripts, by the declared arguments or the name of a listed command.
 fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
-    let guess = ["completions", "completion"];
-    let listed = guess.into_iter().find(|name| profile.commands.iter().any(|command| command == name));
+    let names = ["completions", "completion"];
+    let listed = names.into_iter().find(|name| profile.commands.iter().any(|command| command == name));
     let args = match (&profile.conventions.completions, listed) {
         (Asking::With(args), _) => args.clone(),
         (Asking::Undeclared, Some(command)) => vec![command.to_owned(), SHELL_PLACE.to_owned()],
         _ => return Vec::new(),
     };
-    let of_shell = |shell: &str| {
+    let completion_call = |shell: &str| {
         let args: Vec<String> = args.iter().map(|arg| arg.replace(SHELL_PLACE, shell)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         Probe {
@@ -182,14 +184,14 @@ fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
             exit: Some(0),
             asks_format: false,
             formats: vec![OutputFormat::Text],
-            ..bare(Derived::Completions, &args, timeout)
+            ..target_call(Derived::Completions, &args, timeout)
         }
     };
-    SHELLS.into_iter().map(of_shell).collect()
+    SHELLS.into_iter().map(completion_call).collect()
 }
 
-/// Removes all but the first of derivations that are equal, and makes the names of the others unique.
-fn distinguish(probes: &mut Vec<Probe>, declared: &[Probe]) {
+/// Removes probes with the identity of an earlier one, and makes the names of the others unique.
+fn deduplicate(probes: &mut Vec<Probe>, declared: &[Probe]) {
     let mut ids = BTreeSet::new();
     probes.retain(|probe| ids.insert(probe.id.clone()));
     let mut names: BTreeSet<String> = declared.iter().map(|probe| probe.name.clone()).collect();
@@ -200,17 +202,17 @@ fn distinguish(probes: &mut Vec<Probe>, declared: &[Probe]) {
     }
 }
 
-/// What is to be asked before anything else: each open probe with a format that no program has.
+/// Returns the calls that verify the format flag before all other runs: each open probe with an unknown format.
 pub fn questions(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
-    // A folder of its own is one that may be written to.
+    // A probe with a workspace may write files, so its format flag needs no separate call.
     let open = declared.iter().filter(|probe| probe.is_open(profile) && probe.call.workspace.is_none());
     let mut probes: Vec<Probe> =
-        open.flat_map(|probe| variations(Derived::InvalidFormat, probe, profile, true)).collect();
-    distinguish(&mut probes, declared);
+        open.flat_map(|probe| from_probe(Derived::InvalidFormat, probe, profile, true)).collect();
+    deduplicate(&mut probes, declared);
     probes
 }
 
-/// A probe of the target itself.
+/// Returns the call of the target itself of this kind, if the kind has one for this target.
 pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
         Derived::Help => (&["--help"], 0),
@@ -220,7 +222,7 @@ pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> 
         Derived::UnknownCommand if profile.tries_command => (&[UNKNOWN_COMMAND], profile.conventions.usage),
         Derived::Schema => {
             let args: Vec<&str> = profile.conventions.schema.args()?.iter().map(String::as_str).collect();
-            let mut probe = bare(kind, &args, timeout);
+            let mut probe = target_call(kind, &args, timeout);
             probe.exit = Some(0);
             probe.asks_format = false;
             probe.formats = vec![OutputFormat::Json];
@@ -228,21 +230,22 @@ pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> 
         }
         _ => return None,
     };
-    let mut probe = bare(kind, args, timeout);
+    let mut probe = target_call(kind, args, timeout);
     probe.exit = Some(exit);
-    // What they say to people is what is looked at.
+    // The checks judge their text for people.
     if matches!(kind, Derived::Help | Derived::HelpShort | Derived::Version) {
         probe.formats = vec![OutputFormat::Text];
     }
-    // Before the unknown word, so that a parser which stops there has seen the format.
+    // The format flag precedes the unknown argument, so that a parser that stops there has parsed it.
     if matches!(kind, Derived::UnknownFlag | Derived::UnknownCommand) {
         probe.call.args.insert(0, FORMAT_PLACE.into());
     }
     Some(probe)
 }
 
-/// The probes of this kind that are made from a declared one.
-fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
+/// Returns the calls of this kind that are derived from a declared probe. `first` marks the first probe, since some kinds
+/// are derived from that alone.
+fn from_probe(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
     let call = |case, label: &str, asking: &[&str], exit, format| {
         let asking: Vec<String> = asking.iter().map(|arg| (*arg).to_owned()).collect();
@@ -250,7 +253,7 @@ fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool
             asks_format: false,
             exit,
             formats: vec![format],
-            ..made(kind, case, probe, label).with_args(place_format(&probe.call.args, &asking))
+            ..derive_from(kind, case, probe, label).with_args(place_format(&probe.call.args, &asking))
         };
         call.call.result &= exit.is_some();
         call
@@ -259,8 +262,8 @@ fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool
     match kind {
         Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         Derived::InvalidFormat if first => {
-            let wrong = |format| invalid(probe.asking(format, profile), format);
-            let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(wrong) else { return Vec::new() };
+            let unknown = |format| with_unknown_format(probe.asking(format, profile), format);
+            let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(unknown) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
             let mut invalid = with("invalid format", &asking, None, Text);
             if probe.is_open(profile) {
@@ -274,13 +277,13 @@ fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool
             .map(|(format, flag)| call(Case::Format(format), flag, &[flag], probe.exit, format))
             .collect(),
         Derived::InvalidValue if !probe.call.args.iter().any(|arg| arg == "--") => {
-            let wrong =
+            let invalid =
                 profile.choices.iter().find_map(|choices| with_invalid_value(choices, &probe.call.args));
             let call = |args| with("invalid value", &[], None, Text).with_args(args);
-            wrong.map(call).into_iter().collect()
+            invalid.map(call).into_iter().collect()
         }
         Derived::IgnoredFlag if !probe.call.args.iter().any(|arg| arg == "--") || first => {
-            let behind = behind(&probe.call.args, UNKNOWN_FLAG);
+            let behind = insert_behind_format(&probe.call.args, UNKNOWN_FLAG);
             let case = Case::words([UNKNOWN_FLAG]);
             let behind =
                 behind.map(|args| call(case, "unknown flag behind", &[], None, Text).with_args(args));
@@ -301,48 +304,48 @@ fn variations(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool
                 let args = placed(&probe.call.args, &option, probe, profile);
                 Probe { asks_format: probe.asks_format, ..call.with_args(args) }
             };
-            probe.call.list.iter().flat_map(limits).map(limited).collect()
+            probe.call.list.iter().flat_map(limit_values).map(limited).collect()
         }
         _ => Vec::new(),
     }
 }
 
-/// The limits that a list is asked for: two that show whether they are obeyed, and one that is more than comes
-/// without any.
-fn limits(list: &ListConfig) -> BTreeSet<u64> {
+/// Returns the values for the option that limits a list: two that show whether the target obeys it, and one above the
+/// maximum without a limit.
+fn limit_values(list: &ListConfig) -> BTreeSet<u64> {
     [1, 2].into_iter().chain(list.max.map(|max| max + 1)).collect()
 }
 
-/// These arguments with a value that the option does not have; none where they do not use it.
+/// Replaces the value of the option in `args` by an invalid one; `None` if they do not contain the option.
 fn with_invalid_value(choices: &Choices, args: &[String]) -> Option<Vec<String>> {
-    let mut wrong = args.to_vec();
+    let mut invalid = args.to_vec();
     let joined = format!("{}=", choices.flag);
-    if let Some(at) = args.iter().position(|arg| arg.starts_with(&joined)) {
-        wrong[at] = joined + UNKNOWN_VALUE;
+    if let Some(index) = args.iter().position(|arg| arg.starts_with(&joined)) {
+        invalid[index] = joined + UNKNOWN_VALUE;
     } else {
-        let at = args.iter().position(|arg| *arg == choices.flag)? + 1;
-        UNKNOWN_VALUE.clone_into(wrong.get_mut(at)?);
+        let index = args.iter().position(|arg| *arg == choices.flag)? + 1;
+        UNKNOWN_VALUE.clone_into(invalid.get_mut(index)?);
     }
-    Some(wrong)
+    Some(invalid)
 }
 
-/// The arguments that ask for a format, with a value that no program knows. One flag alone, such as `-j`, has
-/// no value that could be wrong.
-fn invalid(asking: &[String], format: OutputFormat) -> Option<Vec<String>> {
-    let is_value = |at: &usize| *at > 0 && asking[at - 1].starts_with('-') && !asking[*at].starts_with('-');
+/// Replaces the value of a format flag by an unknown format; `None` for a flag without a value, such as `-j`.
+fn with_unknown_format(asking: &[String], format: OutputFormat) -> Option<Vec<String>> {
+    let is_value =
+        |index: usize| index > 0 && asking[index - 1].starts_with('-') && !asking[index].starts_with('-');
     let name = format.name();
-    // The name of the format, else a word such as `json1`, of which the format's name is a part.
-    let named = |word: &str| word == name;
-    let meant = |word: &str| word.to_lowercase().contains(OutputFormat::Json.name());
-    let find = |fits: &dyn Fn(&str) -> bool| {
-        (0..asking.len()).rev().find_map(|at| match asking[at].split_once('=') {
-            Some((flag, value)) if fits(value) => Some((at, format!("{flag}={UNKNOWN_FORMAT}"))),
-            None if fits(&asking[at]) && is_value(&at) => Some((at, UNKNOWN_FORMAT.to_owned())),
+    // The name of the format, else a word that contains it, such as `json1`.
+    let is_name = |word: &str| word == name;
+    let contains_name = |word: &str| word.to_lowercase().contains(OutputFormat::Json.name());
+    let find = |matches: &dyn Fn(&str) -> bool| {
+        (0..asking.len()).rev().find_map(|index| match asking[index].split_once('=') {
+            Some((flag, value)) if matches(value) => Some((index, format!("{flag}={UNKNOWN_FORMAT}"))),
+            None if matches(&asking[index]) && is_value(index) => Some((index, UNKNOWN_FORMAT.to_owned())),
             _ => None,
         })
     };
-    let (at, wrong) = find(&named).or_else(|| find(&meant))?;
+    let (index, unknown) = find(&is_name).or_else(|| find(&contains_name))?;
     let mut asking = asking.to_vec();
-    asking[at] = wrong;
+    asking[index] = unknown;
     Some(asking)
 }

@@ -1,6 +1,6 @@
-//! Calls that are made, not declared.
+//! Builds derived calls.
 
-use super::args::placed_last;
+use super::args::insert_last;
 use super::definition::Probe;
 use super::profile::TargetProfile;
 use crate::catalogue::Derived;
@@ -8,7 +8,7 @@ use crate::config::{CallConfig, FORMAT_PLACE};
 use crate::model::{Case, OutputFormat, ProbeId};
 use std::time::Duration;
 
-/// An unknown flag.
+/// A flag that no program has.
 pub const UNKNOWN_FLAG: &str = "--agentnative-unknown-flag";
 /// A command that no program has.
 pub const UNKNOWN_COMMAND: &str = "agentnative-unknown-command";
@@ -17,8 +17,8 @@ pub const UNKNOWN_VALUE: &str = "agentnative-unknown-value";
 /// A format that no program has.
 pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
-/// A call of the target itself.
-pub(super) fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
+/// Returns a call of the target itself, in all formats and without an expected exit code.
+pub(super) fn target_call(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
     let words = args.iter().map(|arg| (*arg).to_owned()).collect();
     Probe {
         id: ProbeId::derived(kind, None),
@@ -34,8 +34,8 @@ pub(super) fn bare(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
     }
 }
 
-/// A declared probe as the source of a derived one.
-pub(super) fn made(kind: Derived, case: Case, probe: &Probe, label: &str) -> Probe {
+/// Returns a copy of a declared probe with the identity and name of a derived call.
+pub(super) fn derive_from(kind: Derived, case: Case, probe: &Probe, label: &str) -> Probe {
     Probe {
         id: ProbeId::Derived { kind, from: Some(probe.name.clone()), case },
         name: format!("{}, {label}", probe.name),
@@ -43,12 +43,12 @@ pub(super) fn made(kind: Derived, case: Case, probe: &Probe, label: &str) -> Pro
     }
 }
 
-/// `args` of a probe with an option where its options are accepted: where the format option is, if that place was found
-/// or is the only one, in a call without subcommands; else last.
+/// Inserts an option into `args` of a probe where the probe accepts options: at the flag position, if that was determined
+/// or the target has no subcommands; else last.
 pub fn placed(args: &[String], option: &[String], probe: &Probe, profile: &TargetProfile) -> Vec<String> {
-    let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
-    match marked.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
+    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACE);
+    match flag_position.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
         Some(at) => [&args[..=at], option, &args[at + 1..]].concat(),
-        None => placed_last(args, option),
+        None => insert_last(args, option),
     }
 }

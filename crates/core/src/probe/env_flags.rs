@@ -1,48 +1,48 @@
-//! Options that a variable stands for, and declared calls with either.
+//! Options that an environment variable can replace, and calls of declared probes with either.
 
-use super::derived_call::made;
+use super::derived_call::derive_from;
 use super::{Probe, TargetProfile, flagged};
 use crate::catalogue::Derived;
 use crate::config::place_format;
 use crate::model::{Case, OutputFormat};
 
-/// The value that switches a variable on.
+/// The value of a variable that turns the option on.
 pub const ON: &str = "1";
-/// The values that leave it off.
+/// The values of a variable that leave the option off.
 pub const OFF: [&str; 3] = ["0", "false", ""];
 
-/// Probes that a pair is tried on.
-const TRIED: usize = 3;
+/// Maximum number of probes that each pair is tried on.
+const MAX_PROBES: usize = 3;
 
-/// An option with the variable that stands for it.
+/// An option, with the environment variable that can replace it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvFlag {
-    /// The option, with its value if it has one.
+    /// The option, with its value if it takes one.
     pub flag: String,
     /// The variable.
     pub variable: String,
-    /// The format that it selects, by a value that is the format's name.
+    /// The format that the option selects, if its value is the name of the format.
     pub format: Option<OutputFormat>,
 }
 
 impl EnvFlag {
-    /// The variable with a value, as a shell takes it.
+    /// Returns the assignment of `value` to the variable in shell syntax.
     pub fn set(&self, value: &str) -> String {
         format!("{}={value}", self.variable)
     }
 
-    /// The call with that.
+    /// Returns the case of the call with this value of the variable.
     pub fn case(&self, value: &str) -> Case {
         Case::Variable(self.variable.clone(), value.to_owned())
     }
 }
 
-/// The pairs that can be tried.
+/// Returns the options and variables that can be tried.
 pub fn env_flags(profile: &TargetProfile) -> Vec<EnvFlag> {
     let by_value = |flag: &String| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find_map(|format| {
             let value = match profile.asking(format) {
-                [own, value] if own == flag => value,
+                [option, value] if option == flag => value,
                 [word] => word.strip_prefix(flag.as_str())?.strip_prefix('=')?,
                 _ => return None,
             };
@@ -57,42 +57,46 @@ pub fn env_flags(profile: &TargetProfile) -> Vec<EnvFlag> {
     profile.conventions.env_flags.iter().map(pair).collect()
 }
 
-/// The first probes that succeed, with each option or its variable.
+/// Returns calls of the first probes that are expected to exit with 0, with each option or its variable.
 pub(super) fn calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
-    let probes = || declared.iter().filter(|probe| probe.exit == Some(0)).take(TRIED);
+    let probes = || declared.iter().filter(|probe| probe.exit == Some(0)).take(MAX_PROBES);
     env_flags(profile)
         .iter()
-        .flat_map(|pair| probes().flat_map(|probe| of_pair(pair, probe, profile)))
+        .flat_map(|pair| probes().flat_map(|probe| pair_calls(pair, probe, profile)))
         .collect()
 }
 
-fn of_pair(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
-    // Without a format option, which would win over an option or a variable that selects one. A target with a contract
-    // is called in the format of that alone.
+fn pair_calls(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
+    // The calls omit the format flag, which would override an option or variable that selects a format. A target with a
+    // contract has only the format of that.
     let has_contract = profile.contract.is_some();
-    let placed = |args: &[String]| if has_contract { args.to_vec() } else { place_format(args, &[]) };
+    let without_format = |args: &[String]| if has_contract { args.to_vec() } else { place_format(args, &[]) };
     let call = |case, label: &str| Probe {
         asks_format: has_contract && probe.asks_format,
         formats: match has_contract {
             true => probe.formats.iter().copied().take(1).collect(),
             false => vec![OutputFormat::Text],
         },
-        ..made(Derived::EnvFlag, case, probe, label).with_args(placed(&probe.call.args))
+        ..derive_from(Derived::EnvFlag, case, probe, label).with_args(without_format(&probe.call.args))
     };
-    let set = |value: &str| {
-        let mut set = call(pair.case(value), &pair.set(value));
-        set.call.env.insert(pair.variable.clone(), value.to_owned());
-        set
+    let with_variable = |value: &str| {
+        let mut call = call(pair.case(value), &pair.set(value));
+        call.call.env.insert(pair.variable.clone(), value.to_owned());
+        call
     };
     if let Some(format) = pair.format {
         let applies = probe.formats.contains(&format);
-        return applies.then(|| Probe { formats: vec![format], ..set(format.name()) }).into_iter().collect();
+        return applies
+            .then(|| Probe { formats: vec![format], ..with_variable(format.name()) })
+            .into_iter()
+            .collect();
     }
-    let at = flagged::place_behind(probe, profile);
-    let args = [&probe.call.args[..at], std::slice::from_ref(&pair.flag), &probe.call.args[at..]].concat();
+    let index = flagged::option_index(probe, profile);
+    let args =
+        [&probe.call.args[..index], std::slice::from_ref(&pair.flag), &probe.call.args[index..]].concat();
     let label = format!("{} for {}", pair.flag, pair.variable);
     let case = Case::OptionOf(pair.variable.clone());
-    let with_flag = call(case, &label).with_args(placed(&args));
+    let with_flag = call(case, &label).with_args(without_format(&args));
     let values = [ON].into_iter().chain(OFF);
-    std::iter::once(with_flag).chain(values.map(set)).collect()
+    std::iter::once(with_flag).chain(values.map(with_variable)).collect()
 }

@@ -1,95 +1,103 @@
-//! Declared calls with a common option: after the subcommand, and on its other side.
+//! Calls of declared probes with a common option after or before their arguments.
 
-use super::derived_call::made;
+use super::derived_call::derive_from;
 use super::{Place, Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::{FORMAT_PLACE, Flag, place_format};
 use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 
-/// The calls of these kinds.
+/// Returns the derived calls of these kinds.
 pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let data = || declared.iter().filter(|probe| probe.gives_data());
     let mut calls = Vec::new();
     if kinds.contains(&Derived::Quiet) {
-        calls.extend(declared.iter().filter_map(|probe| behind(Derived::Quiet, Flag::Quiet, probe, profile)));
+        calls.extend(
+            declared
+                .iter()
+                .filter_map(|probe| with_option_after(Derived::Quiet, Flag::Quiet, probe, profile)),
+        );
     }
     if kinds.contains(&Derived::NoInput) {
-        calls.extend(data().filter_map(|probe| behind(Derived::NoInput, Flag::NoInput, probe, profile)));
+        calls.extend(
+            data().filter_map(|probe| with_option_after(Derived::NoInput, Flag::NoInput, probe, profile)),
+        );
     }
     if kinds.contains(&Derived::NoPager) {
-        // Many tools take it before the subcommand only.
+        // Many tools accept it only before the subcommand.
         let both = |probe| {
             [
-                behind(Derived::NoPager, Flag::NoPager, probe, profile),
-                in_front(Derived::NoPager, Flag::NoPager, probe, profile),
+                with_option_after(Derived::NoPager, Flag::NoPager, probe, profile),
+                with_option_before(Derived::NoPager, Flag::NoPager, probe, profile),
             ]
         };
         calls.extend(data().flat_map(both).flatten());
     }
     if kinds.contains(&Derived::GlobalFlag) {
-        // One shows whether an option is taken there at all.
+        // One probe shows whether the target accepts options there at all.
         let first = data().find(|probe| probe.begins_with_word());
         let flags = [Flag::Quiet, Flag::NoInput].into_iter();
-        calls.extend(flags.filter_map(|flag| in_front(Derived::GlobalFlag, flag, first?, profile)));
-        calls.extend(data().filter_map(|probe| format_behind(probe, profile)));
+        calls.extend(flags.filter_map(|flag| with_option_before(Derived::GlobalFlag, flag, first?, profile)));
+        calls.extend(data().filter_map(|probe| with_format_last(probe, profile)));
     }
     calls
 }
 
-/// The call with a common option after its arguments.
-fn behind(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
+/// Returns the call with a common option after its arguments, if the probe has the option.
+fn with_option_after(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     let asking = probe.flag(flag, profile).args()?;
-    let at = place_behind(probe, profile);
-    let shows_all = kind == Derived::Quiet && probe.gives_data();
-    let shown: &[OutputFormat] =
-        if shows_all { &[OutputFormat::Text, OutputFormat::Json] } else { &[OutputFormat::Text] };
+    let index = option_index(probe, profile);
+    let both_formats = kind == Derived::Quiet && probe.gives_data();
+    let wanted: &[OutputFormat] =
+        if both_formats { &[OutputFormat::Text, OutputFormat::Json] } else { &[OutputFormat::Text] };
     let mut formats: Vec<OutputFormat> =
-        probe.formats.iter().copied().filter(|format| shown.contains(format)).collect();
+        probe.formats.iter().copied().filter(|format| wanted.contains(format)).collect();
     if formats.is_empty() && probe.gives_data() {
         formats.clone_from(&probe.formats);
     }
-    let args = [&probe.call.args[..at], asking, &probe.call.args[at..]].concat();
-    let call = made(kind, Case::Only, probe, &profile.label(flag, asking)).with_args(args);
+    let args = [&probe.call.args[..index], asking, &probe.call.args[index..]].concat();
+    let call = derive_from(kind, Case::Only, probe, &profile.label(flag, asking)).with_args(args);
     Some(Probe { formats, ..call })
 }
 
-/// Where in its arguments a probe has its options: after them, but before a `--`.
-pub(super) fn place_behind(probe: &Probe, profile: &TargetProfile) -> usize {
-    let marked = probe.call.args.iter().position(|arg| arg == FORMAT_PLACE);
-    // Where options stand in a call without subcommands, and where they are taken only there, is their place.
-    let beside = probe.place == Some(Place::BehindFirst) || profile.commands.is_empty();
-    match marked.filter(|_| beside) {
-        Some(at) => at,
+/// Returns the index in the arguments of a probe at which options are inserted: after the arguments, but before a `--`.
+pub(super) fn option_index(probe: &Probe, profile: &TargetProfile) -> usize {
+    let flag_position = probe.call.args.iter().position(|arg| arg == FORMAT_PLACE);
+    // If the target has no subcommands, or accepts options only there, the flag position is that of all options.
+    let is_option_position = probe.place == Some(Place::BehindFirst) || profile.commands.is_empty();
+    match flag_position.filter(|_| is_option_position) {
+        Some(index) => index,
         None => probe.call.args.iter().position(|arg| arg == "--").unwrap_or(probe.call.args.len()),
     }
 }
 
-/// The call with a common option before all its arguments.
-fn in_front(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
+/// Returns the call with a common option before its arguments, if the probe has the option.
+fn with_option_before(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     let asking = probe.flag(flag, profile).args()?;
     let label = format!("{} in front", profile.label(flag, asking));
-    let call = made(kind, Case::InFront(asking.to_vec()), probe, &label);
+    let call = derive_from(kind, Case::InFront(asking.to_vec()), probe, &label);
     Some(Probe {
         formats: probe.formats.first().copied().into_iter().collect(),
         ..call.with_args([asking, &probe.call.args].concat())
     })
 }
 
-/// The call with the json option after its arguments, where the declared place is another.
-fn format_behind(probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
+/// Returns the call with the format flag of `json` after its arguments, if another flag position is declared.
+fn with_format_last(probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     const FORMAT: OutputFormat = OutputFormat::Json;
-    let is_declared_place = probe.place.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACE);
+    let has_declared_position =
+        probe.place.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACE);
     let asking = probe.asking(FORMAT, profile);
-    if !is_declared_place || !probe.formats.contains(&FORMAT) || asking.is_empty() {
+    if !has_declared_position || !probe.formats.contains(&FORMAT) || asking.is_empty() {
         return None;
     }
-    let bare: Vec<String> = probe.call.args.iter().filter(|arg| *arg != FORMAT_PLACE).cloned().collect();
-    let args = place_format(&bare, asking);
+    let without_marker: Vec<String> =
+        probe.call.args.iter().filter(|arg| *arg != FORMAT_PLACE).cloned().collect();
+    let args = place_format(&without_marker, asking);
     let label = format!("{} at the end", asking.join(" "));
     (args != probe.args_in(FORMAT, profile)).then(|| Probe {
         asks_format: false,
         formats: vec![FORMAT],
-        ..made(Derived::GlobalFlag, Case::words(asking), probe, &label).with_args(args)
+        ..derive_from(Derived::GlobalFlag, Case::words(asking), probe, &label).with_args(args)
     })
 }

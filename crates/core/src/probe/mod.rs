@@ -1,4 +1,4 @@
-//! Which runs the selected checks need: probes, declared and derived, and the plan over them.
+//! Declared probes and derived calls, the plan of the runs that the selected checks need, and recordings of these runs.
 
 mod args;
 mod definition;

@@ -1,4 +1,4 @@
-//! Recordings of versions 1 to 3, in which a probe is known by its name alone.
+//! Reads recordings of versions 1 to 3, which identify a probe only by its name.
 
 use super::{Probe, Recording, derived};
 use crate::catalogue::Derived;
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The first version with identities.
+/// The first version that contains the identities of probes.
 pub(super) const FIRST_WITH_IDS: u32 = 4;
 
-/// Reads the head. The identities of its derived probes lack the case.
-pub(super) fn head(head: &[u8]) -> serde_json::Result<Recording> {
+/// Parses the head. The identities of derived calls still lack their case, which [`complete_ids`] adds.
+pub(super) fn parse_head(head: &[u8]) -> serde_json::Result<Recording> {
     let mut head: Value = serde_json::from_slice(head)?;
     let probes = head.get_mut("probes").and_then(Value::as_array_mut);
     for probe in probes.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -26,8 +26,8 @@ pub(super) fn head(head: &[u8]) -> serde_json::Result<Recording> {
     serde_json::from_value(head)
 }
 
-/// Completes the identities of the probes.
-pub(super) fn identify(recording: &mut Recording) {
+/// Adds the cases to the identities of the derived calls.
+pub(super) fn complete_ids(recording: &mut Recording) {
     let kinds: BTreeSet<Derived> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let declared: Vec<Probe> = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let planned = derived(&kinds, &declared, &recording.profile, Duration::ZERO);
@@ -46,7 +46,8 @@ pub(super) fn identify(recording: &mut Recording) {
     }
 }
 
-/// The name that a probe had: that of a call with an option did not tell for which variable it is made.
+/// Returns the name that a probe had in these versions, in which the name of a call with an option did not contain its
+/// variable.
 fn old_name(probe: &Probe) -> &str {
     match &probe.id {
         ProbeId::Derived { case: Case::OptionOf(variable), .. } => {

@@ -1,4 +1,4 @@
-//! The plan: each run that some selected check needs, once.
+//! The plan of a check: each run that a selected check needs, exactly once.
 
 use super::{Probe, TargetProfile, derived};
 use crate::catalogue::{Check, Derived};
@@ -8,10 +8,10 @@ use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often a run is made again to see what changes.
-const REPEATS: u8 = 2;
+/// Number of repetitions of a run that show which parts of its output vary.
+const REPETITIONS: u8 = 2;
 
-/// All probes, the declared ones first, and the runs over them that `checks` need.
+/// Returns all probes, the declared ones first, and the runs of them that `checks` need.
 pub fn plan(
     checks: &[&Check],
     declared: Vec<Probe>,
@@ -22,24 +22,23 @@ pub fn plan(
     let mut kinds: BTreeSet<Derived> =
         checks.iter().flat_map(|check| check.derived.iter().copied()).collect();
     if behavioral().next().is_some() {
-        // It shows whether the target takes a format at all, whatever is checked.
+        // Every check of runs needs to know whether the target has formats, and which options and invalid calls it has.
         kinds.insert(Derived::NoFormat);
-        // And its help, which flags and which wrong calls there are.
         kinds.insert(Derived::Help);
     }
     if profile.contract.is_some() {
-        // Other formats and wrong calls are the contract's own affair.
+        // The contract defines the other formats and the invalid usage.
         kinds.retain(|kind| {
             use Derived::{
                 Alias, Example, IgnoredFlag, InvalidFormat, InvalidRequest, InvalidValue, Limit, MoreFormats,
                 NoFormat, Raw, Refused, UnknownCommand, UnknownFlag,
             };
             let formats = matches!(kind, NoFormat | InvalidFormat | Alias | Raw | MoreFormats | Refused);
-            let wrong = matches!(
+            let invalid_usage = matches!(
                 kind,
                 UnknownFlag | UnknownCommand | IgnoredFlag | InvalidValue | InvalidRequest | Example
             );
-            !formats && !wrong && *kind != Limit
+            !formats && !invalid_usage && *kind != Limit
         });
     }
     let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
@@ -62,7 +61,7 @@ pub fn plan(
     let planned: BTreeSet<RunKey> = runs.iter().cloned().collect();
     let sources: BTreeSet<RunKey> = probes.iter().flat_map(compared).collect();
     runs.extend(sources.difference(&planned).cloned());
-    // The same calls come last: a value that is the same before and after all else did not change meanwhile.
+    // Repetitions come last: a value that is equal before and after all other runs did not change in between.
     runs.sort_by_key(|run| match run.variant {
         Variant::File => 1,
         Variant::Repeat => 2 + run.nth,
@@ -71,15 +70,15 @@ pub fn plan(
     (probes, runs)
 }
 
-/// The runs that make a declared probe's call again: what changes from run to run is no fault of another condition.
-/// They are made where a verdict depends on them.
+/// Returns the repetitions of the plain run of a declared probe. They are made if a verdict depends on them: a difference
+/// that also occurs between them is not caused by another condition.
 pub fn repetitions(probe: &Probe, format: OutputFormat) -> Vec<RunKey> {
-    let count = if format.is_json() { REPEATS } else { 1 };
+    let count = if format.is_json() { REPETITIONS } else { 1 };
     let plain = probe.plain(format);
     (0..count).map(|nth| plain.under((Variant::Repeat, nth))).collect()
 }
 
-/// The run whose output shows whether the target has commands.
+/// Returns the key of the run of `--help`, which shows whether the target has commands.
 pub fn help_run() -> RunKey {
     RunKey::plain(ProbeId::derived(Derived::Help, None), OutputFormat::Text)
 }
@@ -94,45 +93,45 @@ fn runs_of(
         let wanted = wanted.get(format).into_iter().flatten().copied();
         let variants: BTreeSet<Variant> = match probe.id.kind() {
             Some(kind) => {
-                let own = conditions(kind);
-                let stands_in = kind != Derived::NoFormat || has_call_without_format(profile);
+                let own = variants_of(kind);
+                let replaces_text = kind != Derived::NoFormat || has_call_without_format(profile);
                 let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
-                let twice = idempotent || probe.call.interrupt.is_some();
-                let scene = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
+                let has_repetition = idempotent || probe.call.interrupt.is_some();
+                let is_confirmation = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
                 let has_no_input = probe.flag(Flag::NoInput, profile).args().is_some();
                 let fits = |variant: &Variant| {
                     own.contains(variant)
-                        && stands_in
-                        && (*variant != Variant::Repeat || twice)
-                        && (!scene || *variant != Variant::FullTerminal || has_no_input)
+                        && replaces_text
+                        && (*variant != Variant::Repeat || has_repetition)
+                        && (!is_confirmation || *variant != Variant::FullTerminal || has_no_input)
                         && (*variant != Variant::TerminalIn || probe.call.stdin.is_none())
                 };
                 wanted.filter(fits).chain([Variant::Plain]).collect()
             }
-            None => wanted.filter(|variant| concerns(probe, profile, *format, *variant)).collect(),
+            None => wanted.filter(|variant| is_informative(probe, profile, *format, *variant)).collect(),
         };
         let single = variants
             .into_iter()
-            .flat_map(|variant| numbers(variant, probe, profile, *format).map(move |nth| (variant, nth)));
+            .flat_map(|variant| indices(variant, probe, profile, *format).map(move |nth| (variant, nth)));
         let plain = probe.plain(*format);
         runs.extend(at_once(single.collect()).into_iter().map(|condition| plain.under(condition)));
     }
     runs
 }
 
-/// The conditions, as many of them at once as can be.
+/// Replaces conditions by the combined conditions that include them.
 fn at_once(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
-    for (whole, parts) in COMBINED {
+    for (combined, parts) in COMBINED {
         if parts.iter().all(|part| conditions.contains(part)) {
             conditions.retain(|condition| !parts.contains(condition));
-            conditions.insert(*whole);
+            conditions.insert(*combined);
         }
     }
     conditions
 }
 
-/// The conditions that a probe of this kind is also run under.
-const fn conditions(kind: Derived) -> &'static [Variant] {
+/// Returns the variants, in addition to the plain one, in which derived calls of this kind run.
+const fn variants_of(kind: Derived) -> &'static [Variant] {
     match kind {
         Derived::Help => &[Variant::NoPager, Variant::ColourPipe, Variant::NoColour, Variant::Bare],
         Derived::Version | Derived::Completions => &[Variant::Bare],
@@ -154,20 +153,21 @@ const fn conditions(kind: Derived) -> &'static [Variant] {
     }
 }
 
-/// Whether a variant can show anything on a probe: a call that fails has little output to spoil, declared input
-/// leaves no silence to wait in, and what comes of text in a file or late is for people.
-fn concerns(probe: &Probe, profile: &TargetProfile, format: OutputFormat, variant: Variant) -> bool {
-    // The call without a format, which is the same and which every target accepts, is made there.
-    let stands_in = format == OutputFormat::Text && probe.gives_data() && has_call_without_format(profile);
+/// Returns whether a variant of a declared probe can give evidence. A call that fails has little output that a condition
+/// could change, a call with declared input does not wait for a prompt, and text in a file or for a slow reader is for
+/// people.
+fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, variant: Variant) -> bool {
+    // The derived call without a format flag, which every target accepts, is made under these conditions instead.
+    let is_replaced = format == OutputFormat::Text && probe.gives_data() && has_call_without_format(profile);
     match variant {
         Variant::Plain => true,
-        variant if stands_in && conditions(Derived::NoFormat).contains(&variant) => false,
-        // Once, if not in the call without a format.
+        variant if is_replaced && variants_of(Derived::NoFormat).contains(&variant) => false,
+        // In one format, unless the call without a format flag runs in these variants.
         Variant::Bare | Variant::Xdg => {
-            let once = probe.formats.first() == Some(&format) && !has_call_without_format(profile);
-            once && probe.gives_data()
+            let is_first = probe.formats.first() == Some(&format) && !has_call_without_format(profile);
+            is_first && probe.gives_data()
         }
-        // A question is asked whatever the format, and also by what fails in the end.
+        // A prompt does not depend on the format, and a call that fails may prompt before.
         Variant::TerminalIn => {
             let json = probe.gives_data() && format == OutputFormat::Json;
             probe.call.stdin.is_none() && (json || probe.formats.first() == Some(&format))
@@ -177,7 +177,7 @@ fn concerns(probe: &Probe, profile: &TargetProfile, format: OutputFormat, varian
         }
         Variant::ColourPipe | Variant::NoColour => true,
         Variant::NoPager => probe.gives_data(),
-        // What fails may show its secret in debug output as well.
+        // Debug output of a call that fails may contain its secret as well.
         Variant::HostileEnv if probe.has_secret(profile) => true,
         Variant::OpenStdin => probe.call.stdin.is_none() && format != OutputFormat::Jsonl,
         Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
@@ -187,23 +187,23 @@ fn concerns(probe: &Probe, profile: &TargetProfile, format: OutputFormat, varian
     }
 }
 
-/// Whether the call without a format prints text.
+/// Returns whether the target has a call without a format flag that prints text.
 fn has_call_without_format(profile: &TargetProfile) -> bool {
     profile.contract.is_none() && profile.conventions.default_format == OutputFormat::Text
 }
 
-/// Which of the runs under a variant are made.
-fn numbers(
+/// Returns the indices of the runs in a variant, without those that are only parts of a combined condition.
+fn indices(
     variant: Variant,
     probe: &Probe,
     profile: &TargetProfile,
     format: OutputFormat,
 ) -> impl Iterator<Item = u8> {
-    let is_own = !probe.is_declared() && probe.of().is_none();
+    let is_target_call = !probe.is_declared() && probe.of().is_none();
     let all = match variant {
-        // Nobody says which file could be invalid; and most calls need a home.
-        Variant::Bare => u8::from(!is_own)..1 + u8::from(profile.conventions.config_file.is_some()),
-        Variant::Repeat if format.is_json() => 0..REPEATS,
+        // An invalid file needs a declared path, and most calls except those of the target itself need a home.
+        Variant::Bare => u8::from(!is_target_call)..1 + u8::from(profile.conventions.config_file.is_some()),
+        Variant::Repeat if format.is_json() => 0..REPETITIONS,
         _ => 0..variant.environments().len().max(1) as u8,
     };
     all.filter(move |nth| parts(variant, *nth).is_none())

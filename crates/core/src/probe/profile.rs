@@ -1,62 +1,62 @@
-//! The profile of a target: what is known of its command line.
+//! The profile of a target: its conventions and the results of reading its help.
 
 use crate::config::{Asking, Conventions, Flag, TargetConfig};
 use crate::model::OutputFormat;
 use crate::targets::Choices;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a target's command line: what is declared, and what its help pages list.
+/// The conventions of a target's command line, with the properties that its help pages show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetProfile {
-    /// Its conventions as they are declared; the variables of options also as the help lists them.
+    /// The declared conventions. The variables of options include those that the help lists.
     #[serde(flatten)]
     pub conventions: Conventions,
-    /// An unknown command is tried: nothing takes it for data.
+    /// Whether an unknown command is tried, as the target cannot interpret it as data.
     #[serde(rename = "has_commands")]
     pub tries_command: bool,
-    /// Why none is, though the help lists commands.
+    /// The reason why no unknown command is tried although the help lists commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_command: Option<String>,
-    /// Its help shows the flag that asks for a format as one of its own, not of a command.
+    /// Whether the main help page lists the format flag, so that it is not an option of one command.
     #[serde(default)]
     pub global_format: bool,
-    /// The commands that declared probes call, each in words: as far as the help pages list them.
+    /// The commands that declared probes call and that the help pages list, each as words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_commands: Vec<Vec<String>>,
-    /// Its help calls `-h` something else than help.
+    /// Whether `-h` is an option other than help.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub other_short_help: bool,
-    /// The contract that takes the place of the default rules for the whole target.
+    /// The contract that replaces the default rules for the entire target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// The examples of its help that call commands of declared probes, by their arguments.
+    /// The arguments of the examples in the help that call commands of declared probes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Vec<String>>,
-    /// The commands that its help lists.
+    /// The commands that the help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Neither the configuration nor, as far as it was seen, the help calls `--output` a format: each probe is
-    /// first asked with a value that no tool takes, in an empty folder.
+    /// Whether neither the configuration nor the help shows that `--output` selects a format. Then each probe first runs
+    /// with an unknown format in an empty folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_first: bool,
-    /// The formats that it is known to have before anything was run in them: its help names them, or
-    /// the configuration says how they are asked for.
+    /// The formats that the target is known to have before any run in them: the help names them, or the configuration
+    /// declares their format flags.
     #[serde(default, rename = "told")]
     pub known_formats: Vec<OutputFormat>,
-    /// Its calls may act on what no snapshot of a folder shows: a service runs beside them, or they need not be
-    /// confined.
+    /// Whether calls may change something that no file snapshot shows: a service runs during the probes, or the runs may be
+    /// unconfined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub acts_elsewhere: bool,
-    /// The options whose values its help lists.
+    /// The options whose values the help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choices>,
-    /// The names of the options that its help lists.
+    /// The names of the options that the help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
 }
 
 impl TargetProfile {
-    /// The profile of a configuration, with nothing known of the help.
+    /// Returns the profile of a configuration, without the properties from the help.
     pub fn of(target: &TargetConfig) -> Self {
         let formats = &target.conventions.formats;
         let declared =
@@ -80,32 +80,33 @@ impl TargetProfile {
         }
     }
 
-    /// The arguments that ask for `format`; none where there is no such format or nobody says how.
+    /// Returns the arguments of the format flag of `format`; empty if it is absent or unspecified.
     pub fn asking(&self, format: OutputFormat) -> &[String] {
         self.conventions.formats.args(format).unwrap_or_default()
     }
 
-    /// Whether the target says that it has no such format.
+    /// Returns whether the configuration declares that the target does not have the format.
     pub fn lacks(&self, format: OutputFormat) -> bool {
         self.conventions.formats.of(format) == &Asking::Lacking
     }
 
-    /// The words of a common option in the name of a probe, with its key if another option is spelt alike.
+    /// Returns the words of a common option for the name of a probe, with its key if another option has the same spelling.
     pub(super) fn label(&self, flag: Flag, words: &[String]) -> String {
-        let alike = |other: &Flag| *other != flag && self.conventions.flags.of(*other).args() == Some(words);
-        match Flag::ALL.iter().any(alike) {
+        let is_equal =
+            |other: &Flag| *other != flag && self.conventions.flags.of(*other).args() == Some(words);
+        match Flag::ALL.iter().any(is_equal) {
             true => format!("{} ({})", words.join(" "), flag.name()),
             false => words.join(" "),
         }
     }
 
-    /// Whether a format is asked for with `--output FORMAT`.
+    /// Returns whether the format flag of `format` is `--output FORMAT`.
     pub fn default_flag(&self, format: OutputFormat) -> bool {
-        is_output(self.asking(format), format)
+        is_output_flag(self.asking(format), format)
     }
 }
 
-/// Whether these arguments are `--output FORMAT`.
-pub(super) fn is_output(asking: &[String], format: OutputFormat) -> bool {
+/// Returns whether these arguments are `--output FORMAT`.
+pub(super) fn is_output_flag(asking: &[String], format: OutputFormat) -> bool {
     asking == ["--output", format.name()]
 }

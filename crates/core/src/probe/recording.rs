@@ -1,8 +1,8 @@
-//! Everything that a verdict rests on, in one file: `check --record` writes it, `--replay` judges it
+//! The recording of a check: all evidence for its verdicts in one file. `check --record` writes it, `--replay` judges it
 //! again.
 //!
-//! JSON lines: a head with the target, its profile, the probes and their contracts; then one observation a line.
-//! Nothing in it names a file that is read.
+//! The file is JSON Lines: a head with the target, its profile, the probes and their contracts, then one observation per
+//! line. Reading a recording never reads another file.
 
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
@@ -14,118 +14,118 @@ use agentnative_diff::lock::Lock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the format that is written. Since version 3, a recording contains its contracts, and a large stream
-/// once; since version 4, the identities of its probes.
+/// The version of the written format. Since version 3, a recording contains its contracts, and each large stream once.
+/// Since version 4, it contains the identities of the probes.
 pub(super) const VERSION: u32 = 4;
-/// The oldest that is read: what it does not tell is judged unverified.
-pub(super) const OLDEST: u32 = 1;
+/// The oldest version that can be read. Checks whose evidence it does not contain are unverified.
+pub(super) const OLDEST_VERSION: u32 = 1;
 
-/// What a recording holds.
+/// The content of a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Recording {
     /// Version of the format.
     recording: u32,
-    /// When the runs were made: the start, RFC 3339, UTC.
+    /// Start of the runs (RFC 3339, UTC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// The end of the same.
+    /// End of the runs (RFC 3339, UTC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// What was run.
+    /// The target.
     pub target: TargetInfo,
-    /// What is known of its command line.
+    /// The profile of the target.
     #[serde(rename = "promises")]
     pub profile: TargetProfile,
     /// The probes.
     pub probes: Vec<Probe>,
-    /// The contracts that the probes name, but for bundled ones.
+    /// The contracts of the probes, except bundled ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<String, ContractFiles>,
-    /// A signal interrupted the runs.
+    /// Whether a signal interrupted the runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// How many runs were planned.
+    /// Number of planned runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<usize>,
-    /// The language that the target is written in, where that can be told.
+    /// The programming language of the target, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<HelpLanguage>,
-    /// The parser of its arguments, where a manifest names it.
+    /// The argument parser of the target, if a manifest names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parser: Option<ArgumentParser>,
-    /// Only plain runs were made.
+    /// Whether only plain runs were made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fast: bool,
-    /// No run was to be made: the selected layers run nothing.
+    /// Whether the selected layers require no runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_runs: bool,
-    /// The name of the file that holds the configuration; none without one.
+    /// Name of the file with the configuration; `None` without a configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
-    /// The digest of that file.
+    /// Digest of that file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Options of the command line that add to the configuration or override it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// What the configuration says of the checks.
+    /// The settings of the checks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: CheckConfig,
-    /// The faults that were known and accepted.
+    /// The accepted problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
-    /// How the runs were confined that were to be, in the weakest way of all; none without runs, or in a recording that
-    /// is older than this.
+    /// The weakest confinement of all runs that were to be confined; `None` without such runs, or in a recording that is
+    /// older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
-    /// What else the reader must know of the runs, such as limits that were not enforced.
+    /// Notes on the runs for users, such as limits that were not enforced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What was found in the code; none when it was not looked at.
+    /// The facts from the code; `None` if it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
-    /// When the program was built and its code changed; none where that is not known, and where the
-    /// configuration has it built first.
+    /// Times of the build of the program and of the last change of its code; `None` if they are unknown, or if the
+    /// configuration declares a build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<Built>,
-    /// Where the configuration says that the code prints, relative to the package of the code.
+    /// The declared files and folders of the code that print, relative to the package of the code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modules: Vec<String>,
-    /// The files around the code; none when they were not looked at.
+    /// The files of the project around the code; `None` if they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Project>,
-    /// The page of its manual as plain text; none when it has none of its own, or it was not looked for.
+    /// The manual page of the target as plain text; `None` if it has none, or if none was searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manual: Option<Document>,
-    /// What bash says of the completion script for it; none when it accepts that, or was not asked.
+    /// The error message of bash for its completion script; `None` if bash accepts the script or did not check it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_error: Option<String>,
-    /// What the target's probes promised when that was last accepted.
+    /// The lock: the interface and shapes of outputs that were last accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-    /// What the runs gave: a line each, after that of all else.
+    /// The observations, each on a line after the head.
     #[serde(skip)]
     pub observations: Vec<Observation>,
 }
 
 impl Recording {
-    /// What the target is written with.
+    /// Returns the language and the argument parser of the target.
     pub const fn toolkit(&self) -> Toolkit {
         Toolkit { language: self.language, parser: self.parser }
     }
 
-    /// Sets what the target is written with.
+    /// Sets the language and the argument parser of the target.
     pub const fn set_toolkit(&mut self, toolkit: Toolkit) {
         (self.language, self.parser) = (toolkit.language, toolkit.parser);
     }
 
-    /// Whether a run may have changed files outside its own folders.
+    /// Returns whether a run may have changed files outside its workspace and home.
     pub fn could_write(&self) -> bool {
         let is_confined = matches!(self.confinement, Some(Confinement::Namespaces | Confinement::Landlock));
         !self.observations.is_empty() && (!is_confined || self.probes.iter().any(|probe| probe.writes))
     }
 
-    /// A recording of no runs.
+    /// Returns a recording without runs.
     pub fn new(target: TargetInfo, profile: TargetProfile) -> Self {
         Self {
             recording: VERSION,
@@ -159,22 +159,22 @@ impl Recording {
         }
     }
 
-    /// The name of the probe of a run; empty if there is no such probe.
+    /// Returns the name of the probe of a run; empty if the probe is unknown.
     pub fn name_of(&self, run: &RunKey) -> &str {
         self.probe(run).map_or("", |probe| &probe.name)
     }
 
-    /// The observations, each with the name of its probe.
+    /// Returns the observations, each with the name of its probe.
     pub fn named_observations(&self) -> impl Iterator<Item = (&str, &Observation)> {
-        self.observations.iter().map(|seen| (self.name_of(&seen.key), seen))
+        self.observations.iter().map(|observation| (self.name_of(&observation.key), observation))
     }
 
-    /// The probe of a run.
+    /// Returns the probe of a run.
     pub fn probe(&self, run: &RunKey) -> Option<&Probe> {
         self.probes.iter().find(|probe| probe.id == run.probe)
     }
 
-    /// The configuration as it was used; none if there was none.
+    /// Returns the configuration of the check; `None` if there was none.
     pub fn config_info(&self) -> Option<ConfigInfo> {
         let Self { config, digest, overrides, .. } = self;
         let info = ConfigInfo { file: config.clone(), digest: digest.clone(), overrides: overrides.clone() };

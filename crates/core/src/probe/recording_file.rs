@@ -1,9 +1,9 @@
-//! Writing and reading recordings.
+//! Writes and reads the files of recordings.
 
 use super::old_recording;
-use super::recording::{OLDEST, Recording, VERSION};
+use super::recording::{OLDEST_VERSION, Recording, VERSION};
 use crate::model::ProbeId;
-use crate::run::{Observation, RecordFault, RecordReader, RecordWriter};
+use crate::run::{Observation, RecordingError, RecordingReader, RecordingWriter};
 use agentnative_contract::contract_path;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use serde::Deserialize;
@@ -12,54 +12,55 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// The part of a recording's head that every version has.
+/// The part of the head that all versions contain.
 #[derive(Deserialize)]
 struct Version {
     recording: u32,
 }
 
 impl Recording {
-    /// Writes the recording to a file that was opened before the runs.
+    /// Writes the recording to an open file. Callers open it before the runs.
     ///
     /// # Errors
-    /// Write, when the file cannot be written.
+    /// Of kind `Write` if writing fails.
     pub fn write(&self, file: File, path: &Path) -> Result<()> {
         let write = || -> std::io::Result<()> {
-            let mut out = RecordWriter::new(BufWriter::new(file), self)?;
-            self.named_observations().try_for_each(|(name, seen)| {
-                let mut seen = seen.clone();
-                seen.key.probe = ProbeId::declared(name);
-                out.push(seen)
+            let mut out = RecordingWriter::new(BufWriter::new(file), self)?;
+            self.named_observations().try_for_each(|(name, observation)| {
+                let mut observation = observation.clone();
+                observation.key.probe = ProbeId::declared(name);
+                out.push(observation)
             })?;
             out.finish()
         };
         write().map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
     }
 
-    /// Reads a recording. It may come from anybody: no file is opened but this one, and large streams are kept in a
+    /// Reads a recording. As it may come from an untrusted source, no other file is opened. Large streams are stored in a
     /// temporary file.
     ///
     /// # Errors
-    /// Those of [`Error::data`]; configuration, with the line, when it is not a recording, or lacks a contract.
+    /// The errors of [`Error::data`]; of kind `Config`, with the line, if the file is not a recording or does not contain a
+    /// contract.
     pub fn read(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::data(path, &error))?;
-        let mut reader = RecordReader::new(file);
-        let head = reader.head().map_err(|fault| unreadable(path, fault))?;
+        let mut reader = RecordingReader::new(file);
+        let head = reader.head().map_err(|error| read_error(path, error))?;
         let malformed = |error| not_a_recording(path, &error);
         let Version { recording: version } = serde_json::from_slice(&head).map_err(malformed)?;
-        if !(OLDEST..=VERSION).contains(&version) {
+        if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(Error::config(format!(
-                "{} is a recording of version {version}; expected version {OLDEST} to {VERSION}",
+                "{} is a recording of version {version}; expected version {OLDEST_VERSION} to {VERSION}",
                 path.display()
             )));
         }
-        let old = version < old_recording::FIRST_WITH_IDS;
-        let mut recording: Self = match old {
-            true => old_recording::head(&head).map_err(malformed)?,
+        let is_old = version < old_recording::FIRST_WITH_IDS;
+        let mut recording: Self = match is_old {
+            true => old_recording::parse_head(&head).map_err(malformed)?,
             false => serde_json::from_slice(&head).map_err(malformed)?,
         };
         drop(head);
-        if let Some((probe, name)) = recording.lacking_contract() {
+        if let Some((probe, name)) = recording.missing_contract() {
             let message = format!(
                 "{} does not contain the contract {name} of the probe {probe}; a file outside the recording is not read",
                 path.display()
@@ -68,40 +69,40 @@ impl Recording {
                 "record again with this version: a recording of version 3 or later contains the contracts of its probes",
             ));
         }
-        while let Some(seen) = reader.run().map_err(|fault| unreadable(path, fault))? {
-            recording.observations.push(seen);
+        while let Some(observation) = reader.next_observation().map_err(|error| read_error(path, error))? {
+            recording.observations.push(observation);
         }
-        if old {
-            old_recording::identify(&mut recording);
+        if is_old {
+            old_recording::complete_ids(&mut recording);
         }
-        recording.identify_runs();
+        recording.resolve_probe_names();
         Ok(recording)
     }
 
-    /// Replaces the names of probes, by which a file refers to them from its runs, by their identities. Before version 4,
-    /// two probes could share a name; a run then counts for both.
-    fn identify_runs(&mut self) {
+    /// Replaces the names of probes, by which the observations in a file refer to them, by their identities. Before
+    /// version 4, two probes could share a name; an observation then counts for both.
+    fn resolve_probe_names(&mut self) {
         let mut ids: BTreeMap<&str, Vec<&ProbeId>> = BTreeMap::new();
         for probe in &self.probes {
             ids.entry(&probe.name).or_default().push(&probe.id);
         }
-        let identified = |seen: Observation| {
-            let named = match &seen.key.probe {
+        let resolve = |observation: Observation| {
+            let ids = match &observation.key.probe {
                 ProbeId::Declared(name) => ids.get(name.as_str()),
                 _ => None,
             };
-            named.into_iter().flatten().map(move |id| {
-                let mut seen = seen.clone();
-                seen.key.probe = (*id).clone();
-                seen
+            ids.into_iter().flatten().map(move |id| {
+                let mut observation = observation.clone();
+                observation.key.probe = (*id).clone();
+                observation
             })
         };
-        let read = std::mem::take(&mut self.observations);
-        self.observations = read.into_iter().flat_map(identified).collect();
+        let observations = std::mem::take(&mut self.observations);
+        self.observations = observations.into_iter().flat_map(resolve).collect();
     }
 
-    /// The first contract that is neither bundled nor in the recording, and the probe that names it.
-    fn lacking_contract(&self) -> Option<(&str, &str)> {
+    /// Returns the first probe with a contract that is neither bundled nor in the recording, and the name of the contract.
+    fn missing_contract(&self) -> Option<(&str, &str)> {
         let named = self.probes.iter().flat_map(|probe| {
             probe.call.contract.names().map(|contract| (probe.name.as_str(), contract.as_str()))
         });
@@ -110,7 +111,6 @@ impl Recording {
     }
 }
 
-/// What makes a recording.
 const HINT: &str = "`agentnative check --record FILE` writes a recording";
 
 fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
@@ -118,25 +118,25 @@ fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
         true => "expected a target with its settings and probes in the format of this version",
         false => "expected one JSON object, the header of a recording",
     };
-    let issue = at(path, 1, error.column(), message.to_owned());
+    let issue = issue_at(path, 1, error.column(), message.to_owned());
     Error::config(format!("{} is not a recording", path.display())).issues(vec![issue]).hint(HINT)
 }
 
-fn unreadable(path: &Path, fault: RecordFault) -> Error {
-    match fault {
-        RecordFault::Read(error) => Error::data(path, &error),
-        RecordFault::Store(error) => {
+fn read_error(path: &Path, error: RecordingError) -> Error {
+    match error {
+        RecordingError::Read(error) => Error::data(path, &error),
+        RecordingError::Store(error) => {
             let folder = std::env::temp_dir();
             Error::io(ErrorKind::Write, "store the output of the runs in", &folder, &error)
         }
-        RecordFault::Wrong { line, column, message } => {
+        RecordingError::Invalid { line, column, message } => {
             Error::config(format!("{} cannot be read as a recording", path.display()))
-                .issues(vec![at(path, line, column, message)])
+                .issues(vec![issue_at(path, line, column, message)])
                 .hint(HINT)
         }
     }
 }
 
-fn at(path: &Path, line: usize, column: usize, message: String) -> Issue {
+fn issue_at(path: &Path, line: usize, column: usize, message: String) -> Issue {
     Issue { place: Some(Place { file: path.to_owned(), line, column }), message }
 }

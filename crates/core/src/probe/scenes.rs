@@ -1,7 +1,8 @@
-//! Calls that change something, with and without what makes them harmless: each in a fresh copy of its workspace.
+//! Calls of the scenarios: those of probes that change something, can be interrupted or call the stalled server. Each run
+//! starts in a fresh copy of the workspace.
 
-use super::args::behind;
-use super::derived_call::{UNKNOWN_FLAG, made, placed};
+use super::args::insert_behind_format;
+use super::derived_call::{UNKNOWN_FLAG, derive_from, placed};
 use super::{Effect, Probe, TargetProfile};
 use crate::catalogue::Derived;
 use crate::config::Flag;
@@ -9,23 +10,24 @@ use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// So long may a call take whose time limit is one second.
+/// Time within which a call with a time limit of one second has to end.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The calls of these kinds.
+/// Returns the derived calls of these kinds.
 pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
-    let in_json = takes_json(declared, profile);
+    let in_json = accepts_json(declared, profile);
     let scenes = declared.iter().map(|probe| Scenes { probe, profile, in_json });
-    scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.of(*kind))).collect()
+    scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.calls_of(*kind))).collect()
 }
 
-/// Whether json can be asked for where a file of that name must not be written: the target says how, or another
-/// probe was asked first and took it.
-fn takes_json(declared: &[Probe], profile: &TargetProfile) -> bool {
-    let took = |probe: &Probe| probe.asks_format && probe.formats.contains(&OutputFormat::Json);
-    !profile.asks_first || declared.iter().any(|probe| probe.effect.is_none() && took(probe))
+/// Returns whether the format flag of `json` is known not to name a file to write: it is declared, or another probe
+/// accepted it.
+fn accepts_json(declared: &[Probe], profile: &TargetProfile) -> bool {
+    let accepted = |probe: &Probe| probe.asks_format && probe.formats.contains(&OutputFormat::Json);
+    !profile.asks_first || declared.iter().any(|probe| probe.effect.is_none() && accepted(probe))
 }
 
+/// Derives the calls of the scenarios of one probe.
 #[derive(Clone, Copy)]
 struct Scenes<'a> {
     probe: &'a Probe,
@@ -34,18 +36,18 @@ struct Scenes<'a> {
 }
 
 impl Scenes<'_> {
-    fn of(self, kind: Derived) -> Vec<Probe> {
+    fn calls_of(self, kind: Derived) -> Vec<Probe> {
         let probe = self.probe;
-        let changing = probe.effect.as_ref().map(|effect| self.of_changing(kind, effect));
+        let changing = probe.effect.as_ref().map(|effect| self.changing_calls(kind, effect));
         if probe.is_stalled() {
-            return self.of_stalled(kind).into_iter().collect();
+            return self.stalled_call(kind).into_iter().collect();
         }
-        let interrupted = probe.call.interrupt.is_some().then(|| self.of_interrupted(kind));
+        let interrupted = probe.call.interrupt.is_some().then(|| self.interrupted_calls(kind));
         changing.filter(|calls| !calls.is_empty()).or(interrupted).unwrap_or_default()
     }
 
-    /// Those of a probe that calls a server which never answers: with a time limit, if it has one.
-    fn of_stalled(self, kind: Derived) -> Option<Probe> {
+    /// Returns the call of a probe that calls the stalled server, with a time limit if the probe has the option.
+    fn stalled_call(self, kind: Derived) -> Option<Probe> {
         let spelling = self.probe.flag(Flag::Timeout, self.profile).args().unwrap_or_default();
         let options = Flag::Timeout.with_value(spelling, "1");
         let args = self.placed(&self.probe.call.args, &options);
@@ -58,13 +60,12 @@ impl Scenes<'_> {
             Derived::AnonymousRequest if self.probe.call.secret => ("no secret".to_owned(), args),
             _ => return None,
         };
-        let mut call = self.call(kind, &label, args, self.plainest());
+        let mut call = self.call(kind, &label, args, self.simplest_format());
         call.call.secret &= kind != Derived::AnonymousRequest;
         Some(Probe { exit: None, timeout: TIMEOUT, ..call })
     }
 
-    /// Those of a probe that can be interrupted.
-    fn of_interrupted(self, kind: Derived) -> Vec<Probe> {
+    fn interrupted_calls(self, kind: Derived) -> Vec<Probe> {
         let (label, exit) = match kind {
             Derived::Interrupted => ("interrupted", None),
             Derived::Sigint => ("SIGINT", None),
@@ -72,18 +73,17 @@ impl Scenes<'_> {
             Derived::Confirmed => ("in full", self.probe.exit),
             _ => return Vec::new(),
         };
-        vec![Probe { exit, ..self.call(kind, label, self.probe.call.args.clone(), self.plainest()) }]
+        vec![Probe { exit, ..self.call(kind, label, self.probe.call.args.clone(), self.simplest_format()) }]
     }
 
-    /// Those of a probe that changes something.
-    fn of_changing(self, kind: Derived, effect: &Effect) -> Vec<Probe> {
+    fn changing_calls(self, kind: Derived, effect: &Effect) -> Vec<Probe> {
         let probe = self.probe;
         let unconfirmed = effect.unconfirmed.as_ref().unwrap_or(&probe.call.args);
         match kind {
             Derived::DryRun => {
                 let Some(options) = probe.flag(Flag::DryRun, self.profile).args() else { return Vec::new() };
                 let args = self.placed(unconfirmed, options);
-                let mut formats = vec![self.plainest()];
+                let mut formats = vec![self.simplest_format()];
                 let json = self.in_json && effect.formats.contains(&OutputFormat::Json);
                 formats.extend(json.then_some(OutputFormat::Json));
                 formats.dedup();
@@ -93,45 +93,45 @@ impl Scenes<'_> {
                 };
                 let dry = |format: &OutputFormat| Probe {
                     exit: effect.dry_run_exit,
-                    ..self.case(Case::Format(*format), kind, &label(format), args.clone(), *format)
+                    ..self.call_of_case(Case::Format(*format), kind, &label(format), args.clone(), *format)
                 };
                 formats.iter().map(dry).collect()
             }
             Derived::Unconfirmed => {
                 let args = effect.unconfirmed.iter();
                 let call = |args: &Vec<String>| {
-                    let mut call = self.call(kind, "unconfirmed", args.clone(), self.plainest());
+                    let mut call = self.call(kind, "unconfirmed", args.clone(), self.simplest_format());
                     call.call.result = false;
                     Probe { exit: None, ..call }
                 };
                 args.map(call).collect()
             }
             Derived::Confirmed => {
-                vec![self.call(kind, "in full", probe.call.args.clone(), self.plainest())]
+                vec![self.call(kind, "in full", probe.call.args.clone(), self.simplest_format())]
             }
             Derived::Again if effect.idempotent => {
-                let mut again = self.call(kind, "again", probe.call.args.clone(), self.plainest());
+                let mut again = self.call(kind, "again", probe.call.args.clone(), self.simplest_format());
                 again.call.setup.push(again.args_in(again.formats[0], self.profile));
                 vec![again]
             }
-            // Confirmed, if it has to be: an unknown flag that is ignored does what the call does.
+            // With the confirmation, if required: if the unknown flag is ignored, the call changes something.
             Derived::IgnoredFlag if probe.is_apart() && !probe.call.args.iter().any(|arg| arg == "--") => {
                 let flag = UNKNOWN_FLAG;
                 let placed = (Case::Only, "unknown flag", self.placed(&probe.call.args, &[flag.to_owned()]));
-                let behind = behind(&probe.call.args, flag);
+                let behind = insert_behind_format(&probe.call.args, flag);
                 let behind = behind.map(|args| (Case::words([flag]), "unknown flag behind", args));
                 let call = |(case, label, args)| Probe {
                     exit: None,
-                    ..self.case(case, kind, label, args, self.plainest())
+                    ..self.call_of_case(case, kind, label, args, self.simplest_format())
                 };
                 [placed].into_iter().chain(behind).map(call).collect()
             }
-            // Without the confirmation, which is an answer as well.
+            // Without the confirmation, which would answer the prompt.
             Derived::NoInput if probe.is_apart() => {
                 let options = probe.flag(Flag::NoInput, self.profile).args();
                 let call = |options: &[String]| {
                     let args = self.placed(unconfirmed, options);
-                    Probe { exit: None, ..self.call(kind, &options.join(" "), args, self.plainest()) }
+                    Probe { exit: None, ..self.call(kind, &options.join(" "), args, self.simplest_format()) }
                 };
                 options.map(call).into_iter().collect()
             }
@@ -143,8 +143,8 @@ impl Scenes<'_> {
         placed(args, option, self.probe, self.profile)
     }
 
-    /// The format that a call is made in once: text, for which no option is needed where it is the default.
-    fn plainest(&self) -> OutputFormat {
+    /// Returns the format of a call that runs in only one: text, else the first of the probe.
+    fn simplest_format(&self) -> OutputFormat {
         let probe = self.probe;
         let formats = probe.effect.as_ref().map_or(&probe.formats, |effect| &effect.formats);
         match formats.contains(&OutputFormat::Text) {
@@ -154,13 +154,20 @@ impl Scenes<'_> {
     }
 
     fn call(&self, kind: Derived, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
-        self.case(Case::Only, kind, label, args, format)
+        self.call_of_case(Case::Only, kind, label, args, format)
     }
 
-    fn case(&self, case: Case, kind: Derived, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
+    fn call_of_case(
+        &self,
+        case: Case,
+        kind: Derived,
+        label: &str,
+        args: Vec<String>,
+        format: OutputFormat,
+    ) -> Probe {
         let is_default =
             format == OutputFormat::Text && self.profile.conventions.default_format == OutputFormat::Text;
-        let mut call = made(kind, case, self.probe, label).with_args(args);
+        let mut call = derive_from(kind, case, self.probe, label).with_args(args);
         call.call.stream = false;
         Probe { asks_format: !is_default, formats: vec![format], ..call }
     }

@@ -1,4 +1,4 @@
-//! From the plan to what the runner takes.
+//! Converts the planned runs to the jobs that the runner executes.
 
 use super::{Probe, TargetProfile};
 use crate::catalogue::Derived;
@@ -10,34 +10,34 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the runs of a target find around them.
+/// The environment of the runs of a target: templates, services and files outside the probes.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The template of their home.
+    /// The template of the home of each run.
     pub home: Option<OsString>,
-    /// The templates of the folders that probes start in copies of.
+    /// The templates of the workspaces, by their original folders.
     pub workspaces: BTreeMap<PathBuf, OsString>,
-    /// The variables that services have for them.
+    /// The environment variables that services add.
     pub env: BTreeMap<String, String>,
-    /// The port of the only service, which stands for `{port}` in arguments and variables of probes.
+    /// The port of the only service, which replaces `{port}` in arguments and variables of probes.
     pub port: Option<u16>,
     /// The ports of all services.
     pub ports: Vec<u16>,
-    /// What changes something is run although it cannot be confined.
+    /// Whether probes that change something run even if they cannot be confined.
     pub allow_unconfined: bool,
     /// The folder of the project.
     pub project: Option<OsString>,
-    /// Files and folders that no run may write to.
+    /// The files and folders that no run may write to.
     pub protected: Vec<OsString>,
 }
 
 impl Surroundings {
-    /// The text with the port in its place, if there is one.
+    /// Replaces `{port}` by the port of the only service, if there is one.
     fn place_port(&self, text: &str) -> String {
         self.port.map_or_else(|| text.to_owned(), |port| place_port(text, port))
     }
 
-    /// Whether a run is confined: what changes something always is.
+    /// Returns the isolation of a run: that of the configuration, or a stronger one if the probe changes something.
     fn isolation(&self, configured: Isolation, probe: &Probe) -> run::Isolation {
         let configured = match configured {
             Isolation::None => run::Isolation::None,
@@ -62,12 +62,12 @@ impl Surroundings {
     }
 }
 
-/// A text with the port of a service in its place.
+/// Replaces `{port}` in a text by the port of a service.
 pub fn place_port(text: &str, port: u16) -> String {
     text.replace(PORT_PLACE, &port.to_string())
 }
 
-/// What to run for each of `keys`, in their order.
+/// Returns the specification of each run in `keys`, in their order. Runs of unknown probes are omitted.
 pub fn specs(
     keys: &[RunKey],
     probes: &[Probe],
@@ -79,14 +79,14 @@ pub fn specs(
         probes.iter().zip(0..).map(|(probe, nth)| (&probe.id, (nth, probe))).collect();
     let by_name: BTreeMap<&str, &Probe> = probes.iter().map(|probe| (&*probe.name, probe)).collect();
     let tripwires = Purpose::ALL.into_iter().flat_map(Purpose::programs);
-    let own: Vec<String> =
+    let own_programs: Vec<String> =
         tripwires.filter(|name| target.provides(name)).map(|name| (*name).to_owned()).collect();
     keys.iter()
         .filter_map(|key| {
-            let of = *by_id.get(&key.probe)?;
-            let source = of.1.of().and_then(|name| by_name.get(name).copied());
-            let mut spec = spec(key, of, source, profile, target, around);
-            spec.job.own_programs.clone_from(&own);
+            let (nth, probe) = *by_id.get(&key.probe)?;
+            let source = probe.of().and_then(|name| by_name.get(name).copied());
+            let mut spec = spec(key, (nth, probe), source, profile, target, around);
+            spec.job.own_programs.clone_from(&own_programs);
             Some(spec)
         })
         .collect()
@@ -105,9 +105,10 @@ fn spec(
         target.prefix_args.iter().cloned().chain(args).collect()
     };
     let env_of = |probe: &Probe| -> Vec<(OsString, OsString)> {
-        let of_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
-        let own = probe.call.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
-        target.env(|name| std::env::var_os(name)).into_iter().chain(of_services).chain(own).collect()
+        let from_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
+        let declared =
+            probe.call.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
+        target.env(|name| std::env::var_os(name)).into_iter().chain(from_services).chain(declared).collect()
     };
     let mut env = env_of(probe);
     let mut stdin = probe.call.stdin.as_ref().map(|bytes| bytes.as_slice().into());
@@ -118,7 +119,7 @@ fn spec(
     if let Some(secret) = secret.as_ref().filter(|_| probe.is(Derived::SecretStdin)) {
         stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
     }
-    // What a derived call changes is tried on that call alone.
+    // The setup calls run as declared, without the changes of a derived call.
     let setup = probe.call.setup.iter().map(|args| SetupCall {
         args: words(args),
         env: env_of(source.unwrap_or(probe)),
@@ -144,7 +145,7 @@ fn spec(
         stalled: probe.is_stalled().then(|| STALLED_PLACE.to_owned()),
         home: around.home.clone(),
         config_file: target.config.conventions.config_file.as_ref().map(OsString::from),
-        snapshots: has_snapshots(probe, key.variant) || secret.is_some(),
+        snapshots: needs_snapshots(probe, key.variant) || secret.is_some(),
         secret,
         env,
         variant: key.variant,
@@ -156,12 +157,12 @@ fn spec(
         connect: around.ports.clone(),
         network: target.config.network || probe.call.network,
         family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
-        // When records arrive is evidence there.
+        // The times at which records arrive are evidence, which other runs must not disturb.
         quiet: probe.call.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
         obstacle: None,
-        // What nobody declared changes nothing for good.
+        // Only declared calls may make permanent changes.
         writes: probe.writes && probe.is_declared(),
         project: around.project.clone(),
         protected: around.protected.clone(),
@@ -177,8 +178,8 @@ fn interruption(probe: &Probe, signal: StopSignal) -> Option<Interruption> {
     probe.call.interrupt.clone().map(|after| Interruption { after, signal })
 }
 
-/// Whether it is looked at what a run changes.
-fn has_snapshots(probe: &Probe, variant: Variant) -> bool {
+/// Returns whether a run needs file snapshots, which show its changes.
+fn needs_snapshots(probe: &Probe, variant: Variant) -> bool {
     match variant {
         Variant::Xdg => true,
         Variant::Plain | Variant::Repeat => probe.call.workspace.is_some(),
@@ -186,19 +187,19 @@ fn has_snapshots(probe: &Probe, variant: Variant) -> bool {
     }
 }
 
-/// Whether a call does not get its secret by the variable: it gets none, or gets it in another way.
+/// Returns whether a call does not get the secret in its variable, because it gets no secret or gets it in another way.
 fn lacks_variable(probe: &Probe, secret: &Option<Secret>) -> bool {
     let in_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
     probe.is(Derived::AnonymousRequest) || secret.is_some() && in_other_way
 }
 
-/// The secret that a run is given: a probe that needs it, and one that fails with what its own `env` holds.
+/// Returns the secret of a run, for a probe that needs the secret or sets its variable in `env`.
 fn secret(probe: &Probe, profile: &TargetProfile, env: &[(OsString, OsString)]) -> Option<Secret> {
     let name = &profile.conventions.secret.as_ref()?.env;
     if !probe.call.secret && !probe.call.env.contains_key(name) {
         return None;
     }
-    let (_, value) = env.iter().rev().find(|(own, _)| **own == **name)?;
+    let (_, value) = env.iter().rev().find(|(variable, _)| **variable == **name)?;
     let file = probe.is(Derived::SecretFile).then(|| FILE_PLACE.to_owned());
     Some(Secret { value: value.clone(), file })
 }

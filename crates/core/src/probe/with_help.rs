@@ -1,4 +1,4 @@
-//! What the help page of a target adds to its profile.
+//! Adds the results of parsing the help to the profile of a target.
 
 use super::definition::Probe;
 use super::profile::TargetProfile;
@@ -6,23 +6,24 @@ use crate::config::FORMAT_PLACE;
 use crate::model::OutputFormat;
 use crate::targets::Interface;
 
-/// Options that change nothing but the output, whatever the target. Others are tried where they are declared. In a
-/// pipe, options such as `--no-color` change nothing at all.
-const HARMLESS: [&str; 7] = ["--quiet", "--silent", "--verbose", "--json", "--jsonl", "--output", "--format"];
+/// Options that affect only the output, for any target. Other options are tried only if they are declared. Options such
+/// as `--no-color` are missing because they have no effect in a pipe.
+const OUTPUT_OPTIONS: [&str; 7] =
+    ["--quiet", "--silent", "--verbose", "--json", "--jsonl", "--output", "--format"];
 
 impl TargetProfile {
-    /// The same, with what the help says: how json and jsonl are asked for, and whether an unknown command
-    /// can be tried beside these probes.
+    /// Adds the properties that the help shows: the formats that it confirms, the options and commands, and whether an
+    /// unknown command can be tried in addition to these probes.
     #[must_use]
     pub fn with_help(mut self, help: &Interface, declared: &[Probe]) -> Self {
         if !self.tries_command && self.no_command.is_none() && !help.commands.is_empty() {
-            self.no_command = takes_words(help, declared, self.conventions.usage);
+            self.no_command = reason_against_unknown_command(help, declared, self.conventions.usage);
             self.tries_command = self.no_command.is_none();
         }
         self.commands = help.commands.iter().map(|command| command.name.clone()).collect();
         let flag = |format| self.conventions.formats.args(format)?.first()?.split('=').next();
-        let shown = |format| flag(format).is_some_and(|flag| help.has_option(flag));
-        self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(shown);
+        let is_listed = |format| flag(format).is_some_and(|flag| help.has_option(flag));
+        self.global_format = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(is_listed);
         self.choices = help.choices();
         self.options = help.option_names();
         for (flag, variable) in listed_env_flags(help, &self) {
@@ -44,33 +45,35 @@ impl TargetProfile {
     }
 }
 
-/// The pairs that a help shows and that can be tried without being declared.
+/// Returns the options with their variables that the help lists and that can be tried without a declaration.
 fn listed_env_flags(
     help: &Interface,
     profile: &TargetProfile,
 ) -> impl Iterator<Item = (String, String)> + use<> {
     let declared: Vec<String> = profile.conventions.env_flags.values().cloned().collect();
-    let selects = profile.asking(OutputFormat::Json).first().cloned();
+    let format_option = profile.asking(OutputFormat::Json).first().cloned();
     help.env_flags()
         .into_iter()
         .filter(move |pair| {
-            let tried = !pair.takes_value || selects.as_ref() == Some(&pair.flag);
-            tried && HARMLESS.contains(&pair.flag.as_str()) && !declared.contains(&pair.variable)
+            let has_known_value = !pair.takes_value || format_option.as_ref() == Some(&pair.flag);
+            has_known_value
+                && OUTPUT_OPTIONS.contains(&pair.flag.as_str())
+                && !declared.contains(&pair.variable)
         })
         .map(|pair| (pair.flag, pair.variable))
 }
 
-/// Why an unknown command could be taken for data: where the usage has a free word, or where a probe that is
-/// no wrong call begins with a word that is no command.
-fn takes_words(help: &Interface, declared: &[Probe], usage: i32) -> Option<String> {
+/// Returns the reason why the target could interpret an unknown command as data: the usage has a positional argument, or
+/// a probe that does not expect invalid usage begins with a word that is not a command.
+fn reason_against_unknown_command(help: &Interface, declared: &[Probe], usage: i32) -> Option<String> {
     if let Some(word) = &help.free_word {
         return Some(format!("the usage in its help has a positional argument `{word}`"));
     }
     let is_command = |word: &str| help.commands.iter().any(|command| command.name == word);
-    let begins = |probe: &&Probe| {
+    let begins_with_data = |probe: &&Probe| {
         let first = probe.call.args.iter().find(|word| *word != FORMAT_PLACE && *word != "--");
         probe.exit != Some(usage) && first.is_some_and(|word| !word.starts_with('-') && !is_command(word))
     };
-    let probe = declared.iter().find(begins)?;
+    let probe = declared.iter().find(begins_with_data)?;
     Some(format!("the probe `{}` begins with a word that is not a command in its help", probe.name))
 }

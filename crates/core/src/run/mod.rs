@@ -1,12 +1,12 @@
-//! Executes runs of a stranger's program safely, and keeps what they gave.
+//! Executes runs of an untrusted program safely, and returns their outcomes as observations.
 //!
-//! This layer knows no check and no contract. [`Runner`] has the runs made by a helper, a process of
-//! its own whose executable this library carries (the crate `agentnative-helper`): nothing is started,
-//! reaped or changed in the caller's process but that helper.
+//! This layer does not depend on checks and contracts. [`Runner`] delegates the runs to the helper, a separate process
+//! whose executable this library embeds (crate `agentnative-helper`). In the caller's process, nothing else is started,
+//! reaped or changed.
 
 mod observation;
-mod record_reader;
-mod recorded;
+mod recording_reader;
+mod recording_writer;
 mod resolve;
 mod runner;
 mod services;
@@ -20,8 +20,8 @@ pub use agentnative_helper::{
     set_non_dumpable,
 };
 pub use observation::Observation;
-pub use record_reader::{RecordFault, RecordReader};
-pub use recorded::RecordWriter;
+pub use recording_reader::{RecordingError, RecordingReader};
+pub use recording_writer::RecordingWriter;
 pub use resolve::{find, resolve};
 pub use runner::{Finished, Runner};
 pub use services::{Served, free_port};

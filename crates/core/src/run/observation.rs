@@ -1,4 +1,4 @@
-//! What a run gave, and how a recording has it.
+//! The observation of a run, and its form in a recording.
 
 use super::{Captured, RunKey};
 use crate::model::Stream;
@@ -8,29 +8,31 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// A run and its outcome. Its streams are bytes, or what a recording has for them.
+/// An observation: the key of a run, its arguments and its outcome. `C` is the form of its streams: captured bytes, or
+/// their form in a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Line<C>", bound(deserialize = "C: Deserialize<'de>"))]
+#[serde(try_from = "RawObservation<C>", bound(deserialize = "C: Deserialize<'de>"))]
 pub struct Observation<C = Captured> {
-    /// Which run it was.
+    /// The key of the run.
     #[serde(rename = "run")]
     pub key: RunKey,
-    /// The program and its arguments; empty in a recording that is older than this field.
+    /// The program and the arguments; empty in a recording that is older than this field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
-    /// As it ended otherwise than declared, it should have been repeated in a copy of its start folder, which could not be
-    /// made.
+    /// Whether the run did not end as declared and should have been repeated in a copy of its start folder, but the copy
+    /// failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub uncopied: bool,
-    /// The outcome.
+    /// The outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome<C>,
 }
 
-/// An observation as a line of a recording. Serde does not refuse unknown fields where others are flattened.
+/// An observation as a line of a recording. It collects unknown fields itself, since serde cannot reject them in a struct
+/// with flattened fields.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "C: Deserialize<'de>"))]
-struct Line<C> {
+struct RawObservation<C> {
     run: RunKey,
     #[serde(default)]
     argv: Vec<String>,
@@ -42,15 +44,13 @@ struct Line<C> {
     unknown: BTreeMap<String, IgnoredAny>,
 }
 
-impl<C> TryFrom<Line<C>> for Observation<C> {
+impl<C> TryFrom<RawObservation<C>> for Observation<C> {
     type Error = String;
 
-    fn try_from(line: Line<C>) -> Result<Self, String> {
-        match line.unknown.into_keys().next() {
+    fn try_from(raw: RawObservation<C>) -> Result<Self, String> {
+        match raw.unknown.into_keys().next() {
             Some(field) => Err(format!("unknown field `{field}`")),
-            None => {
-                Ok(Self { key: line.run, argv: line.argv, uncopied: line.uncopied, outcome: line.outcome })
-            }
+            None => Ok(Self { key: raw.run, argv: raw.argv, uncopied: raw.uncopied, outcome: raw.outcome }),
         }
     }
 }
@@ -64,14 +64,14 @@ impl<C> Deref for Observation<C> {
 }
 
 impl Observation {
-    /// The command line, quoted so that a shell takes it as it was run.
+    /// Returns the command line, quoted for a shell.
     pub fn command_line(&self) -> Option<String> {
         shlex::try_join(self.argv.iter().map(String::as_str)).ok().filter(|line| !line.is_empty())
     }
 }
 
 impl<C> Observation<C> {
-    /// The same with its streams in another form: standard output first.
+    /// Converts the streams, stdout first.
     pub(super) fn map_streams<D, E>(
         self,
         mut convert: impl FnMut(Stream, C) -> Result<D, E>,

@@ -1,4 +1,4 @@
-//! Finds a program: once, to an absolute path, never with a shell.
+//! Resolves the name of a program to an absolute path, once and without a shell.
 
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{clean_path, folders_of};
@@ -7,35 +7,35 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// [`resolve`] on the PATH of this process.
+/// Calls [`resolve`] with the PATH of this process.
 ///
 /// # Errors
-/// Those of [`resolve`].
+/// The errors of [`resolve`].
 pub fn find(program: &OsStr) -> Result<PathBuf> {
     resolve(program, std::env::var_os("PATH").as_deref())
 }
 
-/// The absolute path of a program. A name without a slash is looked for in the absolute entries of
-/// `path` (empty and relative ones are ignored); any other name is a path of its own, from the working
-/// directory. Links stay as they are, since a program may go by the name it is called by; a shim of
-/// asdf becomes the program behind it, since asdf looks for the chosen version below HOME.
+/// Returns the absolute path of a program. A name without a slash is searched in the absolute entries of `path`; empty
+/// and relative entries are ignored. Any other name is a path, relative to the working directory. Symbolic links are not
+/// resolved, since a program may behave differently by its name. A shim of asdf is replaced by its program, since asdf
+/// reads the selected version from a file below HOME.
 ///
 /// # Errors
-/// [`ErrorKind::Config`](agentnative_contract::error::ErrorKind::Config) when there is no such file,
-/// [`ErrorKind::Auth`](agentnative_contract::error::ErrorKind::Auth) when there is one that may not be executed.
+/// [`ErrorKind::Config`](agentnative_contract::error::ErrorKind::Config) if the file does not exist,
+/// [`ErrorKind::Auth`](agentnative_contract::error::ErrorKind::Auth) if it may not be executed.
 pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
-    let shown = program.display();
+    let displayed = program.display();
     let is_path = program.as_encoded_bytes().contains(&b'/');
     let candidates: Vec<PathBuf> = if program.is_empty() {
         Vec::new()
     } else if is_path {
         let absolute = std::path::absolute(program);
-        vec![absolute.map_err(|e| Error::config(format!("cannot find {shown}: {e}")))?]
+        vec![absolute.map_err(|e| Error::config(format!("cannot find {displayed}: {e}")))?]
     } else {
         folders_of(&clean_path(path)).into_iter().map(|folder| folder.join(program)).collect()
     };
     if let Some(found) = candidates.iter().find(|file| is_executable(file)) {
-        return Ok(behind_asdf(found).unwrap_or_else(|| found.clone()));
+        return Ok(program_of_asdf_shim(found).unwrap_or_else(|| found.clone()));
     }
     if is_path
         && let Some(Err(error)) = candidates.first().map(|file| file.metadata())
@@ -52,26 +52,26 @@ pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
         });
     }
     Err(match is_path {
-        true => Error::config(format!("no such file: {shown}")),
-        false => Error::config(format!("no program {shown} on PATH"))
+        true => Error::config(format!("no such file: {displayed}")),
+        false => Error::config(format!("no program {displayed} on PATH"))
             .hint("pass its path, such as ./target/debug/NAME"),
     })
 }
 
-/// Whether it is a regular file that we may execute.
+/// Returns whether this process may execute the file, which must be regular.
 fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// The program behind a shim of asdf: a small script that names plugins and versions, in
-/// `DATA/shims`, for programs in `DATA/installs/PLUGIN/VERSION/bin`. The version is the user's choice
-/// for the whole account (`~/.tool-versions`), or the only one there is.
-fn behind_asdf(shim: &Path) -> Option<PathBuf> {
+/// Returns the program of a shim of asdf: a small script in `DATA/shims` that names plugins and versions, for programs in
+/// `DATA/installs/PLUGIN/VERSION/bin`. The version is the only one, or the one that the user selected for the entire
+/// account (`~/.tool-versions`).
+fn program_of_asdf_shim(shim: &Path) -> Option<PathBuf> {
     let folder = shim.parent().filter(|folder| folder.ends_with("shims"))?;
-    let script = small_text(shim)?;
+    let script = read_start(shim)?;
     let named: Vec<(&str, &str)> =
         script.lines().filter_map(|line| line.strip_prefix("# asdf-plugin: ")?.split_once(' ')).collect();
-    let chosen = std::env::home_dir().and_then(|home| small_text(&home.join(".tool-versions")));
+    let chosen = std::env::home_dir().and_then(|home| read_start(&home.join(".tool-versions")));
     let chosen: BTreeMap<&str, &str> = chosen
         .as_deref()
         .unwrap_or_default()
@@ -88,8 +88,8 @@ fn behind_asdf(shim: &Path) -> Option<PathBuf> {
     [install.join("bin").join(name), install.join(name)].into_iter().find(|file| is_executable(file))
 }
 
-/// A text file's beginning.
-fn small_text(path: &Path) -> Option<String> {
+/// Reads at most the first 64 KiB of a text file.
+fn read_start(path: &Path) -> Option<String> {
     let mut text = String::new();
     std::fs::File::open(path).ok()?.take(64 * 1024).read_to_string(&mut text).ok()?;
     Some(text)

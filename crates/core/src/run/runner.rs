@@ -1,4 +1,4 @@
-//! Makes many runs, in a process of their own.
+//! Executes runs in the helper process.
 
 use super::{Confinement, End, Job, Observation, RunKey, RunSpec, RunnerOptions};
 use crate::model::{OutputFormat, ProbeId};
@@ -7,24 +7,25 @@ use agentnative_helper::{Event, Failure, Helper};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The executable of the helper, made by the build script; empty where that could not make one.
+/// The executable of the helper from the build script; empty on systems without a helper.
 const HELPER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agentnative-helper"));
 
-/// What came of a set of runs.
+/// The result of a set of runs.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// In the order of the specs. When interrupted, those that never started are not there.
+    /// The observations in the order of the specifications. After an interruption, those of runs that did not start are
+    /// missing.
     pub observations: Vec<Observation>,
-    /// The signal that told us to stop.
+    /// The signal that interrupted the runs, if any.
     pub interrupted: Option<i32>,
-    /// How the runs were confined that were to be, in the weakest way of all.
+    /// The weakest confinement of all runs that were to be confined.
     pub confinement: Option<Confinement>,
-    /// Why the system has no namespaces to confine runs with, where they were asked for.
+    /// The reason why the system has no namespaces for the confinement, if they were requested.
     pub no_namespaces: Option<String>,
 }
 
-/// Makes runs, from any thread. They are made by a helper, a process of its own that starts with the first
-/// run and ends with the runner: nothing else is started or reaped in this process.
+/// Executes runs, from any thread. The helper executes them, a separate process that starts with the first run and ends
+/// with the runner. This process starts and reaps nothing else.
 #[derive(Debug)]
 pub struct Runner {
     options: RunnerOptions,
@@ -32,16 +33,16 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A runner, whose helper is not started yet.
+    /// Returns a runner without starting its helper.
     pub const fn new(options: RunnerOptions) -> Self {
         Self { options, helper: None }
     }
 
-    /// Starts the helper, if it is not yet.
+    /// Starts the helper, unless it is running already.
     ///
     /// # Errors
-    /// When the helper cannot be started, has no room for temporary files, or cannot see the processes
-    /// of this machine: then nobody could be found whom a run leaves behind.
+    /// If the helper cannot be started, has no space for temporary files, or cannot list the processes of this machine,
+    /// without which it could not find processes that a run leaves behind.
     pub fn start(&mut self) -> Result<&mut Helper> {
         if HELPER.is_empty() {
             return Err(Error::general("this build has no helper and cannot run programs")
@@ -49,78 +50,78 @@ impl Runner {
         }
         match &mut self.helper {
             Some(helper) => Ok(helper),
-            none => Ok(none.insert(Helper::start(HELPER, &self.options).map_err(error)?)),
+            none => Ok(none.insert(Helper::start(HELPER, &self.options).map_err(to_error)?)),
         }
     }
 
-    /// Takes these values out of all that is told of what is run from now on, in the place of those that were named
-    /// before ([`Helper::redact`]).
+    /// Redacts these values, instead of earlier ones, in the outcomes of all further runs ([`Helper::redact`]).
     ///
     /// # Errors
-    /// Those of [`Runner::start`], and when the helper is gone.
+    /// The errors of [`Runner::start`], and one if the helper has ended.
     pub fn redact(&mut self, values: Vec<OsString>) -> Result<()> {
-        self.start()?.redact(values).map_err(error)
+        self.start()?.redact(values).map_err(to_error)
     }
 
-    /// Does work that makes no runs: meanwhile a signal ends the process at once.
+    /// Calls `work`, during which no runs are made and a signal ends the process immediately.
     ///
     /// # Errors
-    /// When signals cannot be listened to afterwards.
+    /// If the handlers of signals cannot be restored afterwards.
     pub fn unheard<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
         match &mut self.helper {
-            Some(helper) => helper.unheard(work).map_err(error),
+            Some(helper) => helper.unheard(work).map_err(to_error),
             None => Ok(work()),
         }
     }
 
-    /// Ends the helper; gives the folder of the runs if not all that is in it could be removed.
+    /// Ends the helper. Returns the folder of the runs if it could not be removed completely.
     pub fn finish(self) -> Option<PathBuf> {
         self.helper.and_then(Helper::finish).map(PathBuf::from)
     }
 
-    /// Makes all runs: up to the number of jobs side by side, then those that want quiet, one by one. Of a
-    /// family ([`Job::family`]) some are made again alone, and some not at all.
-    /// `on_done` is told of each as it ends. A signal that this runner listens to ends all runs with
-    /// [`End::Interrupted`](super::End::Interrupted), a second one kills them at once.
+    /// Executes all runs: up to the number of jobs in parallel, then those that require quiet one after the other. Some
+    /// runs of a family ([`Job::family`]) are repeated alone, and some are skipped. Calls `on_done` with each observation
+    /// as its run ends. A signal that this runner handles ends all runs with
+    /// [`End::Interrupted`](super::End::Interrupted); a second one kills them immediately.
     ///
     /// # Errors
-    /// Those of [`Runner::start`]; when the helper is gone, or wants for resources: the runner is of no use then.
+    /// The errors of [`Runner::start`], and one if the helper has ended or lacks resources. Then the runner cannot be used
+    /// any more.
     pub fn run_all_blocking(
         &mut self,
         specs: Vec<RunSpec>,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Finished> {
-        let named: Vec<(RunKey, Vec<String>)> =
+        let calls: Vec<(RunKey, Vec<String>)> =
             specs.iter().map(|spec| (spec.key.clone(), spec.argv())).collect();
-        let mut done: Vec<Option<Observation>> = named.iter().map(|_| None).collect();
+        let mut done: Vec<Option<Observation>> = calls.iter().map(|_| None).collect();
         let mut finished =
             Finished { observations: Vec::new(), interrupted: None, confinement: None, no_namespaces: None };
         if specs.is_empty() {
             return Ok(finished);
         }
         let helper = self.start()?;
-        helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(error)?;
+        helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(to_error)?;
         loop {
-            match helper.next_event().map_err(error)? {
+            match helper.next_event().map_err(to_error)? {
                 Event::Done(_, outcome) if outcome.end.is_want_of_resources() => {
-                    let End::NotStarted(_, words) = outcome.end else { continue };
-                    return Err(Error::general(words).hint(
+                    let End::NotStarted(_, reason) = outcome.end else { continue };
+                    return Err(Error::general(reason).hint(
                         "raise the limits (ulimit -n, ulimit -u), or let TMPDIR name a folder with more room",
                     ));
                 }
-                Event::Done(at, outcome) => {
-                    if let Some(place) = done.get_mut(at) {
-                        let (key, argv) = named[at].clone();
-                        on_done(place.insert(Observation { key, argv, uncopied: false, outcome: *outcome }));
+                Event::Done(index, outcome) => {
+                    if let Some(entry) = done.get_mut(index) {
+                        let (key, argv) = calls[index].clone();
+                        on_done(entry.insert(Observation { key, argv, uncopied: false, outcome: *outcome }));
                     }
                 }
                 Event::Serving => {}
                 Event::Signal(number) => {
                     finished.interrupted.get_or_insert(number);
-                    helper.stop().map_err(error)?;
+                    helper.stop().map_err(to_error)?;
                 }
-                Event::Finished(confinement, why) => {
-                    finished.no_namespaces = why;
+                Event::Finished(confinement, reason) => {
+                    finished.no_namespaces = reason;
                     finished.confinement = confinement;
                     finished.observations = done.into_iter().flatten().collect();
                     return Ok(finished);
@@ -129,11 +130,11 @@ impl Runner {
         }
     }
 
-    /// Runs a command that the user trusts, with the caller's whole environment and rights: the `build` of a
-    /// configuration, and nothing else.
+    /// Runs a command that the user trusts, with the complete environment and all permissions of the caller. Only the
+    /// `build` of a configuration is such a command.
     ///
     /// # Errors
-    /// Those of [`Runner::run_all_blocking`], and interrupted, when a signal told us to stop.
+    /// The errors of [`Runner::run_all_blocking`], and one of kind `Interrupted` after a signal.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
         let key = RunKey::plain(ProbeId::declared(name), OutputFormat::Text);
@@ -146,7 +147,7 @@ impl Runner {
     }
 }
 
-pub(super) fn error(failure: Failure) -> Error {
+pub(super) fn to_error(failure: Failure) -> Error {
     let kind = if failure.denied { ErrorKind::Auth } else { ErrorKind::General };
     let error = Error::new(kind, failure.message);
     match failure.hint {

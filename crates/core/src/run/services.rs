@@ -1,6 +1,6 @@
-//! What runs find around them: templates that they start with copies of, and services beside them.
+//! The environment of runs: templates whose copies they start with, and services during them.
 
-use super::runner::error;
+use super::runner::to_error;
 use super::{Observation, RunKey, Runner, Template};
 use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, Result};
@@ -8,48 +8,47 @@ use agentnative_helper::{Event, Outcome, Service};
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, TcpListener};
 
-/// What came of starting a service.
+/// The result of starting a service.
 #[derive(Debug)]
 pub enum Served {
-    /// It is ready.
+    /// The service is ready.
     Ready,
-    /// It never was, and has ended.
+    /// The service has ended without being ready.
     Ended(Box<Observation>),
-    /// This signal told us to stop before it was; it has ended.
+    /// This signal interrupted the start; the service has ended.
     Interrupted(i32),
 }
 
-/// A TCP port of this machine that nobody listens at.
+/// Returns a TCP port of this machine on which no program listens.
 pub fn free_port() -> Result<u16> {
     let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
     Ok(found.map_err(|error| Error::general(format!("cannot find a free port: {error}")))?.port())
 }
 
 impl Runner {
-    /// Keeps a template until the end of the runner; gives its folder.
+    /// Creates the folder of a template, which exists until the runner ends, and returns its path.
     ///
     /// # Errors
-    /// Those of [`Runner::start`], and when it cannot be made.
+    /// The errors of [`Runner::start`], and one if the folder cannot be created.
     pub fn keep(&mut self, template: Template) -> Result<OsString> {
-        self.start()?.keep(template).map_err(error)
+        self.start()?.keep(template).map_err(to_error)
     }
 
-    /// Starts a service, to run beside all further runs until [`Runner::end_services`] or the end of the
-    /// runner.
+    /// Starts a service, which runs until [`Runner::end_services`] or the end of the runner.
     ///
     /// # Errors
-    /// Those of [`Runner::start`], and when the helper is gone.
+    /// The errors of [`Runner::start`], and one if the helper has ended.
     pub fn serve(&mut self, service: Service) -> Result<Served> {
         let helper = self.start()?;
-        helper.serve(service).map_err(error)?;
+        helper.serve(service).map_err(to_error)?;
         let mut interrupted = None;
         loop {
-            match helper.next_event().map_err(error)? {
+            match helper.next_event().map_err(to_error)? {
                 Event::Signal(number) => {
                     interrupted.get_or_insert(number);
-                    helper.stop().map_err(error)?;
+                    helper.stop().map_err(to_error)?;
                 }
-                // One that was ready a moment before the signal ends with the others.
+                // A service that became ready just before the signal ends with the others.
                 Event::Serving => return Ok(interrupted.map_or(Served::Ready, Served::Interrupted)),
                 Event::Done(_, outcome) => {
                     let ended = || Served::Ended(observation(*outcome).into());
@@ -60,17 +59,17 @@ impl Runner {
         }
     }
 
-    /// Ends all services; gives what came of each, in the order of their start. One that was still there has
-    /// ended as [`End::Interrupted`](super::End::Interrupted).
+    /// Ends all services, and returns their observations in the order of their start. A service that was still running has
+    /// ended with [`End::Interrupted`](super::End::Interrupted).
     ///
     /// # Errors
-    /// When the helper is gone.
+    /// If the helper has ended.
     pub fn end_services(&mut self) -> Result<Vec<Observation>> {
         let helper = self.start()?;
-        helper.end_services().map_err(error)?;
+        helper.end_services().map_err(to_error)?;
         let mut ended = Vec::new();
         loop {
-            match helper.next_event().map_err(error)? {
+            match helper.next_event().map_err(to_error)? {
                 Event::Done(_, outcome) => ended.push(observation(*outcome)),
                 Event::Finished(..) => return Ok(ended),
                 Event::Serving | Event::Signal(_) => {}
@@ -79,7 +78,6 @@ impl Runner {
     }
 }
 
-/// What was seen of a service.
 fn observation(outcome: Outcome) -> Observation {
     let key = RunKey::plain(ProbeId::declared("service"), OutputFormat::Text);
     Observation { key, argv: Vec::new(), uncopied: false, outcome }
