@@ -1,5 +1,5 @@
-//! Makes `CheckId` of the names in `checks/`, with the text of each file, and embeds the helper that makes
-//! the runs: its executable is this build script itself, copied, or built for the target if that is another one.
+//! Generates `CheckId` from the file names in `checks/`, with the text of each file, and embeds the executable of the
+//! helper: a copy of this build script or, for a target other than the host, a separate build.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -21,12 +21,12 @@ fn embed_checks(root: &Path, out: &Path) -> io::Result<()> {
     fs::write(out.join("check_id.rs"), check_id(&root.join("checks"))?)
 }
 
-/// The enum with a variant for each file of the folder, sorted by name.
+/// Returns the source of the enum, with a variant for each file of the folder, sorted by name.
 fn check_id(folder: &Path) -> io::Result<String> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    // A file `a-b.toml` stands before `a.toml`, the ID `a-b` behind `a`.
+    // File names have another order: `a-b.toml` precedes `a.toml`, but the ID `a-b` follows `a`.
     files.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
     let (mut variants, mut all, mut ids, mut texts) =
         (String::new(), String::new(), String::new(), String::new());
@@ -41,22 +41,22 @@ fn check_id(folder: &Path) -> io::Result<String> {
         );
     }
     Ok(format!(
-        "/// The ID of a check: one for each file in `checks/`. IDs are stable for ever.\n\
+        "/// The ID of a check, one for each file in `checks/`. IDs never change.\n\
          #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]\n\
          #[serde(rename_all = \"kebab-case\")]\n\
          pub enum CheckId {{\n{variants}}}\n\
          impl CheckId {{\n\
          /// Every ID, sorted by name.\n\
          pub const ALL: &'static [Self] = &[{all}];\n\
-         /// The ID as reports and configurations spell it.\n\
+         /// Returns the ID as in reports and configurations.\n\
          pub const fn as_str(self) -> &'static str {{ match self {{\n{ids}}} }}\n\
-         /// What its file says.\n\
+         /// Returns the text of the file of the check.\n\
          pub(crate) const fn text(self) -> &'static str {{ match self {{\n{texts}}} }}\n\
          }}\n"
     ))
 }
 
-/// `P2OutputJson` for `p2-output-json`.
+/// Returns the name of the variant of an ID: `P2OutputJson` for `p2-output-json`.
 fn variant(id: &str) -> String {
     let capital = |part: &str| {
         let mut letters = part.chars();
@@ -65,8 +65,8 @@ fn variant(id: &str) -> String {
     id.split('-').filter_map(capital).collect()
 }
 
-/// A build script runs on the machine that builds. If the library runs on another one, the helper's own program is
-/// built for that; where there is no Linux, there is no helper.
+/// Embeds the executable of the helper. A build script runs on the host, so for another target the program of the helper
+/// is built separately. Systems other than Linux have no helper.
 fn embed_helper(out: &Path) -> io::Result<()> {
     let target = env::var("TARGET").map_err(io::Error::other)?;
     let helper = if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
@@ -79,7 +79,7 @@ fn embed_helper(out: &Path) -> io::Result<()> {
     fs::write(out.join("agentnative-helper"), helper)
 }
 
-/// Builds the program of the helper for this target, in a folder of its own; gives its path.
+/// Builds the program of the helper for this target in a separate folder, and returns its path.
 fn build_helper(target: &str, folder: &Path) -> io::Result<PathBuf> {
     let program = "agentnative-helper";
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))

@@ -25,19 +25,19 @@ fn check_skip_pattern(value: &Value<'_>, index: usize, pattern: &str, known: &Kn
     if known.checks.iter().any(|id| matches(pattern, id)) {
         return;
     }
-    let what = if pattern.contains('*') { "no check matches" } else { "unknown check" };
-    let near = nearest_pattern(pattern, known.checks.iter().copied());
+    let problem = if pattern.contains('*') { "no check matches" } else { "unknown check" };
+    let suggestion = nearest_pattern(pattern, known.checks.iter().copied());
     let element = value.child(&index.to_string());
-    element.fault::<()>(&format!("{what} `{pattern}`; {}", hint(near.as_deref())));
+    element.fault::<()>(&format!("{problem} `{pattern}`; {}", hint(suggestion.as_deref())));
 }
 
 pub(super) fn report_unknown_check(value: &Value<'_>, id: &str, known: &Known<'_>) {
     value.fault::<()>(&format!("unknown check `{id}`; {}", hint(nearest(id, known.checks.iter().copied()))));
 }
 
-fn hint(near: Option<&str>) -> String {
-    match near {
-        Some(near) => format!("did you mean `{near}`?"),
+fn hint(suggestion: Option<&str>) -> String {
+    match suggestion {
+        Some(suggestion) => format!("did you mean `{suggestion}`?"),
         None => "`agentnative list` shows them".to_owned(),
     }
 }

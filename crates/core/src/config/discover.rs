@@ -37,13 +37,13 @@ impl Config {
     /// # Errors
     /// The errors of [`Config::in_folder`], and those of [`check_owner`] for the file.
     pub fn find(start: &Path) -> Result<Option<PathBuf>> {
-        let here = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
+        let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         // For the folder itself, the path of the file keeps the user's spelling of the folder.
-        let here = here.strip_prefix(".").unwrap_or(here).to_owned();
-        let mut folders = std::iter::once(here.clone()).chain(searched_folders(start).into_iter().skip(1));
+        let folder = folder.strip_prefix(".").unwrap_or(folder).to_owned();
+        let mut folders = std::iter::once(folder.clone()).chain(searched_folders(start).into_iter().skip(1));
         let found = folders.find_map(|folder| Self::in_folder(&folder).transpose()).transpose()?;
         if let Some(file) = &found {
-            check_owner(file, &here).map_err(|error| error.hint(OVERRIDE_HINT))?;
+            check_owner(file, &folder).map_err(|error| error.hint(OVERRIDE_HINT))?;
         }
         Ok(found)
     }

@@ -163,10 +163,10 @@ pub const FORMAT_PLACE: &str = "{format}";
 
 /// Inserts a format flag (`asking`) into `args`: in place of `"{format}"`, else before the first `--`, else at the end.
 pub fn place_format(args: &[String], asking: &[String]) -> Vec<String> {
-    let marked = args.iter().position(|arg| arg == FORMAT_PLACE);
+    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACE);
     let end = || args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    let (before, after) = match marked {
-        Some(at) => (&args[..at], &args[at + 1..]),
+    let (before, after) = match flag_position {
+        Some(index) => (&args[..index], &args[index + 1..]),
         None => args.split_at(end()),
     };
     [before, asking, after].concat()

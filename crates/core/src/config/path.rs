@@ -41,8 +41,8 @@ pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     }
     match check_copyable(&folder) {
         Ok(()) => Some(Workspace::Copy(folder)),
-        Err(why) => value.fault(&format!(
-            "`{name}` cannot be copied for each run: {why}; expected at most 2,000 files and 64 MiB, and no \
+        Err(reason) => value.fault(&format!(
+            "`{name}` cannot be copied for each run: {reason}; expected at most 2,000 files and 64 MiB, and no \
              link to a place outside the folder"
         )),
     }

@@ -32,7 +32,7 @@ pub struct Key {
     pub about: String,
     /// An example, with the header of its table.
     pub example: String,
-    /// What the schema demands of its table, beside the keys.
+    /// Keywords of the schema for the table, in addition to those for its keys.
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
     pub(super) rule: Map<String, Value>,

@@ -40,27 +40,27 @@ pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
 /// Of kind `Config` for such a file, with its owner or writers. If its metadata cannot be read, of kind `Auth` without
 /// the permission for it and else `Config`.
 pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
-    let metadata =
+    let read_metadata =
         |path: &Path| path.metadata().map_err(|error| Error::io(ErrorKind::Config, "read", path, &error));
     let in_folder = |path: &Path| if path.as_os_str().is_empty() { Path::new(".") } else { path }.to_owned();
     let (folder, start) = (in_folder(file.parent().unwrap_or(file)), in_folder(start));
     let user = rustix::process::geteuid().as_raw();
     let mut trusted = vec![0, user];
     if user == 0 {
-        trusted.push(metadata(&start)?.uid());
+        trusted.push(read_metadata(&start)?.uid());
     }
     for (path, subject) in [(file, "it".to_owned()), (&folder, format!("its folder {}", folder.display()))] {
-        let found = metadata(path)?;
-        let why = match writers(&found) {
-            _ if !trusted.contains(&found.uid()) => {
-                format!("{subject} belongs to {}", user_name(found.uid()))
+        let metadata = read_metadata(path)?;
+        let reason = match writers(&metadata) {
+            _ if !trusted.contains(&metadata.uid()) => {
+                format!("{subject} belongs to {}", user_name(metadata.uid()))
             }
             // Reading rejects a file that is not regular.
-            _ if !found.is_dir() && !found.is_file() => continue,
+            _ if !metadata.is_dir() && !metadata.is_file() => continue,
             Some(writers) => format!("{writers} may write to {subject}"),
             None => continue,
         };
-        return Err(Error::config(format!("{} is not used: {why}", file.display())));
+        return Err(Error::config(format!("{} is not used: {reason}", file.display())));
     }
     Ok(())
 }
@@ -86,16 +86,17 @@ const GROUPS: &str = "/etc/group";
 fn is_private_group(group: u32, owner: u32) -> bool {
     let users = read_rows(USERS);
     let number = |row: &[String], column: usize| row.get(column).and_then(|field| field.parse::<u32>().ok());
-    let (own, others): (Vec<_>, Vec<_>) = users.iter().partition(|row| number(row, 2) == Some(owner));
-    let is_primary = match own.first() {
+    let (owner_rows, other_rows): (Vec<_>, Vec<_>) =
+        users.iter().partition(|row| number(row, 2) == Some(owner));
+    let is_primary = match owner_rows.first() {
         Some(row) => number(row, 3) == Some(group),
         None => group == owner,
     };
-    let is_own = |name: &str| own.iter().any(|row| row[0] == name);
+    let is_owner = |name: &str| owner_rows.iter().any(|row| row[0] == name);
     let has_others = read_rows(GROUPS).iter().filter(|row| number(row, 2) == Some(group)).any(|row| {
-        row.get(3).is_some_and(|members| members.split(',').any(|name| !name.is_empty() && !is_own(name)))
+        row.get(3).is_some_and(|members| members.split(',').any(|name| !name.is_empty() && !is_owner(name)))
     });
-    is_primary && !has_others && !others.iter().any(|row| number(row, 3) == Some(group))
+    is_primary && !has_others && !other_rows.iter().any(|row| number(row, 3) == Some(group))
 }
 
 fn user_name(user: u32) -> String {

@@ -32,8 +32,8 @@ pub fn derived(
     timeout: Duration,
 ) -> Vec<Probe> {
     // Calls that change something are derived only in the scenarios for that.
-    let usual: Vec<Probe> = declared.iter().filter(|probe| !probe.is_apart()).cloned().collect();
-    let sources: Vec<&Probe> = usual.iter().filter(|probe| probe.gives_data()).collect();
+    let base_probes: Vec<Probe> = declared.iter().filter(|probe| !probe.is_apart()).cloned().collect();
+    let sources: Vec<&Probe> = base_probes.iter().filter(|probe| probe.gives_data()).collect();
     let mut probes: Vec<Probe> =
         kinds.iter().filter_map(|kind| standalone(*kind, profile, timeout)).collect();
     // Invalid usage shows nothing in a format that the target may not have; and `--output json` often names a file to
@@ -55,14 +55,14 @@ pub fn derived(
     for (index, probe) in sources.iter().enumerate() {
         probes.extend(kinds.iter().flat_map(|kind| from_probe(*kind, probe, profile, index == 0)));
     }
-    probes.extend(flagged::calls(kinds, &usual, profile));
+    probes.extend(flagged::calls(kinds, &base_probes, profile));
     probes.extend(scenes::calls(kinds, declared, profile));
-    probes.extend(secrets::calls(kinds, &usual, profile));
+    probes.extend(secrets::calls(kinds, &base_probes, profile));
     if kinds.contains(&Derived::Completions) {
         probes.extend(completions(profile, timeout));
     }
     if kinds.contains(&Derived::EnvFlag) {
-        probes.extend(env_flags::calls(&usual, profile));
+        probes.extend(env_flags::calls(&base_probes, profile));
     }
     if kinds.contains(&Derived::Example) {
         probes.extend(examples(declared, profile));

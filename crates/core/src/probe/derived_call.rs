@@ -48,7 +48,7 @@ pub(super) fn derive_from(kind: Derived, case: Case, probe: &Probe, label: &str)
 pub fn placed(args: &[String], option: &[String], probe: &Probe, profile: &TargetProfile) -> Vec<String> {
     let flag_position = args.iter().position(|arg| arg == FORMAT_PLACE);
     match flag_position.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
-        Some(at) => [&args[..=at], option, &args[at + 1..]].concat(),
+        Some(index) => [&args[..=index], option, &args[index + 1..]].concat(),
         None => insert_last(args, option),
     }
 }

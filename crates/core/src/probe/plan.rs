@@ -93,14 +93,14 @@ fn runs_of(
         let wanted = wanted.get(format).into_iter().flatten().copied();
         let variants: BTreeSet<Variant> = match probe.id.kind() {
             Some(kind) => {
-                let own = variants_of(kind);
+                let possible = variants_of(kind);
                 let replaces_text = kind != Derived::NoFormat || has_call_without_format(profile);
                 let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
                 let has_repetition = idempotent || probe.call.interrupt.is_some();
                 let is_confirmation = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
                 let has_no_input = probe.flag(Flag::NoInput, profile).args().is_some();
                 let fits = |variant: &Variant| {
-                    own.contains(variant)
+                    possible.contains(variant)
                         && replaces_text
                         && (*variant != Variant::Repeat || has_repetition)
                         && (!is_confirmation || *variant != Variant::FullTerminal || has_no_input)

@@ -39,10 +39,10 @@ fn verbose_calls(probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
     let debug = DEBUG_OPTIONS.map(|name| [name.to_owned()]);
     let listed = debug.iter().filter(|option| profile.options.contains(&option[0]));
     let listed = listed.map(<[String; 1]>::as_slice).filter(|option| declared != Some(option));
-    let of_declared = declared.map(|options| (Case::Only, options, profile.label(Flag::Verbose, options)));
-    let of_listed = listed.map(|option| (Case::words([&*option[0]]), option, option[0].clone()));
+    let from_declared = declared.map(|options| (Case::Only, options, profile.label(Flag::Verbose, options)));
+    let from_listed = listed.map(|option| (Case::words([&*option[0]]), option, option[0].clone()));
     let mut calls = Vec::new();
-    for (case, options, label) in of_declared.into_iter().chain(of_listed) {
+    for (case, options, label) in from_declared.into_iter().chain(from_listed) {
         let call_with = |case, label: &str, args| call(Derived::Verbose, case, label, args, probe, profile);
         calls.push(call_with(case, &label, placed(&probe.call.args, options, probe, profile)));
         if probe.begins_with_word() {

@@ -44,8 +44,8 @@ pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
         return Err(Error::io(ErrorKind::Config, "find", Path::new(program), &error));
     }
     if let Some(file) = candidates.iter().find(|file| file.exists()) {
-        let why = if file.is_dir() { "it is a folder" } else { "it is not executable" };
-        let error = Error::auth(format!("{} may not be executed: {why}", file.display()));
+        let reason = if file.is_dir() { "it is a folder" } else { "it is not executable" };
+        let error = Error::auth(format!("{} may not be executed: {reason}", file.display()));
         return Err(match file.is_dir() {
             true => error.hint("pass the path of the program in the folder"),
             false => error.hint(format!("chmod +x {}", file.display())),
