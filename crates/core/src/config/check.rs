@@ -5,7 +5,6 @@ use super::{CheckConfig, Known};
 use crate::model::{matches, nearest_pattern};
 use agentnative_contract::spanned_toml::{Value, nearest};
 
-/// Returns the settings of the checks, or the default without a `[check]`.
 pub(super) fn parse(file: &Section<'_>, known: &Known<'_>) -> CheckConfig {
     let Some(section) = file.section("check") else { return CheckConfig::default() };
     let mut check = section.applied_to(CheckConfig::default());

@@ -6,7 +6,6 @@ use agentnative_contract::spanned_toml::{Value, suggestion};
 use agentnative_contract::{Contract, split_version};
 use std::path::Path;
 
-/// Returns the contracts of a probe.
 pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &Known<'_>) -> Contracts {
     let Some(value) = probe.get("contract") else { return Contracts::default() };
     let Some(table) = probe.section("contract") else {

@@ -31,7 +31,6 @@ fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Opt
     }
 }
 
-/// Parses the `workspace` of a probe.
 pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     const EXPECTED: &str = "the path of a folder below this file, or `true` for an empty one";
     let Some(name) = value.inner.as_str() else { return Some(Workspace::Empty) };

@@ -63,7 +63,6 @@ pub(super) struct Reference {
     types: BTreeMap<String, Type>,
 }
 
-/// The type of the values of a key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Type {
@@ -73,7 +72,6 @@ pub(super) struct Type {
     compiled: OnceLock<(Value, Validator)>,
 }
 
-/// The parsed content of `keys.toml`.
 pub(super) static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
     let mut reference: Reference = match toml::from_str(include_str!("keys.toml")) {
         Ok(reference) => reference,
@@ -131,7 +129,6 @@ impl Type {
         self.schema.get("format").is_some_and(|format| format == "date")
     }
 
-    /// Returns the validation errors of a value.
     pub(super) fn errors<'v>(&'static self, value: &'v Value) -> Vec<ValidationError<'v>> {
         self.compiled().1.iter_errors(value).collect()
     }
@@ -177,7 +174,6 @@ pub fn keys() -> &'static [Key] {
     &REFERENCE.keys
 }
 
-/// Returns the key at this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
     keys().iter().find(|key| key.path == path)
 }
@@ -253,7 +249,7 @@ impl Key {
     pub fn presence(&self) -> Option<String> {
         match (&self.default, &self.without) {
             _ if self.required => Some("required".to_owned()),
-            (Some(default), _) => Some(format!("default: `{}`", in_toml(default))),
+            (Some(default), _) => Some(format!("default: `{}`", to_toml(default))),
             (None, Some(without)) => Some(format!("default: {without}")),
             (None, None) => None,
         }
@@ -272,7 +268,6 @@ impl Key {
         format!("{}{}", with_article(&self.kind), example.unwrap_or_default())
     }
 
-    /// Returns whether the value may be a table.
     pub(super) fn accepts_table(&self) -> bool {
         match &self.form {
             Form::Table => true,
@@ -282,8 +277,7 @@ impl Key {
     }
 }
 
-/// Formats a value as TOML.
-fn in_toml(value: &Value) -> String {
+fn to_toml(value: &Value) -> String {
     match toml::Value::try_from(value) {
         Ok(value) => value.to_string(),
         Err(_) => value.to_string(),

@@ -103,7 +103,6 @@ impl<'a> Section<'a> {
         self.table.get(key).map(|value| value.span)
     }
 
-    /// Returns the table under `key`.
     pub(super) fn section(&self, key: &str) -> Option<&Self> {
         self.sections.iter().find(|(name, _)| *name == key).map(|(_, section)| section)
     }

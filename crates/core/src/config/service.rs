@@ -4,7 +4,6 @@ use super::section::Section;
 use super::{PORT_PLACE, Ready, ServiceConfig};
 use std::collections::BTreeMap;
 
-/// Returns the services of the file, each with its table.
 pub(super) fn parse_all<'a>(file: &mut Section<'a>) -> Vec<(ServiceConfig, Section<'a>)> {
     file.take_sections("service").into_iter().map(|mut section| (parse(&mut section), section)).collect()
 }

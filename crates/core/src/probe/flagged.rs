@@ -7,7 +7,6 @@ use crate::config::{FORMAT_PLACE, Flag, place_format};
 use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 
-/// Returns the derived calls of these kinds.
 pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let data = || declared.iter().filter(|probe| probe.gives_data());
     let mut calls = Vec::new();
@@ -43,7 +42,6 @@ pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &Tar
     calls
 }
 
-/// Returns the call with a common option after its arguments, if the probe has the option.
 fn with_option_after(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     let asking = probe.flag(flag, profile).args()?;
     let index = option_index(probe, profile);
@@ -71,7 +69,6 @@ pub(super) fn option_index(probe: &Probe, profile: &TargetProfile) -> usize {
     }
 }
 
-/// Returns the call with a common option before its arguments, if the probe has the option.
 fn with_option_before(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     let asking = probe.flag(flag, profile).args()?;
     let label = format!("{} in front", profile.label(flag, asking));

@@ -13,7 +13,6 @@ use std::time::Duration;
 /// Time within which a call with a time limit of one second has to end.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Returns the derived calls of these kinds.
 pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let in_json = accepts_json(declared, profile);
     let scenes = declared.iter().map(|probe| Scenes { probe, profile, in_json });

@@ -7,7 +7,6 @@ use crate::config::Flag;
 use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 
-/// Returns the derived calls of these kinds.
 pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let secret = declared.iter().filter(|probe| probe.has_secret(profile));
     secret.flat_map(|probe| kinds.iter().flat_map(move |kind| calls_of(*kind, probe, profile))).collect()
