@@ -235,7 +235,7 @@ mod tests {
             assert_eq!(shape.kinds(), whole.kinds());
             assert!(differences(&shape, &whole).is_empty());
         }
-        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(9 << 20));
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(17 << 20));
         for more in ["{\"a\":1,\"a\":2}\n", "\n", "{\"a\":\n", "{}", &long] {
             assert!(in_chunks(&lines(&format!("{text}{more}{text}")), 2).unwrap().is_none(), "{more}");
         }

@@ -53,7 +53,7 @@ fn chunks_are_merged_in_order() {
 
 #[test]
 fn what_is_not_merged_is_left_whole() {
-    let long = format!("{}\n", "x".repeat(10 << 20));
+    let long = format!("{}\n", "x".repeat(17 << 20));
     let text = lines() + &long + &lines();
     for threads in [1, 3] {
         let (merged, _, rest) = fold(&text, threads, |_| true, |_| true).unwrap();
