@@ -86,7 +86,7 @@ pub trait Sink {
     fn end_record(&mut self, _offset: u64, _whole: bool) {}
     /// Receives a part of a value.
     fn event(&mut self, _event: Event<'_>) {}
-    /// Whether reading shall stop. Called after each value.
+    /// Returns whether reading shall stop. Called after each value, and for each buffer of a long string.
     fn done(&self) -> bool {
         false
     }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::expected::{Expected, Scope};
 use super::limits::MAX_KEY;
-use super::parser::{Parser, Step};
+use super::parser::{Parser, Step, Stop};
 use super::plain_text::plain_length;
 use super::utf8::{first_code_point, fitting_length, is_noncharacter, valid_text};
 use super::{Event, ProblemKind, Sink, Span};
@@ -160,6 +160,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                         format!("expected control characters in strings to be escaped, found {byte:#04x}")
                     }));
                 }
+                None if self.sink.done() => return Err(Stop),
                 None if self.input.fill() => {}
                 None => return Err(self.ended(state.expected)),
             }

@@ -3,13 +3,13 @@
 use super::old_recording;
 use super::recording::{OLDEST_VERSION, Recording, VERSION};
 use crate::model::ProbeId;
-use crate::run::{Observation, RecordingError, RecordingReader, RecordingWriter};
+use crate::run::{Observation, RecordingError, RecordingWriter, read_head, read_runs};
 use agentnative_contract::contract_path;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
 /// The part of the head that all versions contain.
@@ -44,8 +44,8 @@ impl Recording {
     /// contract.
     pub fn read(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::data(path, &error))?;
-        let mut reader = RecordingReader::new(file);
-        let head = reader.head().map_err(|error| read_error(path, error))?;
+        let mut reader = BufReader::new(file);
+        let head = read_head(&mut reader).map_err(|error| read_error(path, error))?;
         let malformed = |error| not_a_recording(path, &error);
         let Version { recording: version } = serde_json::from_slice(&head).map_err(malformed)?;
         if !(OLDEST_VERSION..=VERSION).contains(&version) {
@@ -59,6 +59,7 @@ impl Recording {
             true => old_recording::parse_head(&head).map_err(malformed)?,
             false => serde_json::from_slice(&head).map_err(malformed)?,
         };
+        let head_length = head.len();
         drop(head);
         if let Some((probe, name)) = recording.missing_contract() {
             let message = format!(
@@ -69,9 +70,7 @@ impl Recording {
                 "record again with this version: a recording of version 3 or later contains the contracts of its probes",
             ));
         }
-        while let Some(observation) = reader.next_observation().map_err(|error| read_error(path, error))? {
-            recording.observations.push(observation);
-        }
+        recording.observations = read_runs(reader, head_length).map_err(|error| read_error(path, error))?;
         if is_old {
             old_recording::complete_ids(&mut recording);
         }

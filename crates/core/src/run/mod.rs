@@ -20,7 +20,7 @@ pub use agentnative_helper::{
     set_non_dumpable,
 };
 pub use observation::Observation;
-pub use recording_reader::{RecordingError, RecordingReader};
+pub use recording_reader::{RecordingError, read_head, read_runs};
 pub use recording_writer::RecordingWriter;
 pub use resolve::{find, resolve};
 pub use runner::{Finished, Runner};

@@ -1,26 +1,25 @@
-//! Reads a recording line by line. The streams are extracted while a line is read: small ones stay in memory, all large
-//! ones are stored in one unlinked temporary file. The recording may come from an untrusted source.
+//! Reads the runs of a recording in bounded memory: large streams go to one unlinked temporary file while a line is read.
+//!
+//! A recording is untrusted input.
 
 use super::recording_writer::{RecordedStream, StreamPosition};
 use super::{Bytes, Captured, Observation};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use memchr::{memchr, memchr2, memchr3};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead, Read, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
+use strict_json::{Event, JsonType, Problem, ProblemKind, ReadOptions, Sink, read_lines};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Maximum size of a stream in memory, in bytes.
+/// Maximum length of a stream that stays in memory, in bytes.
 const MAX_IN_MEMORY: usize = 4 * 1024;
-/// Number of bytes that are read and decoded at a time.
-const BUFFER_SIZE: usize = 64 * 1024;
-/// Maximum total size of all lines without their streams, in bytes.
+/// Maximum length of all lines without their streams, in bytes.
 const MAX_TEXT_SIZE: usize = 64 << 20;
 /// Number of streams of a run.
-const STREAMS_PER_RUN: usize = 2;
+const STREAMS: usize = 2;
 
 /// The reason why a recording cannot be read.
 #[derive(Debug)]
@@ -29,26 +28,42 @@ pub enum RecordingError {
     Read(io::Error),
     /// The large streams cannot be stored.
     Store(io::Error),
-    /// The recording is invalid.
+    /// The content is invalid.
     Invalid {
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
-        /// The byte in the line, from 1.
+        /// Byte in the line, from 1.
         column: usize,
-        /// The error or the expectation.
+        /// What is wrong, or what was expected.
         message: String,
     },
 }
 
 type Result<T> = std::result::Result<T, RecordingError>;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    Text,
-    Base64,
+/// Reads the first line of a recording, without its line feed.
+pub fn read_head(input: &mut impl BufRead) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    input.take(MAX_TEXT_SIZE as u64 + 1).read_until(b'\n', &mut head).map_err(RecordingError::Read)?;
+    head.pop_if(|last| *last == b'\n');
+    match head.len() > MAX_TEXT_SIZE {
+        true => Err(RecordingError::Invalid { line: 1, column: head.len(), message: too_long() }),
+        false => Ok(head),
+    }
 }
 
-/// A stream in a line whose strings are extracted. The number is the index of the string in the line.
+/// Reads the runs that follow a first line of `head_length` bytes.
+pub fn read_runs(input: impl Read, head_length: usize) -> Result<Vec<Observation>> {
+    let mut runs = Runs { length: head_length, ..Runs::default() };
+    read_lines(input, &ReadOptions::default(), &mut runs).map_err(RecordingError::Read)?;
+    runs.error.map_or(Ok(runs.complete), Err)
+}
+
+fn too_long() -> String {
+    format!("the recording holds more than {MAX_TEXT_SIZE} bytes besides the output of the runs")
+}
+
+/// The bytes of a stream in a line whose streams are replaced by their numbers.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StreamReference {
@@ -57,402 +72,303 @@ enum StreamReference {
     SameAs(StreamPosition),
 }
 
-/// Reads the lines of a recording.
-pub struct RecordingReader<R> {
-    input: Input<R>,
-    spill: Spill,
-    /// Total size of the lines so far without their streams, in bytes.
-    text_size: usize,
+/// Collects the runs of a recording.
+#[derive(Default)]
+struct Runs {
+    complete: Vec<Observation>,
+    /// The first error; it ends the reading.
+    error: Option<RecordingError>,
+    /// Length of all lines so far without their streams.
+    length: usize,
     streams: HashMap<StreamPosition, Bytes>,
+    spill: Spill,
+    line: Line,
 }
 
-/// A line without its streams.
+/// A line whose streams are replaced by their numbers.
 #[derive(Default)]
 struct Line {
+    number: usize,
+    /// Offset in the input.
+    start: u64,
     text: Vec<u8>,
+    /// Closing brackets of the open objects and arrays.
+    open: Vec<u8>,
+    /// True between the parts of a long string.
+    in_string: bool,
+    /// The stream whose string, or next part of it, follows.
+    stream: Option<Box<Stream>>,
     streams: Vec<Option<Bytes>>,
-    /// The offset of each extracted stream in `text`, and by how many bytes it was longer than its replacement.
-    cuts: Vec<(usize, usize)>,
+    /// Where a stream was replaced: column in the text, and number of bytes that it is shorter by.
+    replaced: Vec<(usize, usize)>,
 }
 
 impl Line {
-    /// Returns the encoding of the string at the end of the text so far, if the string is a stream.
-    fn encoding(&self) -> Option<Encoding> {
-        let key = self.text.trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
-        let has_name = |name: &[u8]| key.ends_with(name);
-        match () {
-            () if has_name(b"\"text\"") => Some(Encoding::Text),
-            () if has_name(b"\"base64\"") => Some(Encoding::Base64),
-            () => None,
+    /// Returns the column in the recording of a column in the text.
+    fn column(&self, column: usize) -> usize {
+        let before = self.replaced.iter().take_while(|(at, _)| *at < column);
+        column + before.map(|(_, shorter_by)| shorter_by).sum::<usize>()
+    }
+
+    /// Appends a scalar or an opening bracket, after a comma if one is needed.
+    fn push(&mut self, bytes: &[u8]) {
+        if !matches!(self.text.last(), None | Some(b'{' | b'[' | b':')) {
+            self.text.push(b',');
+        }
+        self.text.extend_from_slice(bytes);
+    }
+
+    /// Appends a string or a part of one.
+    fn push_string(&mut self, text: &str, is_last_part: bool) {
+        let continues = std::mem::replace(&mut self.in_string, !is_last_part);
+        if !continues {
+            self.push(b"");
+        }
+        let start = self.text.len();
+        // Writing to memory never fails.
+        let _ = serde_json::to_writer(&mut self.text, text);
+        if continues {
+            self.text.remove(start);
+        }
+        if !is_last_part {
+            self.text.pop();
         }
     }
 
-    /// Converts a column of the text to the column in the recording.
-    fn column(&self, column: usize) -> usize {
-        let before = self.cuts.iter().take_while(|(offset, _)| *offset < column);
-        column + before.map(|(_, longer)| longer).sum::<usize>()
+    fn invalid(&self, column: usize, message: impl Into<String>) -> RecordingError {
+        RecordingError::Invalid { line: self.number, column, message: message.into() }
+    }
+
+    /// Returns an error at an offset of the input.
+    fn invalid_at(&self, offset: u64, message: impl Into<String>) -> RecordingError {
+        self.invalid((offset - self.start) as usize + 1, message)
     }
 }
 
-impl<R: Read> RecordingReader<R> {
-    /// Returns a reader of the recording in `input`.
-    pub fn new(input: R) -> Self {
-        let input = Input { reader: BufReader::with_capacity(BUFFER_SIZE, input), line: 0, column: 0 };
-        Self { input, spill: Spill::default(), text_size: 0, streams: HashMap::new() }
+impl Sink for Runs {
+    const COMPARES_KEYS: bool = false;
+
+    fn problem(&mut self, kind: ProblemKind, kept: Option<&Problem>) {
+        // A line that is not an object is rejected when it is deserialized.
+        if let Some(problem) = kept.filter(|_| kind.rejects() && kind != ProblemKind::NotObject) {
+            self.fail(RecordingError::Invalid {
+                line: problem.at.line as usize + 1,
+                column: problem.at.column as usize,
+                message: self.message(problem).to_owned(),
+            });
+        }
     }
 
-    /// Returns the number of the last read line, from 1.
-    pub const fn line(&self) -> usize {
-        self.input.line
+    fn begin_record(&mut self, line: u64, offset: u64) {
+        let mut text = std::mem::take(&mut self.line.text);
+        text.clear();
+        self.line = Line { number: line as usize + 1, start: offset, text, ..Line::default() };
     }
 
-    /// Reads the first line; empty if there is none.
-    pub fn head(&mut self) -> Result<Vec<u8>> {
-        self.input.line += 1;
-        let mut text = Vec::new();
-        loop {
-            let buffer = self.input.fill()?;
-            let (length, end) = (buffer.len(), memchr(b'\n', buffer));
-            self.consume_text(&mut text, end.unwrap_or(length))?;
-            if end.is_some() || length == 0 {
-                self.input.consume(usize::from(end.is_some()));
-                return Ok(text);
+    fn end_record(&mut self, _: u64, whole: bool) {
+        self.length += self.line.text.len();
+        if whole && self.error.is_none() {
+            match self.run() {
+                Ok(run) => self.complete.push(run),
+                Err(error) => self.fail(error),
             }
         }
     }
 
-    /// Reads the next observation; `None` at the end.
-    pub fn next_observation(&mut self) -> Result<Option<Observation>> {
-        if self.input.fill()?.is_empty() {
-            return Ok(None);
+    fn event(&mut self, event: Event<'_>) {
+        if self.error.is_some() {
+            return;
         }
-        self.input.line += 1;
-        self.input.column = 0;
-        let mut line = self.read_line()?;
-        let number = self.line();
-        let invalid = |column, message: &str| RecordingError::Invalid {
-            line: number,
-            column,
-            message: message.to_owned(),
-        };
+        if let Err(error) = self.append(event) {
+            self.fail(error);
+        } else if self.length + self.line.text.len() > MAX_TEXT_SIZE {
+            self.fail(self.line.invalid(self.line.column(self.line.text.len()), too_long()));
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.error.is_some()
+    }
+}
+
+impl Runs {
+    fn fail(&mut self, error: RecordingError) {
+        self.error.get_or_insert(error);
+    }
+
+    fn message(&self, problem: &Problem) -> &'static str {
+        match problem.kind {
+            _ if self.line.stream.is_none() => "expected one JSON object; the recording is damaged",
+            ProblemKind::InvalidEscape if problem.message.contains("found \\\\u") => {
+                "expected four hexadecimal digits"
+            }
+            ProblemKind::InvalidEscape => "expected an escape of JSON",
+            ProblemKind::UnpairedSurrogate => "expected both halves of a surrogate pair",
+            ProblemKind::InvalidUtf8 => "expected UTF-8",
+            _ => "expected the rest of a string; the recording is damaged",
+        }
+    }
+
+    /// Appends a part of a line to its text or to a stream.
+    fn append(&mut self, event: Event<'_>) -> Result<()> {
+        let stream = self.line.stream.take();
+        match (event, stream) {
+            (Event::StringPart(start, text), Some(stream)) => {
+                self.line.stream = Some(self.append_to_stream(stream, start, text)?);
+            }
+            (Event::String(span, text), Some(stream)) => {
+                let bytes = self.append_to_stream(stream, span.start, text)?.finish(&mut self.spill);
+                let shorter_by = (span.end - span.start) as usize - 1;
+                self.line.replaced.push((self.line.text.len(), shorter_by));
+                self.line.push(&[b'0' + self.line.streams.len() as u8]);
+                self.line.streams.push(Some(bytes));
+            }
+            (Event::Key(_, key), _) => {
+                self.line.push_string(key, true);
+                self.line.text.push(b':');
+                if key == "text" || key == "base64" {
+                    let stream = Stream { is_base64: key == "base64", ..Stream::default() };
+                    self.line.stream = Some(Box::new(stream));
+                }
+            }
+            (Event::Begin(container, _), _) => {
+                let [open, close] = if container == JsonType::Object { *b"{}" } else { *b"[]" };
+                self.line.open.push(close);
+                self.line.push(&[open]);
+            }
+            (Event::End(_), _) => self.line.text.extend(self.line.open.pop()),
+            (Event::StringPart(_, text), _) => self.line.push_string(text, false),
+            (Event::String(_, text), _) => self.line.push_string(text, true),
+            (Event::Number(_, text), _) => self.line.push(text.as_bytes()),
+            (Event::Boolean(_, value), _) => self.line.push(if value { b"true" } else { b"false" }),
+            (Event::Null(_), _) => self.line.push(b"null"),
+        }
+        Ok(())
+    }
+
+    /// Appends a part of the string that starts at the offset `start` to a stream.
+    fn append_to_stream(&mut self, mut stream: Box<Stream>, start: u64, text: &str) -> Result<Box<Stream>> {
+        if self.line.streams.len() == STREAMS {
+            return Err(self.line.invalid_at(start, format!("expected a run with {STREAMS} streams")));
+        }
+        match stream.decode(text, &mut self.spill) {
+            Ok(true) => Ok(stream),
+            Ok(false) => Err(self.line.invalid_at(start, "expected base64")),
+            Err(error) => Err(RecordingError::Store(error)),
+        }
+    }
+
+    /// Deserializes the line.
+    fn run(&mut self) -> Result<Observation> {
         const EXPECTED: &str = "expected a run in the format of this version";
-        let observation: Observation<RecordedStream<StreamReference>> = serde_json::from_slice(&line.text)
+        let line = &mut self.line;
+        let recorded: Observation<RecordedStream<StreamReference>> = serde_json::from_slice(&line.text)
             .map_err(|error| {
-                let damaged = "expected one JSON object; the recording is damaged";
-                invalid(line.column(error.column()), if error.is_data() { EXPECTED } else { damaged })
+                let incomplete = "expected one JSON object; the recording is damaged";
+                line.invalid(line.column(error.column()), if error.is_data() { EXPECTED } else { incomplete })
             })?;
-        let observation = observation.map_streams(|stream, RecordedStream { bytes, chunks }| {
+        let observation = recorded.map_streams(|stream, RecordedStream { bytes, chunks }| {
             let bytes = match bytes {
-                // A number in the recording itself refers to no string, or to one that another stream needs.
+                // A number in the recording itself is rejected: each stream is used once.
                 StreamReference::Text(nth) | StreamReference::Base64(nth) => {
-                    let extracted = line.streams.get_mut(nth).and_then(Option::take);
-                    extracted.ok_or_else(|| invalid(1, &format!("expected {} as a string", stream.name())))?
+                    let bytes = line.streams.get_mut(nth).and_then(Option::take);
+                    bytes.ok_or_else(|| line.invalid(1, format!("expected {} as a string", stream.name())))?
                 }
-                StreamReference::SameAs(position) => {
-                    self.streams.get(&position).cloned().ok_or_else(|| {
-                        let other = format!("{} of line {}", position.stream.name(), position.line);
-                        invalid(
-                            1,
-                            &format!("{} is that of {other}; expected a stream before it", stream.name()),
-                        )
-                    })?
-                }
+                StreamReference::SameAs(place) => self.streams.get(&place).cloned().ok_or_else(|| {
+                    let other = format!("{} of line {}", place.stream.name(), place.line);
+                    line.invalid(
+                        1,
+                        format!("{} is that of {other}; expected a stream before it", stream.name()),
+                    )
+                })?,
             };
-            self.streams.insert(StreamPosition { line: number, stream }, bytes.clone());
+            self.streams.insert(StreamPosition { line: line.number, stream }, bytes.clone());
             Ok(Captured { bytes, chunks })
         })?;
         match line.streams.iter().any(Option::is_some) {
-            true => Err(invalid(1, EXPECTED)),
-            false => Ok(Some(observation)),
+            true => Err(line.invalid(1, EXPECTED)),
+            false => Ok(observation),
         }
-    }
-
-    /// Reads a line, and replaces each stream by its index.
-    fn read_line(&mut self) -> Result<Line> {
-        let (mut line, mut in_string) = (Line::default(), false);
-        loop {
-            let buffer = self.input.fill()?;
-            let special = match in_string {
-                true => memchr3(b'\n', b'"', b'\\', buffer),
-                false => memchr2(b'\n', b'"', buffer),
-            };
-            let (length, found) = (buffer.len(), special.map(|at| buffer[at]));
-            self.consume_text(&mut line.text, special.unwrap_or(length))?;
-            match found {
-                None if length > 0 => {}
-                None => return Ok(line),
-                Some(b'\n') => {
-                    self.input.consume(1);
-                    return Ok(line);
-                }
-                Some(b'"') if !in_string && line.encoding().is_some() => self.extract_stream(&mut line)?,
-                Some(b'"') => {
-                    in_string = !in_string;
-                    self.consume_text(&mut line.text, 1)?;
-                }
-                // A backslash and the escaped byte.
-                Some(_) => {
-                    self.consume_text(&mut line.text, 1)?;
-                    if self.input.fill()?.first().is_some_and(|byte| *byte != b'\n') {
-                        self.consume_text(&mut line.text, 1)?;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Moves bytes of the input to `text`.
-    fn consume_text(&mut self, text: &mut Vec<u8>, length: usize) -> Result<()> {
-        self.text_size += length;
-        if self.text_size > MAX_TEXT_SIZE {
-            let message =
-                format!("the recording holds more than {MAX_TEXT_SIZE} bytes besides the output of the runs");
-            return Err(self.input.invalid(message));
-        }
-        text.extend_from_slice(&self.input.fill()?[..length]);
-        self.input.consume(length);
-        Ok(())
-    }
-
-    /// Decodes the string at the current position, and replaces it by its index in the line.
-    fn extract_stream(&mut self, line: &mut Line) -> Result<()> {
-        let nth = line.streams.len();
-        if nth == STREAMS_PER_RUN {
-            return Err(self.input.invalid(format!("expected a run with {STREAMS_PER_RUN} streams")));
-        }
-        let (encoding, start) = (line.encoding().unwrap_or(Encoding::Text), self.input.column);
-        self.input.consume(1);
-        let bytes = self.input.decode_string(Decoder::new(encoding, &mut self.spill))?;
-        line.cuts.push((line.text.len(), self.input.column - start - 1));
-        line.text.push(b'0' + nth as u8);
-        line.streams.push(Some(bytes));
-        Ok(())
     }
 }
 
-/// The bytes of a recording, with the current position.
-struct Input<R> {
-    reader: BufReader<R>,
-    line: usize,
-    /// Number of bytes of the line that were read.
-    column: usize,
-}
-
-impl<R: Read> Input<R> {
-    /// Returns the buffered bytes, after reading more if there are none; empty at the end.
-    fn fill(&mut self) -> Result<&[u8]> {
-        self.reader.fill_buf().map_err(RecordingError::Read)
-    }
-
-    fn consume(&mut self, length: usize) {
-        self.reader.consume(length);
-        self.column += length;
-    }
-
-    /// Returns an error at the next byte.
-    fn invalid(&self, message: impl Into<String>) -> RecordingError {
-        RecordingError::Invalid { line: self.line, column: self.column + 1, message: message.into() }
-    }
-
-    /// Decodes a string after its opening quote.
-    fn decode_string(&mut self, mut decoder: Decoder<'_>) -> Result<Bytes> {
-        loop {
-            let buffer = self.fill()?;
-            let end = memchr2(b'"', b'\\', buffer);
-            let run = &buffer[..end.unwrap_or(buffer.len())];
-            let (length, at_end) = (run.len(), buffer.is_empty());
-            let control = run.iter().position(|byte| *byte < b' ');
-            let is_complete = end.is_some_and(|at| buffer[at] == b'"');
-            let pushed = if control.is_none() { decoder.push(run) } else { Ok(()) };
-            self.consume(control.unwrap_or(length));
-            pushed.map_err(|error| self.locate(error))?;
-            if at_end || control.is_some() {
-                return Err(self.invalid("expected the rest of a string; the recording is damaged"));
-            }
-            if is_complete {
-                let bytes = decoder.finish().map_err(|error| self.locate(error));
-                self.consume(1);
-                return bytes;
-            }
-            if end.is_some() {
-                self.consume(1);
-                let character = self.unescape()?;
-                let pushed = decoder.push(character.encode_utf8(&mut [0; 4]).as_bytes());
-                pushed.map_err(|error| self.locate(error))?;
-            }
-        }
-    }
-
-    /// Adds the current position to a decoding error.
-    fn locate(&self, error: DecodeError) -> RecordingError {
-        match error {
-            DecodeError::Store(error) => RecordingError::Store(error),
-            DecodeError::Invalid(message) => self.invalid(message),
-        }
-    }
-
-    fn next_byte(&mut self) -> Result<Option<u8>> {
-        let byte = self.fill()?.first().copied();
-        self.consume(usize::from(byte.is_some()));
-        Ok(byte)
-    }
-
-    /// Decodes an escape after its backslash.
-    fn unescape(&mut self) -> Result<char> {
-        Ok(match self.next_byte()? {
-            Some(literal @ (b'"' | b'\\' | b'/')) => char::from(literal),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                let first = self.hex_unit()?;
-                let is_high_surrogate = (0xD800..0xDC00).contains(&first);
-                let second = match is_high_surrogate
-                    && self.next_byte()? == Some(b'\\')
-                    && self.next_byte()? == Some(b'u')
-                {
-                    true => Some(self.hex_unit()?),
-                    false => None,
-                };
-                let mut characters = char::decode_utf16([first].into_iter().chain(second));
-                match (characters.next(), characters.next()) {
-                    (Some(Ok(character)), None) => character,
-                    _ => return Err(self.invalid("expected both halves of a surrogate pair")),
-                }
-            }
-            _ => return Err(self.invalid("expected an escape of JSON")),
-        })
-    }
-
-    /// Reads a UTF-16 code unit of four hexadecimal digits.
-    fn hex_unit(&mut self) -> Result<u16> {
-        let mut unit = 0;
-        for _ in 0..4 {
-            let digit = self.next_byte()?.and_then(|byte| char::from(byte).to_digit(16));
-            let digit = digit.ok_or_else(|| self.invalid("expected four hexadecimal digits"))?;
-            unit = unit << 4 | digit as u16;
-        }
-        Ok(unit)
-    }
-}
-
-enum DecodeError {
-    Invalid(&'static str),
-    Store(io::Error),
-}
-
-/// Decodes one stream from the characters of its string.
-struct Decoder<'s> {
-    encoding: Encoding,
-    spill: &'s mut Spill,
-    /// The characters that are not decoded yet.
-    pending: Vec<u8>,
-    /// The decoded bytes, unless they exceed [`MAX_IN_MEMORY`].
+/// A stream that is decoded from the parts of its string.
+#[derive(Default)]
+struct Stream {
+    is_base64: bool,
+    /// The bytes, while they stay in memory.
     memory: Vec<u8>,
-    /// Number of decoded bytes in the file.
+    /// Number of bytes in the file.
     stored: u64,
-    hash: Box<Xxh3>,
-    /// Whether padding has ended the base64.
-    is_padded: bool,
+    hash: Xxh3,
+    /// True after the padding of base64.
+    padded: bool,
 }
 
-impl<'s> Decoder<'s> {
-    fn new(encoding: Encoding, spill: &'s mut Spill) -> Self {
-        Self {
-            encoding,
-            spill,
-            pending: Vec::new(),
-            memory: Vec::new(),
-            stored: 0,
-            hash: Box::new(Xxh3::new()),
-            is_padded: false,
+impl Stream {
+    /// Appends a part of the string; returns false if it cannot be decoded. All parts but the last have 64 KiB, which are
+    /// complete groups of base64.
+    fn decode(&mut self, text: &str, spill: &mut Spill) -> io::Result<bool> {
+        if !self.is_base64 {
+            return self.store(text.as_bytes(), spill).map(|()| true);
         }
+        let decoded = STANDARD.decode(text).ok().filter(|_| !self.padded || text.is_empty());
+        self.padded |= text.ends_with('=');
+        decoded.map_or(Ok(false), |bytes| self.store(&bytes, spill).map(|()| true))
     }
 
-    fn push(&mut self, characters: &[u8]) -> std::result::Result<(), DecodeError> {
-        self.pending.extend_from_slice(characters);
-        if self.pending.len() < BUFFER_SIZE { Ok(()) } else { self.decode(false) }
-    }
-
-    /// Decodes the pending characters, except an incomplete group at the end unless it `is_last`.
-    fn decode(&mut self, is_last: bool) -> std::result::Result<(), DecodeError> {
-        let complete = match self.encoding {
-            Encoding::Text => match std::str::from_utf8(&self.pending) {
-                Ok(text) => text.len(),
-                Err(error) if error.error_len().is_none() && !is_last => error.valid_up_to(),
-                Err(_) => return Err(DecodeError::Invalid("expected UTF-8")),
-            },
-            Encoding::Base64 if is_last => self.pending.len(),
-            Encoding::Base64 => self.pending.len() / 4 * 4,
-        };
-        let rest = self.pending.split_off(complete);
-        let characters = std::mem::replace(&mut self.pending, rest);
-        match self.encoding {
-            Encoding::Text => self.store(characters),
-            Encoding::Base64 => {
-                let decoded = STANDARD.decode(&characters).ok().filter(|_| !self.is_padded || complete == 0);
-                self.is_padded |= characters.ends_with(b"=");
-                self.store(decoded.ok_or(DecodeError::Invalid("expected base64"))?)
-            }
+    fn store(&mut self, bytes: &[u8], spill: &mut Spill) -> io::Result<()> {
+        if self.stored == 0 && self.memory.len() + bytes.len() <= MAX_IN_MEMORY {
+            self.memory.extend_from_slice(bytes);
+            return Ok(());
         }
-    }
-
-    fn store(&mut self, bytes: Vec<u8>) -> std::result::Result<(), DecodeError> {
-        if self.stored == 0 {
-            self.memory.extend_from_slice(&bytes);
-            if self.memory.len() <= MAX_IN_MEMORY {
-                return Ok(());
-            }
+        for bytes in [&std::mem::take(&mut self.memory)[..], bytes] {
+            self.hash.update(bytes);
+            spill.write(self.stored, bytes)?;
+            self.stored += bytes.len() as u64;
         }
-        let bytes = if self.stored == 0 { std::mem::take(&mut self.memory) } else { bytes };
-        self.hash.update(&bytes);
-        self.spill.write(self.stored, &bytes).map_err(DecodeError::Store)?;
-        self.stored += bytes.len() as u64;
         Ok(())
     }
 
-    fn finish(mut self) -> std::result::Result<Bytes, DecodeError> {
-        self.decode(true)?;
-        match &self.spill.file {
+    fn finish(self, spill: &mut Spill) -> Bytes {
+        match &spill.file {
             Some(file) if self.stored > 0 => {
                 let (file, len, digest) = (Arc::clone(file), self.stored, self.hash.digest128());
-                let start = self.spill.finish_stream(len, digest);
-                Ok(Bytes::File { file, start, len, digest })
+                let start = spill.end(len, digest);
+                Bytes::File { file, start, len, digest }
             }
-            _ => Ok(self.memory.into()),
+            _ => self.memory.into(),
         }
     }
 }
 
-/// The large streams, consecutively in one unlinked file.
+/// The large streams, concatenated in one unlinked file.
 #[derive(Default)]
 struct Spill {
     file: Option<Arc<File>>,
-    /// Start of the next stream in the file.
-    next_start: u64,
-    /// Start of each stream, by its length and digest.
-    starts: HashMap<(u64, u128), u64>,
+    /// Offset of the next stream.
+    next: u64,
+    /// Offsets of the streams by length and digest.
+    known: HashMap<(u64, u128), u64>,
 }
 
 impl Spill {
-    /// Writes a part of the next stream, at an offset in that stream.
-    fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Writes a part of the next stream.
+    fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let file = match &self.file {
             Some(file) => file,
             None => self.file.insert(Arc::new(tempfile::tempfile()?)),
         };
         let mut file = &**file;
-        file.seek(SeekFrom::Start(self.next_start + offset))?;
+        file.seek(SeekFrom::Start(self.next + at))?;
         file.write_all(bytes)
     }
 
-    /// Ends a stream, and returns its start: that of an equal stream, which is not stored again, if there is one.
-    fn finish_stream(&mut self, len: u64, digest: u128) -> u64 {
-        let start = *self.starts.entry((len, digest)).or_insert(self.next_start);
-        if start == self.next_start {
-            self.next_start += len;
+    /// Ends the next stream and returns its offset. Equal streams are stored once.
+    fn end(&mut self, len: u64, digest: u128) -> u64 {
+        let start = *self.known.entry((len, digest)).or_insert(self.next);
+        if start == self.next {
+            self.next += len;
         }
         start
     }
