@@ -1,8 +1,8 @@
-//! The recordings of the fixtures in one text, so that most of them are judged without a process.
+//! The recordings of the fixtures in one file, so that most fixtures are judged without starting a process.
 //!
-//! `fixtures/clis/recordings.jsonl` has a line per fixture, per different run and per different output, sorted. It has no
-//! absolute paths and no points in time; durations are multiples of 100 ms where that changes no verdict. A fixture is
-//! `live`, and has no recording, if it prints much or if its verdicts need exact times.
+//! `fixtures/clis/recordings.jsonl` has one line per fixture, per distinct run and per distinct output, sorted. It
+//! contains no absolute paths and no times of day; durations are multiples of 100 ms if that changes no verdict. A
+//! fixture that prints much, or whose verdicts depend on exact times, is `live` and has no recording.
 
 use agentnative::check::{Recording, Selection, judge};
 use agentnative::model::{Layer, Status};
@@ -18,17 +18,17 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use walkdir::{DirEntry, WalkDir};
 
-/// The command that records again what is stale; all, which takes minutes, where the file is removed first.
+/// The command that updates stale recordings. If the file was removed, it updates all, which takes minutes.
 pub const COMMAND: &str = "UPDATE=1 cargo test --test product fixtures::the_recordings_are_current";
 
-/// Longer recordings are not kept, in bytes.
-const LONGEST: usize = 200 << 10;
-/// Shorter outputs are in the lines of their runs, in bytes.
-const SHORT: usize = 100;
-/// What durations are multiples of, in nanoseconds.
+/// Maximum length of a recording, in bytes.
+const MAX_RECORDING: usize = 200 << 10;
+/// Maximum length of an output that is stored in the line of its run, in bytes.
+const MAX_INLINE_OUTPUT: usize = 100;
+/// Unit that durations are rounded down to, in nanoseconds.
 const TICK: u64 = 100_000_000;
-/// What stands for the folder of a fixture, and for that of all of them.
-const PLACES: [&str; 2] = ["/x/fixture", "/x/clis"];
+/// Placeholders for the folder of a fixture, and for that of all fixtures.
+const PLACEHOLDERS: [&str; 2] = ["/x/fixture", "/x/clis"];
 
 /// All recordings.
 #[derive(Default)]
@@ -38,13 +38,12 @@ pub struct Corpus {
     lines: HashMap<String, Value>,
 }
 
-/// A fixture.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     fixture: String,
-    /// Hash of its files, of what it uses and of the runs that are planned for it.
+    /// Hash of its files, of the library and configuration it uses, and of its planned runs.
     digest: String,
-    /// The head of its recording and the hashes of its runs; none if it is live.
+    /// The head of its recording and the hashes of its runs; `None` if it is live.
     #[serde(flatten)]
     recording: Option<Recorded>,
 }
@@ -55,7 +54,7 @@ struct Recorded {
     runs: Vec<String>,
 }
 
-/// The folder of all fixtures.
+/// Returns the folder of all fixtures.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/clis")
 }
@@ -64,12 +63,12 @@ fn file() -> PathBuf {
     folder().join("recordings.jsonl")
 }
 
-/// The name of a fixture: its path below the folder of all of them.
+/// Returns the name of a fixture: its path below the folder of all fixtures.
 pub fn name(fixture: &Path) -> String {
     fixture.strip_prefix(folder()).unwrap().to_str().unwrap().to_owned()
 }
 
-/// The verdicts of a report.
+/// Returns the verdicts of a report, by check.
 pub fn verdicts(report: &Report) -> BTreeMap<String, Status> {
     report.results.iter().map(|result| (result.id.to_string(), result.status)).collect()
 }
@@ -94,7 +93,7 @@ impl Corpus {
         corpus
     }
 
-    /// Writes the file, without lines that no fixture needs.
+    /// Writes the file, without lines that no fixture uses.
     pub fn write(&self) {
         let mut lines: BTreeSet<String> = BTreeSet::new();
         for entry in self.fixtures.values() {
@@ -113,31 +112,31 @@ impl Corpus {
         fs::write(file(), text).unwrap();
     }
 
-    /// The names of the fixtures that were recorded, and of those that are live.
+    /// Returns the names of all fixtures, recorded or live.
     pub fn names(&self) -> BTreeSet<String> {
         self.fixtures.keys().cloned().collect()
     }
 
-    /// Leaves out what is no longer there.
+    /// Removes all fixtures except these.
     pub fn retain(&mut self, names: &BTreeSet<String>) {
         self.fixtures.retain(|name, _| names.contains(name));
     }
 
-    /// The recording of a fixture; none if it is live.
+    /// Returns the recording of a fixture; `None` if it is live.
     ///
     /// # Errors
-    /// If it is not there, or was made before a change.
+    /// If the recording is missing or stale.
     pub fn recording(&self, fixture: &Path) -> Result<Option<Recording>, String> {
         let entry = self.fixtures.get(&name(fixture));
         let entry = entry.ok_or_else(|| format!("{} is not recorded: {COMMAND}", fixture.display()))?;
-        let recording = entry.recording.as_ref().map(|recorded| self.unpacked(recorded));
+        let recording = entry.recording.as_ref().map(|recorded| self.unpack(recorded));
         match entry.digest == digest(fixture, recording.as_ref()) {
             true => Ok(recording),
             false => Err(format!("the recording of {} is stale: {COMMAND}", fixture.display())),
         }
     }
 
-    fn unpacked(&self, recorded: &Recorded) -> Recording {
+    fn unpack(&self, recorded: &Recorded) -> Recording {
         let mut text = format!("{}\n", recorded.head);
         for run in &recorded.runs {
             let mut run = self.lines[run].clone();
@@ -153,13 +152,13 @@ impl Corpus {
         Recording::read(file.path()).unwrap()
     }
 
-    /// Takes the recording of a fixture that was made just now, if it gives the same verdicts when it is packed.
+    /// Adds a new recording of a fixture, unless packing it changes its verdicts; the fixture is then live.
     pub fn add(&mut self, fixture: &Path, recording: &Path) {
         let text = fs::read_to_string(recording).unwrap();
         let expected = verdicts(&judged(&Recording::read(recording).unwrap()));
-        let packed = [TICK, 1].into_iter().filter(|_| text.len() <= LONGEST).find_map(|tick| {
-            let packed = self.packed(fixture, &text, tick);
-            let unpacked = self.unpacked(&packed);
+        let packed = [TICK, 1].into_iter().filter(|_| text.len() <= MAX_RECORDING).find_map(|tick| {
+            let packed = self.pack(fixture, &text, tick);
+            let unpacked = self.unpack(&packed);
             (verdicts(&judged(&unpacked)) == expected).then_some((packed, unpacked))
         });
         let (recording, unpacked) = packed.unzip();
@@ -168,7 +167,7 @@ impl Corpus {
         self.fixtures.insert(fixture.clone(), Entry { fixture, digest, recording });
     }
 
-    fn packed(&mut self, fixture: &Path, text: &str, tick: u64) -> Recorded {
+    fn pack(&mut self, fixture: &Path, text: &str, tick: u64) -> Recorded {
         let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut head = lines.next().unwrap();
         let object = head.as_object_mut().unwrap();
@@ -181,8 +180,9 @@ impl Corpus {
             for output in ["stdout", "stderr"] {
                 let stream = &mut run[output];
                 if let Some(same) = stream["bytes"].get("same_as") {
-                    let place = (same["line"].as_u64().unwrap(), same["stream"].as_str().unwrap().to_owned());
-                    stream["bytes"] = streams[&place].clone();
+                    let source =
+                        (same["line"].as_u64().unwrap(), same["stream"].as_str().unwrap().to_owned());
+                    stream["bytes"] = streams[&source].clone();
                 }
                 streams.insert((number, output.to_owned()), stream["bytes"].clone());
                 shift_chunks(stream, fixture);
@@ -192,59 +192,60 @@ impl Corpus {
             round(&mut run, tick);
             for output in ["stdout", "stderr"] {
                 let bytes = &mut run[output]["bytes"];
-                if bytes["text"].as_str().is_some_and(|text| text.len() > SHORT) {
-                    let stored = self.keep(bytes.take());
+                if bytes["text"].as_str().is_some_and(|text| text.len() > MAX_INLINE_OUTPUT) {
+                    let stored = self.store(bytes.take());
                     *bytes = json!({ "stored": stored });
                 }
             }
-            runs.push(self.keep(run));
+            runs.push(self.store(run));
         }
         Recorded { head, runs }
     }
 
-    fn keep(&mut self, value: Value) -> String {
+    fn store(&mut self, value: Value) -> String {
         let hash = hash(&value.to_string());
         self.lines.insert(hash.clone(), value);
         hash
     }
 }
 
-/// The verdicts of the behavioral checks that its configuration does not skip.
+/// Judges the behavioral checks that the configuration of the recording does not skip.
 pub fn judged(recording: &Recording) -> Report {
     let skip = recording.check.skip.clone();
     let selection = Selection { layers: vec![Layer::Behavioral], skip, ..Selection::default() };
     judge(recording, &selection.resolve().unwrap()).unwrap()
 }
 
-/// The paths of a fixture with what stands for them, the longer one first.
-fn places(fixture: &Path) -> [(String, &'static str); 2] {
+/// Returns the paths of a fixture with their placeholders, the longer path first.
+fn placeholders(fixture: &Path) -> [(String, &'static str); 2] {
     let paths = [fixture.to_owned(), folder()].map(|path| path.to_str().unwrap().to_owned());
     let [own, all] = paths;
-    [(own, PLACES[0]), (all, PLACES[1])]
+    [(own, PLACEHOLDERS[0]), (all, PLACEHOLDERS[1])]
 }
 
-/// Moves the ends of the pieces of an output to where they are when its paths are replaced.
+/// Adjusts the chunk ends of an output to the text with placeholders.
 fn shift_chunks(stream: &mut Value, fixture: &Path) {
     let Some(text) = stream["bytes"]["text"].as_str().map(str::to_owned) else { return };
     for chunk in stream["chunks"].as_array_mut().into_iter().flatten() {
         let end = chunk["end"].as_u64().unwrap() as usize;
-        let shorter = places(fixture).iter().fold(text[..text.floor_char_boundary(end)].to_owned(), replaced);
+        let shorter =
+            placeholders(fixture).iter().fold(text[..text.floor_char_boundary(end)].to_owned(), replace);
         chunk["end"] = shorter.len().into();
     }
 }
 
-fn replaced(text: String, (path, place): &(String, &'static str)) -> String {
-    text.replace(path, place)
+fn replace(text: String, (path, placeholder): &(String, &'static str)) -> String {
+    text.replace(path, placeholder)
 }
 
 fn replace_paths(value: &mut Value, fixture: &Path) {
     match value {
-        Value::String(text) => *text = places(fixture).iter().fold(std::mem::take(text), replaced),
+        Value::String(text) => *text = placeholders(fixture).iter().fold(std::mem::take(text), replace),
         Value::Array(items) => items.iter_mut().for_each(|item| replace_paths(item, fixture)),
         Value::Object(object) => {
             let members = std::mem::take(object).into_iter().map(|(key, mut item)| {
                 replace_paths(&mut item, fixture);
-                (places(fixture).iter().fold(key, replaced), item)
+                (placeholders(fixture).iter().fold(key, replace), item)
             });
             *object = members.collect();
         }
@@ -270,7 +271,7 @@ fn round(value: &mut Value, tick: u64) {
     }
 }
 
-/// The names and the texts of the files in a folder, sorted; of a file itself.
+/// Returns the names and contents of all files in a folder, sorted; also accepts a single file.
 fn files_in(folder: &Path) -> String {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
     let text = |entry: DirEntry| {
@@ -280,7 +281,7 @@ fn files_in(folder: &Path) -> String {
     entries.filter(|entry| entry.file_type().is_file()).map(text).collect()
 }
 
-/// Hash of the files of a fixture and of the library, and of the runs that are planned.
+/// Returns the hash of the files of a fixture and of the library, and of the planned runs.
 fn digest(fixture: &Path, recording: Option<&Recording>) -> String {
     static LIBRARY: LazyLock<String> = LazyLock::new(|| files_in(&folder().join("lib")));
     let mut configurations = fixture.ancestors().map(|folder| folder.join("agentnative.toml"));

@@ -1,9 +1,9 @@
-//! Generated documents, and schemas that say something of them.
+//! Strategies for documents and for schemas that constrain them.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Any value, with keys and strings that schemas speak of.
+/// Generates any value, with keys and strings that the schemas mention.
 pub fn value() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         Just("message.part.updated".to_owned()),
@@ -40,12 +40,12 @@ pub fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A schema of objects of one type.
+/// Returns a schema of objects with this `type`.
 fn branch(name: &str, of_a: &Value) -> Value {
     json!({ "required": ["type"], "type": "object", "properties": { "type": { "const": name }, "a": of_a } })
 }
 
-/// A schema that says something of what [`value`] makes.
+/// Generates a schema that constrains values of [`value`].
 pub fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({"type": "integer"})),

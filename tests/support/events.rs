@@ -1,8 +1,8 @@
-//! What a reader gives, however its bytes arrive.
+//! A sink that records all events, to compare readers that get their bytes in different chunks.
 
 use strict_json::{Event, Sink};
 
-/// All events as text; parts of a string apart, since their cuts must not depend on the reader's.
+/// All events as text; string parts are separate events, since their boundaries must not depend on the chunks.
 #[derive(Default, PartialEq, Debug)]
 pub struct Events(pub Vec<String>);
 

@@ -1,4 +1,4 @@
-//! Made-up targets: a function says what each call gives, and what is seen of it is judged without a process.
+//! Simulated targets: a function returns the result of each call, and the recording is judged without a process.
 
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, Scans, judge, wanted};
@@ -11,33 +11,33 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// One call of a made-up target.
+/// One call of a simulated target.
 #[derive(Clone)]
 pub struct Call {
     pub args: Vec<String>,
-    /// What the arguments ask for.
+    /// The format that the arguments select.
     pub format: OutputFormat,
     pub variant: Variant,
-    /// Which of several runs under this condition, from 0.
+    /// Number of the run under this condition, from 0.
     pub nth: u8,
-    /// The variables of its probe.
+    /// The environment variables of its probe.
     pub env: BTreeMap<String, String>,
 }
 
-/// What a call gives: standard output, standard error, and how it ends.
+/// The result of a call: stdout, stderr, and how it ends.
 pub struct Answer(pub String, pub String, pub End);
 
-/// Standard output of a success.
+/// Returns a success with this stdout.
 pub fn data(stdout: impl Into<String>) -> Answer {
     Answer(stdout.into(), String::new(), End::Exited(0))
 }
 
-/// Standard output and standard error of a run that ends with this code.
+/// Returns a run that exits with this code.
 pub fn ended(code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> Answer {
     Answer(stdout.into(), stderr.into(), End::Exited(code))
 }
 
-/// A failure as the standard has it.
+/// Returns a failure that conforms to the standard.
 pub fn failure(call: &Call, code: i32, message: &str) -> Answer {
     match call.format {
         OutputFormat::Text => ended(code, "", format!("demo: {message}\n")),
@@ -45,7 +45,7 @@ pub fn failure(call: &Call, code: i32, message: &str) -> Answer {
     }
 }
 
-/// The records of a document that has them as `data`, in the format of the call.
+/// Formats records, in a document as `data`, in the format of the call.
 pub fn records(call: &Call, records: &[&str]) -> String {
     match call.format {
         OutputFormat::Json => format!("{{\"ok\":true,\"data\":[{}]}}\n", records.join(",")),
@@ -53,7 +53,7 @@ pub fn records(call: &Call, records: &[&str]) -> String {
     }
 }
 
-/// What a target that conforms answers: `list` has data, `lost`, `login` and `sync` fail with 1, 77 and 78.
+/// Answers like a conforming target: `list` prints data; `lost`, `login` and `sync` exit with 1, 77 and 78.
 pub fn conforming(call: &Call) -> Answer {
     let has = |word: &str| call.args.iter().any(|arg| arg == word);
     if call.args == ["list", "--help"] {
@@ -82,7 +82,7 @@ pub fn conforming(call: &Call) -> Answer {
     }
 }
 
-/// Probes of `conforming`: the configuration of a target in which each exit code is shown.
+/// A configuration with probes of [`conforming`], one for each exit code.
 pub const PROBES: &str = "
     [[probe]]
     name = 'list'
@@ -101,12 +101,12 @@ pub const PROBES: &str = "
     exit = 78
 ";
 
-/// What is seen of a target with this configuration in all runs that `checks` need.
+/// Records all runs that `checks` need of a target with this configuration.
 pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -> Recording {
     seen_with_help(b"Commands:\n  list  List\n", config, checks, answer)
 }
 
-/// The same, with what is known of its help.
+/// Like [`seen`], with this help page.
 pub fn seen_with_help(
     help: &[u8],
     config: &str,
@@ -128,7 +128,7 @@ pub fn seen_with_help(
     seen_of(declared, profile, checks, answer)
 }
 
-/// The same of these probes of a target.
+/// Like [`seen`], with these probes and this profile.
 pub fn seen_of(
     declared: Vec<Probe>,
     profile: TargetProfile,
@@ -150,18 +150,18 @@ pub fn seen_of(
     recording
 }
 
-/// What is seen of one run. Under several conditions at once, a target does what it does under the first of them that
-/// makes a difference.
+/// Observes one run. Under combined conditions, the target behaves as under the first of them that makes a
+/// difference.
 fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
-    let Some(parts) = key.parts() else { return single(key, recording, answer) };
-    let usual = single(RunKey::plain(key.probe.clone(), key.format), recording, answer);
+    let Some(conditions) = key.parts() else { return single(key, recording, answer) };
+    let plain = single(RunKey::plain(key.probe.clone(), key.format), recording, answer);
     let shown = |seen: &Observation| (seen.end.clone(), seen.stdout.bytes.first(u64::MAX));
-    let mut parts = parts.into_iter().map(|part| single(part, recording, answer));
-    let seen = parts.find(|seen| shown(seen) != shown(&usual)).unwrap_or(usual);
+    let mut conditions = conditions.into_iter().map(|part| single(part, recording, answer));
+    let seen = conditions.find(|seen| shown(seen) != shown(&plain)).unwrap_or(plain);
     Observation { key, ..seen }
 }
 
-/// What is seen of one run under one condition.
+/// Observes one run under one condition.
 fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
     let probe = recording.probes.iter().find(|probe| probe.id == key.probe).unwrap();
     let args = probe.args_in(key.format, &recording.profile);
@@ -174,7 +174,7 @@ fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer)
     observation(key, [vec!["/demo".to_owned()], call.args.clone()].concat(), answer(&call))
 }
 
-/// A run that gave this, and of which nothing else was seen.
+/// Returns an observation with this result and default values otherwise.
 pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): Answer) -> Observation {
     let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
     let waiting = (end == End::Waited).then_some(Waiting::Terminal);
@@ -189,7 +189,7 @@ pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): 
     Observation { key, argv, uncopied: false, outcome }
 }
 
-/// The verdict of one check on what is seen in the runs that it needs.
+/// Returns the verdict of one check on the runs that it needs.
 pub fn verdict(id: CheckId, config: &str, answer: impl Fn(&Call) -> Answer) -> CheckResult {
     let check = [id.check()];
     judge(&seen(config, &check, answer), &check).unwrap().results.remove(0)

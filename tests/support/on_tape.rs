@@ -1,26 +1,26 @@
-//! The values of records as they stand on a tape, whichever way they came onto it.
+//! The values of records on a tape, filled by events or directly by the reader.
 
 use strict_json::{
     Event, JsonType, Key, ReadOptions, Sink, Summary, Tape, TapeNode, read_lines, read_lines_at_hand,
 };
 
-/// Each whole record as text, with the place of each value.
+/// Prints each complete record as text, with the offset of each value.
 #[derive(Default)]
-struct OnTape {
-    /// Records with nothing to report may come onto the tape at once.
-    at_once: bool,
+struct TapePrinter {
+    /// Whether the reader may write valid records to the tape directly.
+    direct: bool,
     tape: Tape,
     line: u64,
     records: Vec<String>,
 }
 
-impl Sink for OnTape {
+impl Sink for TapePrinter {
     fn begin_record(&mut self, line: u64, offset: u64) {
         self.line = line;
         self.tape.clear(offset, offset);
     }
     fn tape(&mut self) -> Option<&mut Tape> {
-        self.at_once.then_some(&mut self.tape)
+        self.direct.then_some(&mut self.tape)
     }
     fn end_record(&mut self, offset: u64, whole: bool) {
         let mut text = format!("{} to {offset}: ", self.line);
@@ -57,14 +57,14 @@ fn print(value: TapeNode<'_>, out: &mut String) {
     }
 }
 
-/// What is reported of these lines and what they hold: as values come one by one, and as they come at once from a
-/// reader and from memory.
+/// Reads these lines in three ways and returns the summaries and records: by events, directly from a reader, and
+/// directly from memory.
 pub fn three_ways(bytes: &[u8], sizes: &[usize], options: &ReadOptions) -> [(Summary, Vec<String>); 3] {
-    let sink = |at_once| OnTape { at_once, ..OnTape::default() };
+    let sink = |direct| TapePrinter { direct, ..TapePrinter::default() };
     let (mut one, mut two, mut three) = (sink(false), sink(true), sink(true));
     let by_events = read_lines(bytes, options, &mut one).expect("memory can be read");
     let pieces = super::pieces::Pieces::new(bytes, sizes);
-    let at_once = read_lines(pieces, options, &mut two).expect("memory can be read");
-    let at_hand = read_lines_at_hand(bytes, options, &mut three);
-    [(by_events, one.records), (at_once, two.records), (at_hand, three.records)]
+    let direct = read_lines(pieces, options, &mut two).expect("memory can be read");
+    let from_memory = read_lines_at_hand(bytes, options, &mut three);
+    [(by_events, one.records), (direct, two.records), (from_memory, three.records)]
 }

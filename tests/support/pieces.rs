@@ -1,8 +1,8 @@
-//! Bytes that arrive as a pipe gives them.
+//! A reader that returns its bytes in small chunks, like a pipe.
 
 use std::io::Read;
 
-/// A reader that gives its bytes in pieces of the given sizes, over and over.
+/// A reader that returns chunks of the given sizes, repeated cyclically.
 pub struct Pieces<'a> {
     bytes: &'a [u8],
     sizes: std::iter::Cycle<std::slice::Iter<'a, usize>>,

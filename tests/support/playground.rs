@@ -1,4 +1,4 @@
-//! A folder with a command-line tool of its own, `mycli`, where the commands of help texts and pages are run.
+//! A folder with a sample command-line tool `mycli`, to run the commands of help texts and pages.
 
 use crate::programs::{program, repository};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const CONFIGURATION: &str = r#"[target]
+const CONFIG: &str = r#"[target]
 command = ["./mycli"]
 schema = ["schema"]
 
@@ -30,12 +30,12 @@ args = ["sync"]
 exit = 78
 "#;
 
-/// The folder; it is removed with this value.
+/// The folder; it is removed on drop.
 pub struct Playground(tempfile::TempDir);
 
 impl Playground {
-    /// A folder with `mycli`, which conforms, its `agentnative.toml`, `list.json` with its schema
-    /// `list.schema.json`, `run.jsonl`, the events of an agent's run, and `report.json`.
+    /// Creates a folder with `mycli`, which conforms, its `agentnative.toml`, `list.json` with its schema
+    /// `list.schema.json`, `run.jsonl` with the events of an agent's run, and `report.json`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -43,7 +43,7 @@ impl Playground {
         fs::write(at("mycli"), format!("#!/bin/sh\n. '{}'\nmain \"$@\"\n", lib.display())).unwrap();
         fs::set_permissions(at("mycli"), fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(at(".git")).unwrap();
-        fs::write(at("agentnative.toml"), CONFIGURATION).unwrap();
+        fs::write(at("agentnative.toml"), CONFIG).unwrap();
         let events = repository().join("contracts/opencode-events/examples/valid/whole-run.jsonl");
         fs::copy(events, at("run.jsonl")).unwrap();
         let report = repository().join("contracts/agentnative-report/examples/valid/passed.json");
@@ -57,19 +57,17 @@ impl Playground {
         playground
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Runs a command line there, as `sh` reads it, with `mycli` and the programs of this workspace on PATH.
+    /// Runs a command line in the folder with `sh`, with `mycli` and the programs of this workspace on PATH.
     pub fn run(&self, command: &str) -> Output {
         run_in(self.path(), command)
     }
 }
 
-/// Runs a command line in this folder, as `sh` reads it, with the folder itself and the programs of this
-/// workspace on PATH.
+/// Runs a command line in this folder with `sh`, with the folder itself and the programs of this workspace on PATH.
 pub fn run_in(folder: &Path, command: &str) -> Output {
     let built = program("agentnative").parent().unwrap().to_owned();
     let inherited = std::env::var_os("PATH").unwrap();
@@ -84,7 +82,7 @@ pub fn run_in(folder: &Path, command: &str) -> Output {
         .unwrap()
 }
 
-/// A command line as a text has it, and the exit code that it says: `# exit N` at the end, else 0.
+/// Splits a line of a text into the command line and its exit code: `# exit N` at the end, else 0.
 pub fn command_and_code(line: &str) -> (&str, i32) {
     match line.split_once(" # exit ") {
         Some((command, code)) => (command.trim(), code.trim().parse().unwrap()),
@@ -92,7 +90,7 @@ pub fn command_and_code(line: &str) -> (&str, i32) {
     }
 }
 
-/// Fails unless the command ends with the exit code that its line says, and prints something.
+/// Panics unless the command exits with the code of its line and prints something.
 pub fn assert_line_holds(place: &str, line: &str, run: impl FnOnce(&str) -> Output) {
     let (command, code) = command_and_code(line);
     let output = run(command);

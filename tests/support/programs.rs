@@ -1,9 +1,9 @@
-//! The programs of the other packages of this workspace, as `cargo test` in its root builds them.
+//! Finds the programs of the other packages of this workspace, as `cargo test` in its root builds them.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The program of this name, beside the running test.
+/// Returns the path of the program with this name, next to the running test.
 pub fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test.ancestors().nth(2).unwrap().join(name);
@@ -11,14 +11,14 @@ pub fn program(name: &str) -> PathBuf {
     path
 }
 
-/// The top of the repository.
+/// Returns the root of the repository.
 #[allow(dead_code, reason = "not every test program asks for it")]
 pub fn repository() -> PathBuf {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().find(|folder| folder.join("contracts/README.md").is_file()).unwrap().to_owned()
 }
 
-/// The same command, in the same folder and with what was added to its environment, but with its stdout closed.
+/// Returns the same command with stdout closed, in the same folder and with the same added environment.
 pub fn without_stdout(command: &Command) -> Command {
     let mut closed = Command::new("sh");
     closed.args(["-c", r#"exec "$0" "$@" >&-"#]).arg(command.get_program()).args(command.get_args());

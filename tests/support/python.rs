@@ -1,16 +1,16 @@
-//! The interpreter.
+//! Finds the Python interpreter.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// A real interpreter: one that a version manager stands before is asked for its own place.
+/// Returns the path of the real interpreter, not that of a wrapper of a version manager.
 pub fn program() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let find = || {
-        let ask = ["-c", "import sys; print(sys.executable, end='')"];
-        let told = Command::new("python3").args(ask).output().unwrap();
-        PathBuf::from(String::from_utf8(told.stdout).unwrap())
+        let args = ["-c", "import sys; print(sys.executable, end='')"];
+        let output = Command::new("python3").args(args).output().unwrap();
+        PathBuf::from(String::from_utf8(output.stdout).unwrap())
     };
     FOUND.get_or_init(find).clone()
 }
