@@ -1,4 +1,4 @@
-//! Reading a file or pipe that grows, until it is over or a signal says so.
+//! Reads a growing file or pipe until it ends or a signal arrives.
 
 use agentnative_contract::error::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -8,17 +8,17 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// A file that has no more bytes is looked at again after so long, in nanoseconds.
-const PAUSE: i64 = 100_000_000;
+/// Polling interval at the end of a file, in nanoseconds.
+const POLL_INTERVAL: i64 = 100_000_000;
 
-/// The end that becomes readable once SIGINT or SIGTERM comes.
+/// Returns a file descriptor that becomes readable when SIGINT or SIGTERM arrives.
 ///
 /// # Errors
-/// General, when the signals cannot be waited for.
+/// A general error if the signal handlers cannot be installed.
 pub fn stop_signal() -> Result<OwnedFd> {
     let cannot = |error: io::Error| Error::general(format!("cannot wait for signals: {error}"));
     let (stop, signalled) = UnixStream::pair().map_err(cannot)?;
-    // From here on the signals no longer end the process.
+    // From here on, the signals no longer end the process.
     for signal in [SIGINT, SIGTERM] {
         let signalled = signalled.try_clone().map_err(cannot)?;
         signal_hook::low_level::pipe::register(signal, signalled).map_err(cannot)?;
@@ -26,23 +26,23 @@ pub fn stop_signal() -> Result<OwnedFd> {
     Ok(stop.into())
 }
 
-/// A reader that waits for more where others see the end.
+/// A reader that waits for more data at the end of a file.
 pub struct Follow<F> {
-    /// What is read.
+    /// The file or pipe to read.
     pub source: File,
-    /// Readable once the reading is to end; see [`stop_signal`].
+    /// Readable when reading should stop; see [`stop_signal`].
     pub stop: OwnedFd,
-    /// Called before each wait; gives false to end the reading.
+    /// Called before each wait; returns false to stop reading.
     pub before_waiting: F,
 }
 
 impl<F: FnMut() -> bool> Read for Follow<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // A file is always readable: at its end there are no bytes.
+        // A regular file is always readable; at its end, a read returns no bytes.
         let is_file = self.source.metadata()?.is_file();
         loop {
-            let ready = is_file || self.wait(true, Some(0))? == Woken::Source;
-            if ready {
+            let is_ready = is_file || self.wait(true, Some(0))? == WakeReason::Source;
+            if is_ready {
                 let read = self.source.read(buffer)?;
                 if read > 0 || !is_file {
                     return Ok(read);
@@ -51,26 +51,26 @@ impl<F: FnMut() -> bool> Read for Follow<F> {
             if !(self.before_waiting)() {
                 return Ok(0);
             }
-            if self.wait(!is_file, is_file.then_some(PAUSE))? == Woken::Signal {
+            if self.wait(!is_file, is_file.then_some(POLL_INTERVAL))? == WakeReason::Signal {
                 return Ok(0);
             }
         }
     }
 }
 
-/// What a wait ended with.
+/// What ended a wait.
 #[derive(PartialEq, Eq)]
-enum Woken {
+enum WakeReason {
     Signal,
     Source,
-    Nothing,
+    Timeout,
 }
 
 impl<F> Follow<F> {
-    /// Waits at most so many nanoseconds for the signal and, if wanted, for the source.
-    fn wait(&self, source: bool, nanoseconds: Option<i64>) -> io::Result<Woken> {
-        let wanted = if source { PollFlags::IN } else { PollFlags::empty() };
-        let mut both = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(&self.source, wanted)];
+    /// Waits at most `nanoseconds` for the signal and, if `source`, for the source.
+    fn wait(&self, source: bool, nanoseconds: Option<i64>) -> io::Result<WakeReason> {
+        let events = if source { PollFlags::IN } else { PollFlags::empty() };
+        let mut both = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(&self.source, events)];
         let count = if source { 2 } else { 1 };
         let timeout = nanoseconds.map(|tv_nsec| Timespec { tv_sec: 0, tv_nsec });
         match poll(&mut both[..count], timeout.as_ref()) {
@@ -78,11 +78,11 @@ impl<F> Follow<F> {
             Err(error) => return Err(error.into()),
         }
         Ok(if !both[0].revents().is_empty() {
-            Woken::Signal
+            WakeReason::Signal
         } else if source && !both[1].revents().is_empty() {
-            Woken::Source
+            WakeReason::Source
         } else {
-            Woken::Nothing
+            WakeReason::Timeout
         })
     }
 }

@@ -1,23 +1,23 @@
-//! What a check saw, compared with what was known: what is fixed, and what the next baseline holds.
+//! Compares the problems of a check with a baseline: which are fixed, and the next baseline.
 
 use agentnative_judge::{Baseline, Decided, Fault, Seen};
 
-/// So many entries are named, and no more.
-const NAMED: usize = 5;
+/// Maximum number of entries that a note names.
+const MAX_NAMED: usize = 5;
 
-/// A baseline beside what a check saw.
+/// The result of comparing a baseline with the problems of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// What the baseline should be now: the faults that there are, and the entries that could not be decided.
+    /// The next baseline: the problems that were found, and the entries that could not be decided.
     pub next: Baseline,
-    /// The entries whose fault is gone; of equal lines of code, so many.
+    /// The entries whose problem is fixed; for equal lines of code, with the number of fixed ones.
     pub fixed: Baseline,
-    /// The entries that stay because their probe was not run, though their check was made.
+    /// The entries that are kept because their probe was not run, though their check was made.
     pub not_run: Vec<Fault>,
 }
 
 impl Compared {
-    /// Compares what was known with what was seen.
+    /// Compares the problems of a check with the `known` ones.
     pub fn of(seen: &Seen, known: &Baseline) -> Self {
         let mut compared = Self { next: seen.faults.clone(), ..Self::default() };
         for (fault, count) in known.iter() {
@@ -34,7 +34,7 @@ impl Compared {
         compared
     }
 
-    /// What the reader has to know: what is fixed, and what to do about it, unless the baseline is `written` now.
+    /// Returns the notes of the report: what is fixed, and what to do about it unless the baseline is `written` now.
     pub fn notes(&self, written: bool) -> Vec<String> {
         let mut notes = Vec::new();
         let fixed: Vec<&Fault> = self.fixed.iter().map(|(fault, _)| fault).collect();
@@ -57,7 +57,7 @@ impl Compared {
     }
 }
 
-/// So many entries, the verb and the pronoun; none for none.
+/// Returns the count of entries with the verb and the pronoun that match it; `None` for 0.
 fn words(count: usize) -> Option<(String, &'static str, &'static str)> {
     match count {
         0 => None,
@@ -66,7 +66,7 @@ fn words(count: usize) -> Option<(String, &'static str, &'static str)> {
     }
 }
 
-/// The first of some faults, and the number of the others.
+/// Lists the first problems, and the number of the others.
 fn list(faults: &[&Fault]) -> String {
     let mut names: Vec<String> = Vec::new();
     for fault in faults {
@@ -75,8 +75,8 @@ fn list(faults: &[&Fault]) -> String {
             names.push(name);
         }
     }
-    let more = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
     names.extend((more > 0).then(|| format!("and {more} more")));
     names.join(", ")
 }

@@ -1,5 +1,5 @@
-//! The file of a baseline: JSON with an entry in each line, sorted, so that a pull request shows what was added and
-//! what is gone. The same faults give the same bytes.
+//! The file of a baseline: JSON with one entry per line, sorted, so that a pull request shows added and fixed
+//! problems. The same problems always give the same bytes.
 
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_core::files::{self, MAX_DATA};
@@ -12,11 +12,10 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// The only version of the format so far.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// What makes a baseline.
-const HINT: &str = "`agentnative check --write-baseline FILE` writes a baseline";
+const WRITE_HINT: &str = "`agentnative check --write-baseline FILE` writes a baseline";
 
 /// The problems that `check --baseline FILE` accepts.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -64,9 +63,9 @@ fn is_once(count: &NonZeroUsize) -> bool {
     *count == once()
 }
 
-/// The version alone: that of another program may have other keys.
+/// The version alone: a file of another version may have other keys.
 #[derive(Deserialize)]
-struct Head {
+struct VersionOnly {
     version: u32,
 }
 
@@ -78,9 +77,10 @@ impl BaselineFile {
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = files::read(path, MAX_DATA).map_err(|error| {
             let error = Error::data(path, &error);
-            if error.kind == ErrorKind::Usage { error.hint(HINT) } else { error }
+            if error.kind == ErrorKind::Usage { error.hint(WRITE_HINT) } else { error }
         })?;
-        let head: Head = serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))?;
+        let head: VersionOnly =
+            serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))?;
         if head.version != VERSION {
             return Err(Error::config(format!(
                 "{} is a baseline of version {}; expected version {VERSION}",
@@ -91,10 +91,10 @@ impl BaselineFile {
         serde_json::from_slice(&bytes).map_err(|error| not_a_baseline(path, &error))
     }
 
-    /// The text of the file.
+    /// Serializes the baseline as the text of the file.
     ///
     /// # Errors
-    /// None that is known: all of it is text and numbers.
+    /// None that is known: the file consists of text and numbers.
     pub fn to_text(&self) -> Result<String> {
         let failed =
             |error: &dyn std::fmt::Display| Error::general(format!("cannot write the baseline: {error}"));
@@ -128,25 +128,25 @@ impl From<&Baseline> for BaselineFile {
     }
 }
 
-/// JSON with each member of the document and each entry in a line of its own, and a space behind the other commas.
+/// Formats JSON with each member of the document and each entry on its own line, and a space after other commas.
 #[derive(Default)]
 struct LinePerEntry {
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     depth: usize,
-    /// The array of entries has one.
-    filled: bool,
+    /// True if the array of entries is not empty.
+    has_entries: bool,
 }
 
 impl LinePerEntry {
-    /// The document and its entries are indented; what is deeper stays in its line.
-    const INDENTED: usize = 2;
+    /// Depth up to which values start on new lines.
+    const MAX_LINE_DEPTH: usize = 2;
 
-    fn next<W: ?Sized + Write>(&self, writer: &mut W, first: bool) -> io::Result<()> {
+    fn begin_value<W: ?Sized + Write>(&self, writer: &mut W, first: bool) -> io::Result<()> {
         if !first {
             writer.write_all(b",")?;
         }
-        if self.depth <= Self::INDENTED {
-            self.line(writer)
+        if self.depth <= Self::MAX_LINE_DEPTH {
+            self.new_line(writer)
         } else if first {
             Ok(())
         } else {
@@ -154,7 +154,7 @@ impl LinePerEntry {
         }
     }
 
-    fn line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
+    fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
         write!(writer, "\n{:width$}", "", width = 2 * self.depth)
     }
 }
@@ -168,13 +168,13 @@ impl Formatter for LinePerEntry {
     fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.depth -= 1;
         if self.depth == 0 {
-            self.line(writer)?;
+            self.new_line(writer)?;
         }
         writer.write_all(b"}")
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.next(writer, first)
+        self.begin_value(writer, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
@@ -187,18 +187,18 @@ impl Formatter for LinePerEntry {
     }
 
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.next(writer, first)
+        self.begin_value(writer, first)
     }
 
     fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.filled = true;
+        self.has_entries = true;
         Ok(())
     }
 
     fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.depth -= 1;
-        if self.filled {
-            self.line(writer)?;
+        if self.has_entries {
+            self.new_line(writer)?;
         }
         writer.write_all(b"]")
     }
@@ -206,5 +206,5 @@ impl Formatter for LinePerEntry {
 
 fn not_a_baseline(path: &Path, error: &serde_json::Error) -> Error {
     let expected = "`version` and `entries`, each with target, check and kind";
-    Error::document(path, "a baseline", expected, error).hint(HINT)
+    Error::document(path, "a baseline", expected, error).hint(WRITE_HINT)
 }

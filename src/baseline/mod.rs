@@ -1,7 +1,7 @@
-//! Known faults: a project accepts those that it has and fails on new ones.
+//! Baselines: a project accepts the problems that it has and fails on new ones.
 //!
-//! `file` reads and writes them, `compared` compares them with those of a check. Judging accepts them as it does what a
-//! waiver names.
+//! `file` reads and writes baselines, `compared` compares a baseline with the problems of a check. The judge accepts
+//! known problems in the same way as waivers.
 
 mod compared;
 mod file;

@@ -1,22 +1,23 @@
-//! Command lines of a target as they are typed in the current folder.
+//! Formats command lines of a target for the current folder.
 
 use crate::report::Report;
 use agentnative_core::model::{Evidence, settings};
 use std::path::Path;
 
-/// A longer path of a program is left out of the calls, in bytes.
+/// Maximum length of a program path in short command lines, in bytes.
 const MAX_PROGRAM: usize = 32;
 
 /// Returns a command line with the program relative to the current folder if it is below that.
 pub(super) fn relative(report: &Report, folder: Option<&Path>, line: &str) -> String {
-    with_program(report, line, |program| below(folder, program))
+    with_program(report, line, |program| relative_path(folder, program))
 }
 
-/// The same in short: a program that is not near is called by its name.
+/// Returns a short command line: a program with a long path, or outside the current folder, is named by its file
+/// name.
 pub(super) fn short(report: &Report, folder: Option<&Path>, line: &str) -> String {
     let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
-    let near = |program: &Path| below(folder, program).filter(|path| path.len() <= MAX_PROGRAM);
-    with_program(report, line, |program| near(program).or_else(|| name(program)))
+    let short_path = |program: &Path| relative_path(folder, program).filter(|path| path.len() <= MAX_PROGRAM);
+    with_program(report, line, |program| short_path(program).or_else(|| name(program)))
 }
 
 /// Returns the short command line of a run with the variables that it sets, ready to paste.
@@ -26,12 +27,12 @@ pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Eviden
     Some(set.unwrap_or_default() + &line)
 }
 
-/// A path as it is typed in the current folder, if it is below that.
-fn below(folder: Option<&Path>, program: &Path) -> Option<String> {
+/// Returns the path relative to the current folder, if it is below that.
+fn relative_path(folder: Option<&Path>, program: &Path) -> Option<String> {
     Some(format!("./{}", program.strip_prefix(folder?).ok()?.to_str()?))
 }
 
-/// A command line with another word for the program of the target.
+/// Replaces the program of the target in a command line.
 fn with_program(report: &Report, line: &str, word: impl Fn(&Path) -> Option<String>) -> String {
     let replaced = || {
         let program = report.target.command.first()?;

@@ -1,29 +1,31 @@
 //! The renderer of `github`: annotations as workflow commands of GitHub Actions.
 
-use super::finding::{Finding, Weight, findings, short, undecided};
+use super::problem::{Problem, Severity, problems, short, undecided};
 use super::view::View;
 use agentnative_contract::error::Result;
 use strict_json::sanitize;
 
-/// GitHub shows so many annotations of each kind for a step.
+/// Number of annotations of each kind that GitHub shows per step.
 const MAX_ANNOTATIONS: usize = 10;
-/// A longer title is cut, in characters.
+/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
 
-/// A line for each annotation, errors first.
+/// Renders one line per annotation, errors first.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let all: Vec<Finding<'_>> = view.judged.iter().flat_map(|judged| findings(view, judged)).collect();
+    let all: Vec<Problem<'_>> = view.judged.iter().flat_map(|judged| problems(view, judged)).collect();
     let mut out = String::new();
-    for (weight, kind) in [(Weight::Error, "error"), (Weight::Warning, "warning"), (Weight::Waived, "notice")]
+    for (severity, kind) in
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Waived, "notice")]
     {
         let mut lines = Vec::new();
-        // One of each check before the second of any: the cap is to hide as few checks as it can.
-        let of: Vec<_> = all.iter().filter(|finding| finding.weight == weight).collect();
-        let begins = |at: usize| at == 0 || !std::ptr::eq(of[at].result, of[at - 1].result);
-        let (first, further): (Vec<usize>, Vec<usize>) = (0..of.len()).partition(|at| begins(*at));
+        // Lists the first problem of each check before further ones, so that the limit hides as few checks as
+        // possible.
+        let of: Vec<_> = all.iter().filter(|problem| problem.severity == severity).collect();
+        let is_first = |at: usize| at == 0 || !std::ptr::eq(of[at].result, of[at - 1].result);
+        let (first, further): (Vec<usize>, Vec<usize>) = (0..of.len()).partition(|at| is_first(*at));
         lines.extend(first.iter().map(|at| annotation(view, kind, of[*at])));
-        if weight == Weight::Error {
-            lines.extend(open(view));
+        if severity == Severity::Error {
+            lines.extend(unverified_lines(view));
         }
         lines.extend(further.iter().map(|at| annotation(view, kind, of[*at])));
         let more = lines.len().saturating_sub(MAX_ANNOTATIONS);
@@ -37,8 +39,8 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     Ok(out)
 }
 
-/// With `--strict`, that checks are unverified: one line for each target.
-fn open<'v>(view: &'v View<'v>) -> impl Iterator<Item = String> + 'v {
+/// Returns one line per target with its unverified checks, if `--strict` makes them fail.
+fn unverified_lines<'v>(view: &'v View<'v>) -> impl Iterator<Item = String> + 'v {
     view.judged.iter().filter_map(move |judged| {
         let open = undecided(view, &judged.report);
         let ids: Vec<&str> = open.iter().map(|result| result.id.as_str()).collect();
@@ -48,9 +50,9 @@ fn open<'v>(view: &'v View<'v>) -> impl Iterator<Item = String> + 'v {
     })
 }
 
-fn annotation(view: &View<'_>, kind: &str, finding: &Finding<'_>) -> String {
+fn annotation(view: &View<'_>, kind: &str, problem: &Problem<'_>) -> String {
     let mut properties = Vec::new();
-    if let (Some(file), Some(evidence)) = (finding.file(view), finding.evidence) {
+    if let (Some(file), Some(evidence)) = (problem.file(view), problem.evidence) {
         properties.push(("file", file));
         let places = [
             ("line", evidence.line),
@@ -58,35 +60,35 @@ fn annotation(view: &View<'_>, kind: &str, finding: &Finding<'_>) -> String {
             ("col", evidence.column),
             ("endColumn", evidence.end_column),
         ];
-        // Columns have a meaning within one line only.
+        // GitHub ignores columns of a range of several lines.
         let lines = evidence.end_line.is_some_and(|end| Some(end) != evidence.line);
         let places = places.into_iter().filter(|(name, _)| !lines || name.to_lowercase().ends_with("line"));
         properties.extend(places.filter_map(|(name, value)| Some((name, value?.to_string()))));
     }
-    properties.push(("title", title(&finding.report.target.name, finding.result.id.as_str())));
-    command(kind, &properties, &finding.lines())
+    properties.push(("title", title(&problem.report.target.name, problem.result.id.as_str())));
+    command(kind, &properties, &problem.lines())
 }
 
-/// The title of an annotation.
+/// Formats the title of an annotation.
 fn title(target: &str, what: &str) -> String {
     sanitize::capped(format!("{}: {what}", short(target)), MAX_TITLE)
 }
 
-/// A workflow command and a line feed.
+/// Formats a workflow command and a line feed.
 fn command(kind: &str, properties: &[(&str, String)], message: &str) -> String {
     let properties: Vec<String> =
-        properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
-    format!("::{kind} {}::{}\n", properties.join(","), data(message))
+        properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
+    format!("::{kind} {}::{}\n", properties.join(","), escape_message(message))
 }
 
-/// The message of a workflow command; it may have several lines.
-fn data(text: &str) -> String {
-    // A line that looks like a command is none in here, but may be where it is shown.
+/// Escapes the message of a workflow command, which may have several lines.
+fn escape_message(text: &str) -> String {
+    // A line that looks like a command has no effect here, but may have one where the message is shown.
     let text = sanitize::break_commands(&sanitize::text(text)).into_owned();
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property of a workflow command.
-fn property(text: &str) -> String {
-    data(&sanitize::line(text)).replace(':', "%3A").replace(',', "%2C")
+/// Escapes the value of a property of a workflow command.
+fn escape_property(text: &str) -> String {
+    escape_message(&sanitize::line(text)).replace(':', "%3A").replace(',', "%2C")
 }

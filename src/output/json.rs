@@ -6,11 +6,10 @@ use agentnative_contract::error::Result;
 use agentnative_output::to_string;
 use serde::{Serialize, Serializer};
 
-/// The `data` of the document: the report; where there is not just one, all of them with the sum of their
-/// summaries.
-pub(super) struct Reports<'v, 'a>(pub &'v View<'a>);
+/// The `data` of the document: one report, or several with the sum of their summaries.
+pub(super) struct ReportsData<'v, 'a>(pub &'v View<'a>);
 
-impl Serialize for Reports<'_, '_> {
+impl Serialize for ReportsData<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (self.0.judged, self.0.fleet) {
             ([only], None) => only.report.serialize(serializer),
@@ -22,8 +21,8 @@ impl Serialize for Reports<'_, '_> {
     }
 }
 
-/// All reports as one document and a line feed.
+/// Renders all reports as one document and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
-    let data = Reports(view);
+    let data = ReportsData(view);
     Ok(to_string(&Envelope { ok: view.ok, command: "check".to_owned(), data })? + "\n")
 }

@@ -3,8 +3,8 @@
 use super::view::View;
 use agentnative_contract::error::Result;
 
-/// `start`, the `result`s and `summary` of each report, one line each. There are no `run` lines: a report
-/// does not hold them; a live `check` writes them as they happen.
+/// Renders `start`, the `result`s and `summary` of each report, one line each. There are no `run` lines: a report
+/// does not contain runs; `check` writes them while it makes the runs.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
     let reports = view.judged.iter().map(|judged| &judged.report);
     let events = reports.flat_map(|report| [report.start_event()].into_iter().chain(report.result_events()));

@@ -1,17 +1,16 @@
-//! The renderer of `junit`: JUnit XML with a suite for each target and a case for each check, for CI and
-//! dashboards of tests.
+//! The renderer of `junit`: JUnit XML with one suite per target and one case per check, for CI and test dashboards.
 
-use super::finding::{Finding, Weight, findings, short, undecided};
+use super::problem::{Problem, Severity, problems, short, undecided};
 use super::view::View;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_core::model::{CheckResult, Status};
 use agentnative_output::gate;
 
-/// So many faults of a check are told at most.
-const MAX_FAULTS: usize = 100;
+/// Maximum number of problems of a check that are listed.
+const MAX_PROBLEMS: usize = 100;
 
-/// The document and a line feed.
+/// Renders the document and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
     let suites: Vec<Suite> = view.judged.iter().map(|judged| suite(view, judged)).collect();
     let sum = |count: fn(&Suite) -> usize| suites.iter().map(count).sum();
@@ -30,7 +29,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     Ok(gate(&document, false))
 }
 
-/// The suite of a target, with what the outer element counts.
+/// The suite of a target, with the counts for the outer element.
 struct Suite {
     tests: usize,
     failures: usize,
@@ -50,7 +49,7 @@ impl Suite {
 
 fn suite(view: &View<'_>, judged: &Judged) -> Suite {
     let report = &judged.report;
-    let findings = findings(view, judged);
+    let problems = problems(view, judged);
     let strict = undecided(view, report);
     let mut suite = Suite {
         tests: report.results.len(),
@@ -62,14 +61,14 @@ fn suite(view: &View<'_>, judged: &Judged) -> Suite {
     let name = escape(&short(&report.target.name));
     let mut cases = String::new();
     for result in &report.results {
-        let of = findings.iter().filter(|finding| finding.result.id == result.id).collect::<Vec<_>>();
+        let of = problems.iter().filter(|problem| problem.result.id == result.id).collect::<Vec<_>>();
         let body = if strict.iter().any(|open| open.id == result.id) {
             suite.failures += 1;
             failure(view, result, &[])
         } else {
             case(view, result, &of, &mut suite)
         };
-        // Without the runs it is not known.
+        // The duration is unknown without the runs.
         let time = judged
             .duration(result.id)
             .map_or_else(String::new, |time| format!(" time=\"{:.3}\"", time.as_secs_f64()));
@@ -89,61 +88,60 @@ fn suite(view: &View<'_>, judged: &Judged) -> Suite {
         }
     };
     let counts = suite.counts();
-    // A time without its zone is what all schemas of JUnit take.
+    // All JUnit schemas accept a time without a zone.
     let time = report.time.as_deref().map(|time| escape(&short(time.trim_end_matches('Z'))));
     let time = time.map_or_else(String::new, |time| format!(" timestamp=\"{time}\""));
     suite.xml = format!("  <testsuite name=\"{name}\" {counts}{time}>\n{cases}{notes}  </testsuite>\n");
     suite
 }
 
-/// What a case holds beside its name. JUnit knows no warnings: one is a case that passed, with output.
-fn case(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>], suite: &mut Suite) -> String {
+/// Returns the body of a test case. JUnit has no warnings: a warning is a passed case with output.
+fn case(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>], suite: &mut Suite) -> String {
     let status = result.status.name();
     match result.status {
-        _ if findings.iter().any(|finding| finding.weight == Weight::Error) => {
+        _ if problems.iter().any(|problem| problem.severity == Severity::Error) => {
             suite.failures += 1;
-            failure(view, result, findings)
+            failure(view, result, problems)
         }
         Status::Pass => String::new(),
         Status::Fail | Status::Warn => {
             format!(
                 "      <system-out>{}</system-out>\n",
-                escape(&format!("{status}: {}", texts(view, result, findings)))
+                escape(&format!("{status}: {}", describe(view, result, problems)))
             )
         }
         Status::Unverified | Status::NotApplicable | Status::Waived => {
             suite.skipped += 1;
             let message = short(&result.message);
-            // The message of a waived check begins with the word.
+            // The message of a waived check begins with its status.
             let text = if message.starts_with(status) { message } else { format!("{status}: {message}") };
             format!("      <skipped message=\"{}\"/>\n", escape(&text))
         }
     }
 }
 
-fn failure(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>]) -> String {
+fn failure(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
     let status = result.status.name();
     let message = escape(&short(result.text()));
-    let text = escape(&texts(view, result, findings));
+    let text = escape(&describe(view, result, problems));
     format!("      <failure message=\"{message}\" type=\"{status}\">{text}</failure>\n")
 }
 
-/// The requirement, and each fault.
-fn texts(view: &View<'_>, result: &CheckResult, findings: &[&Finding<'_>]) -> String {
-    let mut texts = vec![short(&result.title)];
-    texts.extend(findings.iter().take(MAX_FAULTS).map(|finding| {
-        let line = finding.evidence.and_then(|evidence| evidence.line).unwrap_or(1);
-        let file = finding.file(view).map_or_else(String::new, |file| format!("{}:{line}: ", short(&file)));
-        format!("{file}{}", finding.lines())
+/// Returns the requirement and each problem.
+fn describe(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
+    let mut describe = vec![short(&result.title)];
+    describe.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| {
+        let line = problem.evidence.and_then(|evidence| evidence.line).unwrap_or(1);
+        let file = problem.file(view).map_or_else(String::new, |file| format!("{}:{line}: ", short(&file)));
+        format!("{file}{}", problem.lines())
     }));
-    texts.extend(
-        findings.len().checked_sub(MAX_FAULTS).filter(|more| *more > 0).map(|more| format!("{more} more")),
+    describe.extend(
+        problems.len().checked_sub(MAX_PROBLEMS).filter(|more| *more > 0).map(|more| format!("{more} more")),
     );
-    texts.join("\n\n")
+    describe.join("\n\n")
 }
 
-/// Text for an element or an attribute of XML 1.0: what has a meaning there as an entity, and what may not
-/// stand in a document spelt out.
+/// Escapes text for an element or an attribute of XML 1.0. Characters that XML does not allow become `\u{…}`.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,7 +1,6 @@
-//! How a report looks: a file for each renderer. What is written, and how, is `agentnative_output`.
+//! The renderers of reports, one per file. Writing to stdout and stderr is in `agentnative_output`.
 
 mod command;
-mod finding;
 mod github;
 mod gitlab;
 #[cfg(feature = "html")]
@@ -10,6 +9,7 @@ mod json;
 mod jsonl;
 mod junit;
 mod markdown;
+mod problem;
 mod sarif;
 mod text;
 mod view;
@@ -20,15 +20,15 @@ use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_output::Output;
 
-/// One way to show reports.
+/// A named report format.
 pub struct Renderer {
     /// The name that `--report NAME=FILE` uses.
     pub name: &'static str,
-    /// Gives what is to be written, with its last line feed.
+    /// Renders the reports, including the final line feed.
     pub render: fn(&View<'_>) -> Result<String>,
 }
 
-/// All renderers: each is one file here and one line in this table.
+/// All renderers; each has a file in this module and a line in this table.
 pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "text", render: text::render },
     Renderer { name: "json", render: json::render },
@@ -42,21 +42,21 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "html", render: html::render },
 ];
 
-/// The report for people, as `view` says.
+/// Renders the text report.
 ///
 /// # Errors
-/// Those of the renderer.
+/// The errors of the renderer.
 pub fn text_report(view: &View<'_>) -> Result<String> {
     text::render(view)
 }
 
-/// Writes the end of a `check`: all of it as text or as one document; in `jsonl` the `result` and
-/// `summary` lines, for `start` and `run` were written as they happened; only the targets of merged reports begin here.
+/// Writes the result of a `check`: the whole report as text or one document; in `jsonl` the `result` and `summary`
+/// lines, since `start` and `run` were written before. Only merged reports also write their `start` lines here.
 pub fn write_report(output: &mut Output, view: View<'_>) -> Result<()> {
     let view = View { config: *output.current_config(), ..view };
     let merged = view.judged.len() > 1 || view.fleet.is_some();
     let events = view.judged.iter().flat_map(|Judged { report, .. }| {
         merged.then(|| report.start_event()).into_iter().chain(report.result_events())
     });
-    output.emit_records("check", view.ok, &json::Reports(&view), events, |page| text::show(&view, page))
+    output.emit_records("check", view.ok, &json::ReportsData(&view), events, |page| text::show(&view, page))
 }

@@ -1,6 +1,6 @@
-//! The renderer of `sarif`: a SARIF 2.1.0 log with a run for each target, for code scanning.
+//! The renderer of `sarif`: a SARIF 2.1.0 log with one run per target, for code scanning.
 
-use super::finding::{Finding, Weight, findings, page, short, undecided};
+use super::problem::{Problem, Severity, page, problems, short, undecided};
 use super::view::View;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The log and a line feed.
+/// Renders the log and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
     let runs: Vec<Value> = view.judged.iter().map(|judged| run(view, judged)).collect();
     Ok(to_string(&json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs }))? + "\n")
 }
 
-/// The run of a target: its checks are the rules, its faults the results. What could not be decided, and the
-/// notes, are notifications, since they are no faults.
+/// Returns the run of a target: its checks are the rules, its problems the results. Undecided checks and notes are
+/// notifications, since they are not problems.
 fn run(view: &View<'_>, judged: &Judged) -> Value {
     let report = &judged.report;
     let rules: Vec<CheckId> = report.results.iter().map(|result| result.id).collect();
     let results: Vec<Value> =
-        findings(view, judged).iter().map(|finding| result(view, &rules, finding)).collect();
+        problems(view, judged).iter().map(|problem| result(view, &rules, problem)).collect();
     let strict: Vec<CheckId> = undecided(view, report).iter().map(|result| result.id).collect();
-    // What waits for a check that is waived is as undecided as what waits for another one.
+    // A check that depends on a waived one is as undecided as any other.
     let is_open = |result: &&CheckResult| match result.status {
         Status::Waived => !result.blocked_by.is_empty(),
         status => status == Status::Unverified,
@@ -37,7 +37,7 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
             _ => format!("unverified: {}", short(&result.message)),
         };
         json!({
-            "message": { "text": message(&text) },
+            "message": { "text": escape_message(&text) },
             "level": level,
             "associatedRule": { "id": result.id, "index": index(&rules, result.id) },
         })
@@ -45,9 +45,9 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
     let notes = report
         .notes
         .iter()
-        .map(|note| json!({ "message": { "text": message(&short(note)) }, "level": "warning" }));
+        .map(|note| json!({ "message": { "text": escape_message(&short(note)) }, "level": "warning" }));
     let ended = judged.recording.as_ref().and_then(|recording| recording.ended.as_ref());
-    let invocation = known(json!({
+    let invocation = without_nulls(json!({
         "executionSuccessful": !report.interrupted,
         "toolExecutionNotifications": open.chain(notes).collect::<Vec<_>>(),
         "startTimeUtc": report.time,
@@ -77,7 +77,7 @@ fn run(view: &View<'_>, judged: &Judged) -> Value {
     })
 }
 
-/// A check as a rule, with its help and, where `docs` is an address, that page.
+/// Returns a check as a rule, with its help and, if `docs` is a URL, the help page.
 fn rule(result: &CheckResult) -> Value {
     let check = result.id.check();
     let level = match check.level {
@@ -87,7 +87,7 @@ fn rule(result: &CheckResult) -> Value {
     };
     let help = format!("{}\n\n{}\n\n{}", check.what, check.why, check.fix);
     let markdown = format!("{}\n\n**Why:** {}\n\n**Fix:** {}", check.what, check.why, check.fix);
-    known(json!({
+    without_nulls(json!({
         "id": check.id,
         "shortDescription": { "text": check.title },
         "fullDescription": { "text": check.what },
@@ -101,56 +101,58 @@ fn rule(result: &CheckResult) -> Value {
     }))
 }
 
-/// A fault as a result.
-fn result(view: &View<'_>, rules: &[CheckId], finding: &Finding<'_>) -> Value {
-    let level = match finding.weight {
-        Weight::Error => "error",
-        Weight::Warning | Weight::Waived => "warning",
+/// Returns a problem as a result.
+fn result(view: &View<'_>, rules: &[CheckId], problem: &Problem<'_>) -> Value {
+    let level = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning | Severity::Waived => "warning",
     };
-    let mut fingerprints = json!({ "agentnative/v1": finding.key });
-    let (location, properties) = if let Some(file) = finding.file(view) {
-        let place = json!({ "artifactLocation": artifact(&file), "region": region(finding) });
+    let mut fingerprints = json!({ "agentnative/v1": problem.key });
+    let (location, properties) = if let Some(file) = problem.file(view) {
+        let place = json!({ "artifactLocation": artifact(&file), "region": region(problem) });
         (json!({ "physicalLocation": place }), json!({}))
     } else {
-        // Code scanning tells results by this one, and makes it of the line in the file; here is none.
-        fingerprints["primaryLocationLineHash"] = format!("{}:1", finding.key).into();
-        // Code scanning shows no result without a file.
-        let program = finding.program(view).map(|program| json!({ "artifactLocation": artifact(&program) }));
-        let location = json!({ "physicalLocation": program, "logicalLocations": [logical(finding)] });
-        (known(location), of_run(finding))
+        // Code scanning identifies results by this fingerprint and computes it from the line in the file; here is no
+        // file.
+        fingerprints["primaryLocationLineHash"] = format!("{}:1", problem.key).into();
+        // Code scanning does not show results without a file.
+        let program = problem.program(view).map(|program| json!({ "artifactLocation": artifact(&program) }));
+        let location =
+            json!({ "physicalLocation": program, "logicalLocations": [logical_location(problem)] });
+        (without_nulls(location), run_properties(problem))
     };
-    let why = short(&finding.result.message);
+    let why = short(&problem.result.message);
     let suppression = json!([{ "kind": "external", "status": "accepted", "justification": why }]);
-    known(json!({
-        "ruleId": finding.result.id,
-        "ruleIndex": index(rules, finding.result.id),
+    without_nulls(json!({
+        "ruleId": problem.result.id,
+        "ruleIndex": index(rules, problem.result.id),
         "kind": "fail",
         "level": level,
-        "message": { "text": message(&finding.lines()) },
+        "message": { "text": escape_message(&problem.lines()) },
         "locations": [location],
         "partialFingerprints": fingerprints,
-        "occurrenceCount": finding.more + 1,
+        "occurrenceCount": problem.more + 1,
         "properties": properties,
-        "suppressions": (finding.weight == Weight::Waived).then_some(suppression),
+        "suppressions": (problem.severity == Severity::Waived).then_some(suppression),
     }))
 }
 
-/// The probe, in the words of logical locations.
-fn logical(finding: &Finding<'_>) -> Value {
-    let name = short(&finding.report.target.name);
-    let Some(probe) = finding.evidence.and_then(|evidence| evidence.probe.as_deref()) else {
+/// Returns the logical location: the probe, else the target.
+fn logical_location(problem: &Problem<'_>) -> Value {
+    let name = short(&problem.report.target.name);
+    let Some(probe) = problem.evidence.and_then(|evidence| evidence.probe.as_deref()) else {
         return json!({ "name": name, "fullyQualifiedName": name, "kind": "program" });
     };
     let probe = short(probe);
     json!({ "name": probe, "fullyQualifiedName": format!("{name}/{probe}"), "kind": "probe" })
 }
 
-/// What else is known of the run: its command line, and the place in its output.
-fn of_run(finding: &Finding<'_>) -> Value {
-    let Some(evidence) = finding.evidence else { return json!({}) };
-    known(json!({
+/// Returns the properties of the run: its command line, and the place in its output.
+fn run_properties(problem: &Problem<'_>) -> Value {
+    let Some(evidence) = problem.evidence else { return json!({}) };
+    without_nulls(json!({
         "kind": short(&evidence.kind),
-        "command": finding.command,
+        "command": problem.command,
         "format": evidence.format,
         "variant": evidence.variant,
         "stream": evidence.stream,
@@ -161,10 +163,10 @@ fn of_run(finding: &Finding<'_>) -> Value {
     }))
 }
 
-/// The span in a file.
-fn region(finding: &Finding<'_>) -> Value {
-    let Some(evidence) = finding.evidence else { return json!({}) };
-    known(json!({
+/// Returns the region in a file.
+fn region(problem: &Problem<'_>) -> Value {
+    let Some(evidence) = problem.evidence else { return json!({}) };
+    without_nulls(json!({
         "startLine": evidence.line.unwrap_or(1),
         "startColumn": evidence.column,
         "endLine": evidence.end_line,
@@ -173,14 +175,14 @@ fn region(finding: &Finding<'_>) -> Value {
 }
 
 /// Returns an object without its members that are null.
-fn known(mut object: Value) -> Value {
+fn without_nulls(mut object: Value) -> Value {
     if let Some(members) = object.as_object_mut() {
         members.retain(|_, value| !value.is_null());
     }
     object
 }
 
-/// A file: relative to the root of the repository, or anywhere.
+/// Returns the location of a file: relative to the root of the repository, or absolute.
 fn artifact(path: &str) -> Value {
     if path.starts_with('/') {
         return json!({ "uri": format!("file://{}", uri(path)) });
@@ -188,7 +190,7 @@ fn artifact(path: &str) -> Value {
     json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" })
 }
 
-/// The path of a URI: what has no meaning there as it is, all else as `%NN`.
+/// Encodes the path of a URI: all bytes except unreserved characters and `/` as `%NN`.
 fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
@@ -206,8 +208,8 @@ fn index(rules: &[CheckId], id: CheckId) -> Option<usize> {
     rules.iter().position(|rule| *rule == id)
 }
 
-/// Text in which nothing is a link (`[text](target)`) or a placeholder (`{0}`) to a SARIF viewer.
-fn message(text: &str) -> String {
+/// Escapes text so that a SARIF viewer finds neither links (`[text](target)`) nor placeholders (`{0}`) in it.
+fn escape_message(text: &str) -> String {
     let text = text.replace("](", "] (");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();

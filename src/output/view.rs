@@ -1,33 +1,33 @@
-//! Reports and how they are to look.
+//! The input of renderers: reports with display options.
 
 use crate::check::Judged;
 use crate::report::FleetInfo;
 use agentnative_output::OutputConfig;
 use std::path::Path;
 
-/// Reports and how they are to look.
+/// Reports with display options.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// What is shown: one for each target.
+    /// The judged targets.
     pub judged: &'a [Judged],
-    /// Which part of all targets these are, where they were checked with others.
+    /// Which part of a fleet these targets are, if they were checked as one.
     pub fleet: Option<&'a FleetInfo>,
-    /// The `ok` of the envelope: the command will exit with 0.
+    /// The `ok` of the envelope: whether the command will exit with 0.
     pub ok: bool,
-    /// How text looks.
+    /// The display options of text.
     pub config: OutputConfig,
-    /// Text lists all verdicts, and each place of a fault.
+    /// Whether text lists all verdicts, and every place of each problem.
     pub verbose: bool,
-    /// The current folder: text shows the commands as they are typed there.
+    /// The current folder; commands in text are relative to it.
     pub folder: Option<&'a Path>,
-    /// The folder of the repository: the formats for machines name files relative to it.
+    /// The root of the repository; file names in machine-readable formats are relative to it.
     pub root: Option<&'a Path>,
-    /// An unverified MUST makes the command fail.
+    /// Whether an unverified MUST makes the command fail.
     pub strict: bool,
 }
 
 impl<'a> View<'a> {
-    /// Reports of which nothing special is asked: short, not named relative to any folder, not ok.
+    /// Creates a view with default options: short, without folders, not `ok`.
     pub const fn new(judged: &'a [Judged], config: OutputConfig) -> Self {
         Self {
             judged,

@@ -1,25 +1,25 @@
-//! What keeps checks from being decided: the faults that they wait for, or reasons of their own.
+//! Groups unverified checks by root cause: the failed checks that they depend on, or their reasons.
 
 use super::Report;
 use agentnative_core::model::{CheckId, CheckResult, Status};
 
-/// The unverified checks of a report by what keeps them open.
+/// The unverified checks of a report, by root cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Undecided<'r> {
-    /// The checks that wait for faults that other checks report.
+    /// The checks that depend on problems that other checks report.
     pub waiting: Vec<&'r CheckResult>,
-    /// The checks that report these faults, in the order of the report.
+    /// The checks that report these problems, in the order of the report.
     pub causes: Vec<CheckId>,
-    /// The reasons of all others, each with the checks that it keeps open. Reasons that differ in one number are
-    /// one, with all numbers: `no probe ends with 1, 77, 78`.
+    /// The reasons of all others, each with its checks. Reasons that differ in one number are merged, with all
+    /// numbers: `no probe ends with 1, 77, 78`.
     pub reasons: Vec<(String, Vec<&'r CheckResult>)>,
 }
 
-/// Reasons with the same words, which have one number at most.
+/// Reasons with the same words, and at most one number each.
 struct Reason<'r> {
-    before: &'r str,
+    prefix: &'r str,
     numbers: Vec<&'r str>,
-    after: &'r str,
+    suffix: &'r str,
     results: Vec<&'r CheckResult>,
 }
 
@@ -28,16 +28,16 @@ impl<'r> Reason<'r> {
         let text = result.text();
         let is_digit = |c: char| c.is_ascii_digit();
         let start = text.find(is_digit).unwrap_or(text.len());
-        let (before, rest) = text.split_at(start);
-        let (number, after) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
+        let (prefix, rest) = text.split_at(start);
+        let (number, suffix) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
         let results = vec![result];
-        match after.contains(is_digit) {
-            true => Self { before: text, numbers: Vec::new(), after: "", results },
-            false => Self { before, numbers: vec![number], after, results },
+        match suffix.contains(is_digit) {
+            true => Self { prefix: text, numbers: Vec::new(), suffix: "", results },
+            false => Self { prefix, numbers: vec![number], suffix, results },
         }
     }
 
-    fn take(&mut self, other: Self) {
+    fn merge(&mut self, other: Self) {
         let new: Vec<&str> =
             other.numbers.into_iter().filter(|number| !self.numbers.contains(number)).collect();
         self.numbers.extend(new);
@@ -45,27 +45,28 @@ impl<'r> Reason<'r> {
     }
 
     fn text(&self) -> String {
-        format!("{}{}{}", self.before, self.numbers.join(", "), self.after)
+        format!("{}{}{}", self.prefix, self.numbers.join(", "), self.suffix)
     }
 }
 
 impl Report {
-    /// The unverified checks, by root cause.
+    /// Returns the unverified checks, by root cause.
     pub fn undecided(&self) -> Undecided<'_> {
         let mut undecided = Undecided::default();
         let mut causes = Vec::new();
         let mut reasons: Vec<Reason<'_>> = Vec::new();
         for result in self.results.iter().filter(|result| result.status == Status::Unverified) {
-            let before = causes.len();
+            let count = causes.len();
             let last = self.find_causes(result, &mut Vec::new(), &mut causes);
-            if causes.len() > before {
+            if causes.len() > count {
                 undecided.waiting.push(result);
                 continue;
             }
             let reason = Reason { results: vec![result], ..Reason::of(last) };
-            let same = |known: &&mut Reason<'_>| (known.before, known.after) == (reason.before, reason.after);
+            let same =
+                |known: &&mut Reason<'_>| (known.prefix, known.suffix) == (reason.prefix, reason.suffix);
             match reasons.iter_mut().find(same) {
-                Some(known) => known.take(reason),
+                Some(known) => known.merge(reason),
                 None => reasons.push(reason),
             }
         }
@@ -75,8 +76,8 @@ impl Report {
         undecided
     }
 
-    /// Collects the failed checks that an undecided one waits for, be it through others; `path` are those on the
-    /// way. Gives the undecided check at the end of the way, which has a reason of its own.
+    /// Collects the failed checks that an undecided one depends on, directly or through others; `path` contains the
+    /// checks visited so far. Returns the undecided check at the end of the chain, which has a reason of its own.
     fn find_causes<'r>(
         &'r self,
         result: &'r CheckResult,

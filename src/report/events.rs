@@ -1,4 +1,4 @@
-//! The lines of `check --output jsonl`, written as things happen.
+//! The lines of `check --output jsonl`, written during the check.
 
 use super::{Report, Summary};
 use agentnative_core::model::{CheckResult, ConfigInfo, Edition, Level, OutputFormat, TargetInfo, Variant};
@@ -94,7 +94,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Its name, as it is in JSON.
+    /// Returns the name, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Exited => "exited",
@@ -131,7 +131,7 @@ pub struct SummaryEvent {
 }
 
 impl Report {
-    /// The `start` line that fits this report.
+    /// Returns the `start` line of this report.
     pub fn start_event(&self) -> Event {
         Event::Start(StartEvent {
             version: self.version.clone(),
@@ -144,7 +144,7 @@ impl Report {
         })
     }
 
-    /// The lines that end a stream: one `result` a check, then the `summary`.
+    /// Returns the last lines of a stream: one `result` per check, then the `summary`.
     pub fn result_events(&self) -> impl Iterator<Item = Event> + '_ {
         let summary = Event::Summary(SummaryEvent {
             conformant: self.conformant,

@@ -1,7 +1,6 @@
-//! Verdicts, evidence and summary: the public JSON of `check`.
+//! Verdicts, evidence and summary: the public JSON types of `check`.
 //!
-//! These types are the interface of `--output json` and `--output jsonl`; their schema is
-//! generated with schemars.
+//! These types define `--output json` and `--output jsonl`; schemars generates their schema.
 
 mod causes;
 mod events;
@@ -64,17 +63,17 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-/// The `data` of `check --output json`: the report; where there is not just one, all of them.
+/// The `data` of `check --output json`: one report, or the merged reports of several targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Reports {
-    /// That of one target.
+    /// The report of one target.
     One(Box<Report>),
-    /// Those of several targets.
+    /// The reports of several targets.
     Merged(MergedReport),
 }
 
-/// Which of both it is can be told by one key, so that what is wrong in a report is named at its place.
+/// The key `targets` selects the branch, so that a validator reports errors at their place in the selected one.
 impl JsonSchema for Reports {
     fn schema_name() -> Cow<'static, str> {
         "Reports".into()

@@ -1,4 +1,4 @@
-//! Reading reports that `check` wrote.
+//! Reads reports that `check` wrote.
 
 use super::{Envelope, FleetInfo, MergedReport, Report, Reports};
 use agentnative_contract::error::{Error, Result};
@@ -7,9 +7,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::io::Read as _;
 use std::path::Path;
 
-/// What tells the one form from the other.
+/// The key that distinguishes merged reports from a single one.
 #[derive(Deserialize)]
-struct Head {
+struct ReportKind {
     targets: Option<IgnoredAny>,
 }
 
@@ -17,7 +17,7 @@ impl Reports {
     /// Reads a document of `check --json`, or a merged one; `-` is stdin.
     ///
     /// # Errors
-    /// Those of [`Error::data`]; configuration, with line and column, when it is not a report.
+    /// The errors of [`Error::data`]; a configuration error with line and column if it is not a report.
     pub fn read(path: &Path) -> Result<Self> {
         let mut bytes = Vec::new();
         let read = match path == Path::new("-") {
@@ -25,14 +25,14 @@ impl Reports {
             false => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
         };
         read.map_err(|error| Error::data(path, &error))?;
-        let head: Head = parsed(path, &bytes)?;
-        Ok(match head.targets {
-            Some(_) => Self::Merged(parsed::<MergedReport>(path, &bytes)?),
-            None => Self::One(Box::new(parsed::<Report>(path, &bytes)?)),
+        let kind: ReportKind = parse(path, &bytes)?;
+        Ok(match kind.targets {
+            Some(_) => Self::Merged(parse::<MergedReport>(path, &bytes)?),
+            None => Self::One(Box::new(parse::<Report>(path, &bytes)?)),
         })
     }
 
-    /// Which part of a check of several targets they are, if they are one.
+    /// Returns which part of a check of several targets these reports are, if they are one.
     pub fn fleet(&self) -> Option<&FleetInfo> {
         match self {
             Self::One(_) => None,
@@ -40,7 +40,7 @@ impl Reports {
         }
     }
 
-    /// The reports, one for each target.
+    /// Returns the reports, one per target.
     pub fn into_vec(self) -> Vec<Report> {
         match self {
             Self::One(report) => vec![*report],
@@ -49,8 +49,8 @@ impl Reports {
     }
 }
 
-/// The `data` of the document.
-fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
+/// Parses the `data` of the document.
+fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     let document: Result<Envelope<T>, _> = serde_json::from_slice(bytes);
     document.map(|document| document.data).map_err(|error| {
         let expected = "the report of a target, or of several, in `data`";

@@ -1,4 +1,4 @@
-//! Counting verdicts, and what they mean for the exit code.
+//! Counts verdicts and derives the exit code from them.
 
 use super::{MergedReport, Report, VERSION};
 use agentnative_contract::error::Error;
@@ -51,7 +51,7 @@ impl Summary {
         }
     }
 
-    /// What there is of it, in words: `2 failed`, `1 warning`, `3 passed`.
+    /// Returns the counts above 0 in words: `2 failed`, `1 warning`, `3 passed`.
     pub fn counts(&self) -> Vec<String> {
         let counts = [
             (self.fail, "failed"),
@@ -67,7 +67,7 @@ impl Summary {
 }
 
 impl MergedReport {
-    /// These reports with the sum of their summaries.
+    /// Merges these reports and sums their summaries.
     pub fn new(targets: Vec<Report>) -> Self {
         let summary = targets.iter().map(|report| report.summary).sum();
         Self { targets, summary, fleet: None }
@@ -87,8 +87,8 @@ impl Sum for Summary {
     }
 }
 
-/// The reports without the verdicts that need runs where another report of the same target decides the check. A
-/// report that has no other verdicts is left out.
+/// Removes verdicts that need runs if another report of the same target decides the check, then reports without
+/// verdicts.
 pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
     let key = |target: &TargetInfo, id: CheckId| (target.name.clone(), target.project.clone(), id);
     let mut decided = BTreeSet::new();
@@ -114,14 +114,14 @@ pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
 }
 
 impl Report {
-    /// The principles that were judged, each with its numbers of verdicts.
+    /// Returns the summary of each principle that was judged.
     pub fn by_principle(&self) -> BTreeMap<u8, Summary> {
         let principles: BTreeSet<u8> = self.results.iter().map(|result| result.principle).collect();
         let of = |principle| self.results.iter().filter(move |result| result.principle == principle);
         principles.into_iter().map(|principle| (principle, Summary::of(of(principle)))).collect()
     }
 
-    /// A report of these verdicts; `conformant`, `verified` and the summary follow from them.
+    /// Creates a report; derives `conformant`, `verified` and the summary from the verdicts.
     pub fn new(
         target: TargetInfo,
         runs: usize,
@@ -149,7 +149,7 @@ impl Report {
         }
     }
 
-    /// The report of one of several targets, which could not be checked.
+    /// Creates the report of one of several targets that could not be checked.
     pub fn not_checked(target: TargetInfo, error: &Error) -> Self {
         let issues = error.issues.iter().map(|issue| format!("; {}", issue.message));
         let note =
@@ -162,7 +162,7 @@ impl Report {
         }
     }
 
-    /// What the verdicts come to, in words.
+    /// Returns the overall verdict in words.
     pub fn verdict(&self) -> &'static str {
         match (self.conformant, self.verified) {
             _ if self.error.is_some() => "not checked",
@@ -173,7 +173,7 @@ impl Report {
         }
     }
 
-    /// The MUSTs that are unverified and that `--strict` does not accept.
+    /// Returns the unverified MUSTs that `--strict` does not accept.
     pub fn open_musts(&self) -> impl Iterator<Item = &CheckResult> {
         let is_open = |result: &&CheckResult| {
             result.level == Level::Must && result.status == Status::Unverified && !result.needs_runs
@@ -181,13 +181,14 @@ impl Report {
         self.results.iter().filter(is_open)
     }
 
-    /// The exit code of `check`: 0, or 1 when a MUST failed, a level of `deny` has warnings or the runs were cut
-    /// short; when `strict`, also when a MUST is unverified although it was to be run.
+    /// Returns the exit code of `check`: 0, or 1 if a MUST failed, a level in `deny` has warnings or the runs were
+    /// interrupted; if `strict`, also if a MUST is unverified, except one that needs runs of a layer that was not
+    /// selected.
     pub fn exit_code(&self, strict: bool) -> u8 {
         self.unmet(strict).map_or(0, |error| error.exit_code())
     }
 
-    /// Why the exit code is not 0.
+    /// Returns why the exit code is not 0.
     pub fn unmet(&self, strict: bool) -> Option<Error> {
         if let Some(error) = &self.error {
             return Some(Error::findings(format!("the target could not be checked: {}", error.message)));

@@ -1,14 +1,14 @@
-//! The bytes around a fault, as a table of hexadecimal numbers.
+//! A hex dump of the bytes around a problem.
 
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Bytes in a row.
-pub(super) const WIDTH: u64 = 16;
-/// Rows before and behind that of the fault.
-const AROUND: u64 = 2;
+/// Number of bytes per row.
+pub(super) const ROW_BYTES: u64 = 16;
+/// Number of rows before and after that of the problem.
+const CONTEXT_ROWS: u64 = 2;
 
-/// One row: its offset, the bytes as numbers and as characters; each before, at and behind the fault.
+/// A row: its offset, and the bytes as numbers and as characters, split at the problem.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     offset: String,
@@ -16,7 +16,7 @@ pub(super) struct Row {
     text: Marked,
 }
 
-/// A text of which a part may be marked.
+/// Text with an optional marked part.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Marked {
     pub before: String,
@@ -24,32 +24,33 @@ pub(super) struct Marked {
     pub after: String,
 }
 
-/// Where the rows around this offset begin, and how many bytes they have.
+/// Returns the offset and length in bytes of the rows around this offset.
 pub(super) const fn window(offset: u64) -> (u64, u64) {
-    let start = (offset - offset % WIDTH).saturating_sub(AROUND * WIDTH);
-    (start, (2 * AROUND + 1) * WIDTH)
+    let start = (offset - offset % ROW_BYTES).saturating_sub(CONTEXT_ROWS * ROW_BYTES);
+    (start, (2 * CONTEXT_ROWS + 1) * ROW_BYTES)
 }
 
-/// The rows of these bytes, which begin at `start` in their stream; the byte at `fault` is marked.
+/// Formats these bytes, which begin at `start` in their stream, as rows; marks the byte at `fault`.
 pub(super) fn rows(bytes: &[u8], start: u64, fault: u64) -> Vec<Row> {
-    let mut at = start;
+    let mut offset = start;
     let mut rows = Vec::new();
-    for chunk in bytes.chunks(WIDTH as usize) {
-        let mut row = Row { offset: format!("{at:08x}"), bytes: Marked::default(), text: Marked::default() };
+    for chunk in bytes.chunks(ROW_BYTES as usize) {
+        let mut row =
+            Row { offset: format!("{offset:08x}"), bytes: Marked::default(), text: Marked::default() };
         for byte in chunk {
             let (bytes, text) = (&mut row.bytes, &mut row.text);
-            let (bytes, text) = match at.cmp(&fault) {
+            let (bytes, text) = match offset.cmp(&fault) {
                 std::cmp::Ordering::Less => (&mut bytes.before, &mut text.before),
                 std::cmp::Ordering::Equal => (&mut bytes.mark, &mut text.mark),
                 std::cmp::Ordering::Greater => (&mut bytes.after, &mut text.after),
             };
-            if at % WIDTH == WIDTH / 2 {
+            if offset % ROW_BYTES == ROW_BYTES / 2 {
                 bytes.push(' ');
             }
-            // Writing to a string never fails.
+            // Writing to a string cannot fail.
             let _ = write!(bytes, "{byte:02x} ");
             text.push(if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '·' });
-            at += 1;
+            offset += 1;
         }
         rows.push(row);
     }

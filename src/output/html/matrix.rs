@@ -1,4 +1,4 @@
-//! The checks by probes and formats: what was seen where.
+//! The matrix of checks by probe and format.
 
 use crate::check::{Judged, Observation, Recording};
 use agentnative_core::model::{CheckResult, OutputFormat, Status};
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 /// A table of the behavioral checks that depend on probes.
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {
-    /// The probes, each with its formats.
     probes: Vec<Column>,
     rows: Vec<Row>,
 }
@@ -21,33 +20,33 @@ struct Column {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    /// Place of the result in the report.
+    /// Index of the result in the report.
     result: usize,
     cells: Vec<Cell>,
 }
 
-/// What a check says of one probe in one format: a verdict; `seen`, where it found nothing but has another verdict
-/// over all; empty where it did not look.
+/// The result of a check for one probe in one format. The state is a verdict; `seen` if only other probes or formats
+/// led to the verdict; empty if the check does not use these runs.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Cell {
     state: &'static str,
-    /// The number of places.
     places: usize,
 }
 
-type Key = (String, OutputFormat);
+type CellKey = (String, OutputFormat);
 
 impl Matrix {
-    /// The table of a report; none where no check is about a probe.
+    /// Creates the matrix of a report; `None` if no check depends on a probe.
     pub fn of(judged: &Judged) -> Option<Self> {
         let results = &judged.report.results;
-        let seen: Vec<BTreeMap<Key, Cell>> = results.iter().map(|result| cells(judged, result)).collect();
-        let mut keys: Vec<&Key> = Vec::new();
-        // In the order of the runs, else in that of the faults.
-        let order: Vec<Key> =
-            judged.recording.iter().flat_map(Recording::named_observations).map(key).collect();
-        for key in order.iter().chain(seen.iter().flat_map(BTreeMap::keys)) {
-            if !keys.contains(&key) && seen.iter().any(|cells| cells.contains_key(key)) {
+        let rows_of_cells: Vec<BTreeMap<CellKey, Cell>> =
+            results.iter().map(|result| cells(judged, result)).collect();
+        let mut keys: Vec<&CellKey> = Vec::new();
+        // In the order of the runs, then in that of the problems.
+        let order: Vec<CellKey> =
+            judged.recording.iter().flat_map(Recording::named_observations).map(cell_key).collect();
+        for key in order.iter().chain(rows_of_cells.iter().flat_map(BTreeMap::keys)) {
+            if !keys.contains(&key) && rows_of_cells.iter().any(|cells| cells.contains_key(key)) {
                 keys.push(key);
             }
         }
@@ -59,7 +58,7 @@ impl Matrix {
             }
         }
         probes.iter_mut().for_each(|column| column.formats.sort());
-        let rows = seen.iter().enumerate().filter(|(_, cells)| !cells.is_empty());
+        let rows = rows_of_cells.iter().enumerate().filter(|(_, cells)| !cells.is_empty());
         let rows: Vec<Row> = rows
             .map(|(result, cells)| {
                 let cell = |key| cells.get(&key).copied().unwrap_or_default();
@@ -73,19 +72,19 @@ impl Matrix {
     }
 }
 
-fn key((probe, seen): (&str, &Observation)) -> Key {
+fn cell_key((probe, seen): (&str, &Observation)) -> CellKey {
     (probe.to_owned(), seen.key.format)
 }
 
-/// The cells of a check that are not empty.
-fn cells(judged: &Judged, result: &CheckResult) -> BTreeMap<Key, Cell> {
-    let mut cells: BTreeMap<Key, Cell> = BTreeMap::new();
+/// Returns the non-empty cells of a check.
+fn cells(judged: &Judged, result: &CheckResult) -> BTreeMap<CellKey, Cell> {
+    let mut cells: BTreeMap<CellKey, Cell> = BTreeMap::new();
     if result.status == Status::NotApplicable {
         return cells;
     }
     for run in judged.runs(result.id) {
         let state = if result.status == Status::Pass { result.status.name() } else { "seen" };
-        cells.entry(key(run)).or_insert(Cell { state, places: 0 });
+        cells.entry(cell_key(run)).or_insert(Cell { state, places: 0 });
     }
     let blocked = result.blocked_by.iter().map(|cause| (&cause.probe, cause.format, Status::Unverified));
     let faults = result.evidence.iter().map(|evidence| (&evidence.probe, evidence.format, result.status));

@@ -1,5 +1,4 @@
-//! The renderer of `html`: one page that needs nothing else, for people. The template is in `report.html`, what it
-//! shows in `page.rs`.
+//! The renderer of `html`: a self-contained page. The template is in `report.html`, its data in `page.rs`.
 
 mod hex;
 mod matrix;
@@ -17,18 +16,18 @@ use strict_json::sanitize;
 const TEMPLATE: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// The only style and the only script that a browser accepts in the page, by their SHA-256: a test computes them.
+/// SHA-256 of the style and of the script, the only ones that the page allows. A test verifies them.
 const STYLE_DIGEST: &str = include_str!("report.css.sha256");
 const SCRIPT_DIGEST: &str = include_str!("report.js.sha256");
 
-/// The page and a line feed.
+/// Renders the page and a line feed.
 pub(super) fn render(view: &View<'_>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let mut syntax = SyntaxConfig::builder();
     let syntax = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
-    environment.set_syntax(syntax.map_err(unmade)?);
-    // Whatever is printed is safe to look at, then safe as markup.
+    environment.set_syntax(syntax.map_err(render_error)?);
+    // Sanitizes all text, then escapes it as HTML.
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
         Some(text) => minijinja::escape_formatter(out, state, &Value::from(sanitize::text(text))),
         None => minijinja::escape_formatter(out, state, value),
@@ -45,25 +44,25 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
             script_digest => SCRIPT_DIGEST.trim(),
         })
     });
-    rendered.map_err(unmade)
+    rendered.map_err(render_error)
 }
 
-fn unmade(error: minijinja::Error) -> Error {
+fn render_error(error: minijinja::Error) -> Error {
     Error::general(format!("cannot make the HTML report: {error:#}"))
 }
 
-/// A text as markup, what is between backticks as code.
+/// Converts text to HTML, with code elements for text in backticks.
 fn prose(text: &str) -> String {
     let text = sanitize::text(text);
     let code = text.matches('`').count() / 2 * 2;
     let mut out = String::new();
     for (nth, part) in text.splitn(code + 1, '`').enumerate() {
-        let part = escaped(part);
+        let part = escape_html(part);
         out.push_str(&if nth % 2 == 1 { format!("<code>{part}</code>") } else { part });
     }
     out
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     minijinja::HtmlEscape(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What the page shows, as the template reads it.
+//! The data of the HTML template.
 
 use super::hex::{self, Marked};
 use super::matrix::Matrix;
@@ -13,44 +13,43 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The output of all runs together is cut to about so much, in bytes.
-const OUTPUT: u64 = 8 << 20;
-/// Of one stream so much is shown at least and at most, in bytes.
-const STREAM: [u64; 2] = [256, 8 << 10];
+/// Approximate limit of the shown output of all runs, in bytes.
+const MAX_TOTAL_OUTPUT: u64 = 8 << 20;
+/// Minimum and maximum of the shown part of one stream, in bytes.
+const STREAM_LIMITS: [u64; 2] = [256, 8 << 10];
 
-/// Verdicts in the order in which they matter.
-const ORDER: [Status; 6] =
+/// Verdicts, the most important first.
+const STATUS_ORDER: [Status; 6] =
     [Status::Fail, Status::Warn, Status::Unverified, Status::Waived, Status::Pass, Status::NotApplicable];
 
-/// All that is shown.
+/// The root of the template data.
 #[derive(Debug, Serialize)]
 pub(super) struct Page<'a> {
-    /// The version that made the page.
+    /// Version of the program that rendered the page.
     version: &'static str,
     targets: Vec<Target<'a>>,
-    /// The verdicts of all targets, the most important first, each with its number.
+    /// Counts of verdicts of all targets, the most important first.
     counts: Counts,
-    /// What can be filtered by.
+    /// Values of the filters.
     levels: BTreeSet<&'static str>,
     probes: BTreeSet<&'a str>,
     formats: BTreeSet<&'static str>,
 }
 
-/// Verdicts, each with its number.
+/// Names of verdicts with their counts.
 type Counts = Vec<(&'static str, usize)>;
 
-/// One target.
 #[derive(Debug, Serialize)]
 struct Target<'a> {
     report: &'a Report,
     name: &'a str,
     command: String,
     verdict: &'static str,
-    /// What the verdict means for the exit code: `good`, `open` or `bad`.
+    /// How the verdict affects the exit code: `good`, `open` or `bad`.
     tone: &'static str,
     elapsed_ms: Option<u128>,
     counts: Counts,
-    /// The counts of each principle, with its title, where there are several.
+    /// The counts and the title of each principle, if there are several.
     principles: Vec<(u8, &'static str, Counts)>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
@@ -58,7 +57,7 @@ struct Target<'a> {
     runs: Vec<Run>,
 }
 
-/// The results that have one verdict.
+/// The results with one verdict.
 #[derive(Debug, Serialize)]
 struct Group<'a> {
     status: &'static str,
@@ -68,67 +67,65 @@ struct Group<'a> {
 /// A result with its explanation.
 #[derive(Debug, Serialize)]
 struct Verdict<'a> {
-    /// Its place in the report.
+    /// Index of the result in the report.
     nth: usize,
     help: &'a str,
     what: &'a str,
     why: &'a str,
     fix: &'a str,
-    /// The page of the check, if it is an address.
+    /// The page of the check, if it is a URL.
     docs: Option<&'a str>,
-    /// IDs of the checks that it waits for, each with its place in the report if it is there.
+    /// IDs of the checks that it depends on, each with its index in the report, if it has one.
     blocked: Vec<(&'static str, Option<usize>)>,
     faults: Vec<Fault<'a>>,
     probes: BTreeSet<&'a str>,
     formats: BTreeSet<&'static str>,
 }
 
-/// One place of a fault.
+/// One place of a problem.
 #[derive(Debug, Serialize)]
 struct Fault<'a> {
     detail: &'a str,
-    /// In which way the check is broken, in words.
+    /// Description of the kind of problem.
     kind: Option<&'a str>,
-    /// The command line, or none.
     command: Option<String>,
-    /// The run, file or place in words.
     place: String,
-    /// Number of the run, if it is shown.
+    /// Index of the run, if it is shown.
     run: Option<usize>,
     excerpt: Option<Marked>,
     hex: Vec<hex::Row>,
 }
 
-/// One run with its output.
+/// A run with its output.
 #[derive(Debug, Serialize)]
 struct Run {
     #[serde(flatten)]
     event: RunEvent,
     condition: String,
-    /// How it ended, in words.
+    /// How the run ended, in words.
     end: String,
-    /// `zero` for exit code 0, `other` for another, `force` where it did not end by itself.
+    /// `zero` for exit code 0, `other` for another, `force` if the run did not exit by itself.
     state: &'static str,
     started_ms: Option<u128>,
     streams: Vec<Output>,
 }
 
-/// What a run wrote to a stream.
+/// The output of a run on a stream.
 #[derive(Debug, Serialize)]
 struct Output {
     name: &'static str,
     text: String,
-    /// Bytes that are not shown.
+    /// Number of bytes that are not shown.
     left_out: u64,
 }
 
 impl<'a> Page<'a> {
-    /// The page of these reports.
+    /// Creates the page of these reports.
     pub fn of(view: &View<'a>) -> Self {
         let runs =
             view.judged.iter().flat_map(|judged| &judged.recording).map(|seen| seen.observations.len());
-        let [least, most] = STREAM;
-        let stream = (OUTPUT / (2 * runs.sum::<usize>() as u64).max(1)).clamp(least, most);
+        let [min, max] = STREAM_LIMITS;
+        let stream = (MAX_TOTAL_OUTPUT / (2 * runs.sum::<usize>() as u64).max(1)).clamp(min, max);
         let targets: Vec<Target<'a>> =
             view.judged.iter().map(|judged| Target::of(view, judged, stream)).collect();
         let verdicts = view.judged.iter().flat_map(|judged| &judged.report.results);
@@ -184,7 +181,7 @@ impl<'a> Target<'a> {
             elapsed_ms: judged.elapsed.map(|elapsed| elapsed.as_millis()),
             counts: counts(&report.summary),
             principles: if principles.len() > 1 { principles } else { Vec::new() },
-            groups: ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
+            groups: STATUS_ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
             matrix: Matrix::of(judged),
             timeline,
             runs,
@@ -240,7 +237,7 @@ impl<'a> Fault<'a> {
         command: Option<String>,
     ) -> Self {
         let kinds = &result.id.check().kinds;
-        let is_its = |(probe, seen): &(&str, &Observation)| {
+        let is_same_run = |(probe, seen): &(&str, &Observation)| {
             (Some(*probe), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth))
                 == (
                     evidence.probe.as_deref(),
@@ -249,7 +246,7 @@ impl<'a> Fault<'a> {
                     Some(evidence.nth.unwrap_or(0)),
                 )
         };
-        let run = observations.iter().position(is_its);
+        let run = observations.iter().position(is_same_run);
         Self {
             detail: &evidence.detail,
             kind: kinds.get(&evidence.kind).map(String::as_str),
@@ -257,12 +254,12 @@ impl<'a> Fault<'a> {
             place: place(evidence),
             run,
             excerpt: evidence.excerpt.as_deref().map(|text| marked(text, evidence.caret)),
-            hex: run.and_then(|run| around(observations[run].1, evidence)).unwrap_or_default(),
+            hex: run.and_then(|run| hex_rows(observations[run].1, evidence)).unwrap_or_default(),
         }
     }
 }
 
-/// Where it was seen, in words.
+/// Describes the place of the evidence.
 fn place(evidence: &Evidence) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(evidence.probe.clone());
@@ -278,23 +275,23 @@ fn place(evidence: &Evidence) -> String {
     words.join(" · ")
 }
 
-/// A line, the character at the caret marked.
+/// Marks the character at the caret.
 fn marked(text: &str, caret: Option<usize>) -> Marked {
     let at = caret.and_then(|caret| text.char_indices().nth(caret));
     match (at, caret) {
         (Some((at, c)), _) => {
             let (before, rest) = text.split_at(at);
-            let (mark, after) = rest.split_at(spelt_out(rest).unwrap_or(c.len_utf8()));
+            let (mark, after) = rest.split_at(escape_length(rest).unwrap_or(c.len_utf8()));
             Marked { before: before.into(), mark: mark.into(), after: after.into() }
         }
-        // Behind the last character.
+        // After the last character.
         (None, Some(_)) => Marked { before: text.into(), mark: "␊".into(), after: String::new() },
         (None, None) => Marked { before: text.into(), ..Marked::default() },
     }
 }
 
-/// The length of a byte or character that is spelt out at the start of a safe text.
-fn spelt_out(text: &str) -> Option<usize> {
+/// Returns the length of an escape sequence at the start of sanitized text.
+fn escape_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\\')?;
     match rest.strip_prefix("u{") {
         Some(digits) => Some("\\u{}".len() + digits.find('}')?),
@@ -304,8 +301,8 @@ fn spelt_out(text: &str) -> Option<usize> {
     }
 }
 
-/// The bytes around the place, if it is in a stream that has some.
-fn around(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
+/// Returns the bytes around the evidence, if it has an offset in a stream.
+fn hex_rows(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
     let captured = match evidence.stream? {
         Stream::Stdout => &seen.stdout,
         Stream::Stderr => &seen.stderr,
@@ -318,7 +315,7 @@ fn around(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
 }
 
 impl Run {
-    fn of(probe: &str, seen: &Observation, most: u64) -> Self {
+    fn of(probe: &str, seen: &Observation, max: u64) -> Self {
         let event = run_event(probe, seen);
         let (end, state) = match (event.exit, event.signal) {
             (Some(0), _) => ("exit 0".to_owned(), "zero"),
@@ -331,7 +328,7 @@ impl Run {
                 Stream::Stdout => &seen.stdout.bytes,
                 Stream::Stderr => &seen.stderr.bytes,
             };
-            let mut head = vec![0; usize::try_from(most.min(bytes.len())).unwrap_or_default()];
+            let mut head = vec![0; usize::try_from(max.min(bytes.len())).unwrap_or_default()];
             let read = bytes.read_at(0, &mut head).unwrap_or_default();
             head.truncate(read);
             let text = strict_json::sanitize::text(&head);
@@ -348,8 +345,8 @@ impl Run {
     }
 }
 
-/// The numbers of verdicts that there are.
+/// Returns the verdicts with a count above 0.
 fn counts(summary: &Summary) -> Counts {
-    let counts = ORDER.into_iter().map(|status| (status.name(), summary.number(status)));
+    let counts = STATUS_ORDER.into_iter().map(|status| (status.name(), summary.number(status)));
     counts.filter(|(_, number)| *number > 0).collect()
 }

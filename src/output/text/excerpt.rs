@@ -1,21 +1,21 @@
-//! What a target printed, or a file says, with a caret at the fault.
+//! Draws an excerpt of an output or file, with a caret at the problem.
 
 use agentnative_core::model::{Evidence, Stream};
 use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
 use strict_json::sanitize;
 
-/// Narrowest room for a detail beside its caret.
+/// Minimum width of a detail next to its caret, in columns.
 const MIN_DETAIL: usize = 24;
 
-/// Draws the line that the evidence is in, and below it what is wrong there.
+/// Draws the line of the evidence, and what is wrong below it.
 pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
-    let Some(drawn) = Drawn::of(page, indent, evidence) else {
+    let Some(drawn) = ExcerptLine::of(page, indent, evidence) else {
         if !evidence.detail.is_empty() {
             page.flow(indent, 0, &[Cell::plain(&evidence.detail)], None);
         }
         return;
     };
-    let Drawn { shown, caret, name, room } = &drawn;
+    let ExcerptLine { shown, caret, name, width } = &drawn;
     let pad: usize = shown.chars().take(*caret).map(columns).sum();
     drawn.line(page, indent, None);
     let bar = || bar("", name);
@@ -23,7 +23,7 @@ pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     if evidence.caret.is_some() {
         let caret = Cell::new(Tone::Bad, format!("{}^", " ".repeat(pad)));
         let beside = evidence.detail.chars().map(columns).sum::<usize>().min(MIN_DETAIL);
-        if pad + 2 + beside <= *room {
+        if pad + 2 + beside <= *width {
             first.extend([caret, Cell::plain(" ")]);
         } else {
             page.line(indent, &[bar(), caret]);
@@ -33,27 +33,27 @@ pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     page.hanging(indent, &first, &[bar(), hang], &evidence.detail);
 }
 
-/// Draws the line that the evidence is in, and behind it what is wrong there, if there is room.
+/// Draws the line of the evidence, followed by what is wrong there if it fits.
 pub(super) fn line(page: &mut Page, indent: usize, evidence: &Evidence) {
-    let Some(drawn) = Drawn::of(page, indent, evidence) else { return };
+    let Some(drawn) = ExcerptLine::of(page, indent, evidence) else { return };
     let detail = format!("   ^ {}", evidence.detail);
-    let wide = |text: &str| text.chars().map(columns).sum::<usize>();
-    let fits = wide(&drawn.shown) + wide(&detail) <= drawn.room;
+    let text_width = |text: &str| text.chars().map(columns).sum::<usize>();
+    let fits = text_width(&drawn.shown) + text_width(&detail) <= drawn.width;
     drawn.line(page, indent, Some(&*detail).filter(|_| fits && !evidence.detail.is_empty()));
 }
 
-/// A line of a stream or file as it is drawn.
-struct Drawn {
+/// A line of a stream or file, prepared for drawing.
+struct ExcerptLine {
     shown: String,
-    /// The place of the fault, in characters of what is shown.
+    /// Position of the caret in `shown`, in characters.
     caret: usize,
-    /// Its number, and that of the stream.
+    /// Line number, after the name of the stream for stderr.
     name: String,
-    /// How many columns there are for it.
-    room: usize,
+    /// Available width, in columns.
+    width: usize,
 }
 
-impl Drawn {
+impl ExcerptLine {
     fn of(page: &Page, indent: usize, evidence: &Evidence) -> Option<Self> {
         let excerpt = evidence.excerpt.as_ref()?;
         let number = evidence.line.map_or_else(String::new, |line| line.to_string());
@@ -62,9 +62,9 @@ impl Drawn {
             _ => number,
         };
         let gutter = name.chars().count();
-        let room = page.config().width.saturating_sub(indent + gutter + 3).max(MIN_DETAIL);
-        let (shown, caret) = window(excerpt, evidence.caret.unwrap_or(0), room);
-        Some(Self { shown, caret, name, room })
+        let width = page.config().width.saturating_sub(indent + gutter + 3).max(MIN_DETAIL);
+        let (shown, caret) = window(excerpt, evidence.caret.unwrap_or(0), width);
+        Some(Self { shown, caret, name, width })
     }
 
     fn line(&self, page: &mut Page, indent: usize, after: Option<&str>) {
@@ -74,23 +74,23 @@ impl Drawn {
     }
 }
 
-/// What stands before a line: `text` in the room of the name.
+/// Returns the left margin of a line: `text` in the width of `name`.
 fn bar(text: &str, name: &str) -> Cell {
     Cell::new(Tone::Open, format!("{text:>gutter$} │ ", gutter = name.chars().count()))
 }
 
-/// The part of `excerpt` around character `caret` that fits into `room` columns, and the place of
-/// the caret in it.
-fn window(excerpt: &str, caret: usize, room: usize) -> (String, usize) {
+/// Returns the part of `excerpt` around character `caret` that fits into `width` columns, and the caret position in
+/// it.
+fn window(excerpt: &str, caret: usize, width: usize) -> (String, usize) {
     let byte = excerpt.char_indices().nth(caret).map_or(excerpt.len(), |(at, _)| at);
-    let mut max = room;
+    let mut max = width;
     loop {
         let (shown, caret) = sanitize::excerpt(excerpt, byte, max);
-        let wide: usize = shown.chars().map(columns).sum();
-        // Wide characters and tabs take more columns than one; no character takes more than four.
-        if wide <= room || max <= room / 4 {
+        let text_width: usize = shown.chars().map(columns).sum();
+        // Characters and tabs may be wider than one column; none takes more than four.
+        if text_width <= width || max <= width / 4 {
             return (shown, caret);
         }
-        max = (max * room / wide).min(max - 1);
+        max = (max * width / text_width).min(max - 1);
     }
 }

@@ -1,11 +1,11 @@
-//! Verdicts in one line each, for `--verbose`.
+//! Lists verdicts, one line each, for `--verbose`.
 
 use crate::report::Report;
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::{CheckResult, Status};
 use agentnative_output::{Cell, Page, Tone};
 
-/// The verdicts that are listed: symbol, tone.
+/// The verdicts that are listed, with symbol and tone.
 const GROUPS: [(Status, &str, Tone); 4] = [
     (Status::Pass, "✓", Tone::Good),
     (Status::NotApplicable, "-", Tone::Dim),
@@ -13,7 +13,7 @@ const GROUPS: [(Status, &str, Tone); 4] = [
     (Status::Unverified, "?", Tone::Open),
 ];
 
-/// Lists the verdicts that are no problem.
+/// Lists all verdicts that are not problems.
 pub(super) fn listing(page: &mut Page, report: &Report) {
     let principles = report.by_principle();
     for principle in principles.keys().copied() {
@@ -29,8 +29,8 @@ pub(super) fn listing(page: &mut Page, report: &Report) {
     }
 }
 
-/// A verdict in one line. Why a check did not decide is worth more than its title, and what a pass rests on
-/// stands beside it, unless that is a count of cases.
+/// Formats a verdict in one line. The reason of an undecided check replaces its title; what a pass is based on
+/// follows the title, unless it is a count of cases.
 fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
     let is_count = result.message.starts_with("held in ") && !result.message.contains(';');
     let text = match result.status {

@@ -1,5 +1,4 @@
-//! The renderer for people: problems, each with the call that shows it and what to do, then what is undecided,
-//! then the counts.
+//! The renderer of text: problems, each with the call that shows it and its fix, then unverified checks, then counts.
 
 mod excerpt;
 mod listing;
@@ -18,11 +17,11 @@ use agentnative_output::{Cell, Page, Tone};
 use page::{Detail, ReportPage, tone};
 use strict_json::sanitize;
 
-/// More checks of one reason than this are only counted.
+/// Maximum number of checks that are named for one reason; more are counted.
 const MAX_NAMED: usize = 3;
-/// A report fits on a screen of so many lines where it can: the longer it is, the less of each problem is shown.
-const SCREEN: usize = 40;
-/// A longer reason is cut, in characters.
+/// Preferred maximum number of lines; a longer report shows less of each problem.
+const MAX_LINES: usize = 40;
+/// Maximum length of a reason, in characters.
 const MAX_REASON: usize = 240;
 
 pub(super) fn render(view: &View<'_>) -> Result<String> {
@@ -43,7 +42,7 @@ pub(super) fn show(view: &View<'_>, page: &mut Page) {
         };
         let mut text = shown(Detail::Spaced);
         for detail in Detail::SHORTER {
-            if verbose || text.lines().count() <= SCREEN {
+            if verbose || text.lines().count() <= MAX_LINES {
                 break;
             }
             text = shown(detail);
@@ -62,10 +61,11 @@ impl<'p> ReportPage<'p> {
         if self.verbose {
             listing::listing(self.page, report);
         }
-        let of = |status| report.results.iter().filter(move |result| result.status == status);
-        let is_lack = |result: &&CheckResult| !self.verbose && problem::declared_lacks(result).is_some();
-        let all = of(Status::Fail).chain(of(Status::Warn));
-        let (lacks, problems): (Vec<_>, Vec<_>) = all.partition(is_lack);
+        let with_status = |status| report.results.iter().filter(move |result| result.status == status);
+        let is_declared_lack =
+            |result: &&CheckResult| !self.verbose && problem::declared_lacks(result).is_some();
+        let all = with_status(Status::Fail).chain(with_status(Status::Warn));
+        let (lacks, problems): (Vec<_>, Vec<_>) = all.partition(is_declared_lack);
         self.page.blank();
         let groups = match self.verbose {
             true => problems.iter().map(|problem| vec![*problem]).collect(),
@@ -96,11 +96,11 @@ impl<'p> ReportPage<'p> {
         self.verdict();
     }
 
-    /// What was checked, and how much of it was run.
+    /// Shows the target, the selected principles and the number of runs.
     fn header(&mut self) {
         let report = &self.judged.report;
         let target = &report.target;
-        // A word with a NUL cannot be quoted; the sanitiser makes it readable all the same.
+        // A word with a NUL byte cannot be quoted; the sanitizer makes it readable.
         let words = target.command.iter().map(String::as_str);
         let command = shlex::try_join(words).unwrap_or_else(|_| target.command.join(" "));
         let mut facts = vec![if command.is_empty() {
@@ -130,7 +130,7 @@ impl<'p> ReportPage<'p> {
         self.page.flow(0, 2, &[Cell::strong(&target.name), facts], None);
     }
 
-    /// What keeps checks open: a line for each cause.
+    /// Shows the unverified checks, one line per cause.
     fn undecided(&mut self) {
         let Undecided { waiting, causes, reasons } = self.judged.report.undecided();
         if self.judged.report.interrupted {
@@ -143,12 +143,12 @@ impl<'p> ReportPage<'p> {
             return;
         }
         for (reason, results) in reasons {
-            self.open(&results, &reason);
+            self.unverified(&results, &reason);
         }
         let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
         match waiting.len() {
             0 => {}
-            1 => self.open(&waiting, &format!("waits for {}", causes.join(", "))),
+            1 => self.unverified(&waiting, &format!("waits for {}", causes.join(", "))),
             many => {
                 let text = format!("{many} checks wait for {}", causes.join(", "));
                 self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::plain(&text)], None);
@@ -156,8 +156,8 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// Checks that one reason keeps open.
-    fn open(&mut self, results: &[&CheckResult], reason: &str) {
+    /// Shows the checks that are unverified for one reason.
+    fn unverified(&mut self, results: &[&CheckResult], reason: &str) {
         let ids: Vec<&str> = results.iter().map(|result| result.id.as_str()).collect();
         let name = if ids.len() > MAX_NAMED { counted(ids.len(), "check") } else { ids.join(", ") };
         let cells = [
@@ -170,7 +170,7 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// How far the runs came, where they were cut short; no check says then what it lacks.
+    /// Returns how many runs were made before an interruption.
     fn interruption(&self) -> Option<String> {
         let Judged { report, recording, .. } = self.judged;
         let planned = recording.as_ref().and_then(|recording| recording.planned);
@@ -196,7 +196,7 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// The counts of each principle, where there are several.
+    /// Shows the counts per principle, if there are several.
     fn principles(&mut self) {
         let principles = self.judged.report.by_principle();
         if principles.len() < 2 || self.page.config().quiet {
@@ -204,7 +204,7 @@ impl<'p> ReportPage<'p> {
         }
         let rows = principles.iter().map(|(principle, summary)| {
             let name = format!("{principle}  {}", principle_title(*principle));
-            // What does not apply matters only where nothing else does.
+            // Counts of checks that do not apply are shown only if there are no others.
             let decided = Summary { not_applicable: 0, ..*summary }.counts();
             let counts = if decided.is_empty() { summary.counts() } else { decided };
             vec![Cell::dim(name), Cell::plain(counts.join(", "))]
@@ -213,7 +213,7 @@ impl<'p> ReportPage<'p> {
         self.page.blank();
     }
 
-    /// What the verdicts come to, and their counts.
+    /// Shows the overall verdict and the counts.
     fn verdict(&mut self) {
         let report = &self.judged.report;
         let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;

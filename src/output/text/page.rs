@@ -1,4 +1,4 @@
-//! The page of one report, and how much of each problem it shows.
+//! The page of one report, and the levels of detail.
 
 use crate::check::Judged;
 use crate::output::command;
@@ -7,24 +7,24 @@ use agentnative_core::model::{Level, Toolkit};
 use agentnative_output::{Page, Tone};
 use std::path::Path;
 
-/// How much of each problem is shown, from most to least.
+/// How much of each problem is shown, from the most to the least.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Detail {
-    /// An empty line stands between two problems.
+    /// Full, with an empty line between problems.
     Spaced,
-    /// The call, what it printed with a caret at the fault, and what to do.
+    /// The call, its output with a caret at the problem, and the fix.
     Full,
-    /// A warning is one line.
+    /// Each warning takes one line.
     ShortWarnings,
-    /// Unverified checks are only counted.
+    /// Unverified checks are counted.
     CountedUndecided,
-    /// Warnings are only named.
+    /// Warnings are listed by ID.
     NamedWarnings,
-    /// One place of each problem, and one kind of fault.
+    /// One place of each problem, and one kind of problem per check.
     OnePlace,
-    /// What it printed is one line, with what is wrong there behind it if there is room.
+    /// The output takes one line, followed by what is wrong there if it fits.
     NoCaret,
-    /// The call and what it printed, without what to do.
+    /// The call and its output, without the fix.
     Evidence,
 }
 
@@ -40,33 +40,33 @@ impl Detail {
     ];
 }
 
-/// One report on its page.
+/// A report with the page that it is rendered on.
 pub(super) struct ReportPage<'p> {
     pub(super) page: &'p mut Page,
     pub(super) judged: &'p Judged,
-    /// What the target is written with.
+    /// The language and argument parser of the target.
     pub(super) toolkit: Toolkit,
-    /// The current folder: what commands are relative to.
+    /// The current folder; commands are relative to it.
     pub(super) folder: Option<&'p Path>,
-    /// Show everything.
+    /// Shows everything, regardless of `detail`.
     pub(super) verbose: bool,
-    /// Else how much of each problem.
+    /// How much of each problem is shown.
     pub(super) detail: Detail,
 }
 
 impl ReportPage<'_> {
-    /// A command line of the target, with the program relative to the current folder.
+    /// Formats a command line, with the program relative to the current folder.
     pub(super) fn command(&self, line: &str) -> String {
         command::relative(&self.judged.report, self.folder, line)
     }
 
-    /// The same in short: a program that is not near is called by its name.
+    /// Formats a short command line; see [`command::short`].
     pub(super) fn short_command(&self, line: &str) -> String {
         command::short(&self.judged.report, self.folder, line)
     }
 }
 
-/// How the verdict of a report is to look.
+/// Returns the tone of the overall verdict.
 pub(super) fn tone(report: &Report) -> Tone {
     let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
     match (report.conformant, report.verified) {

@@ -1,4 +1,4 @@
-//! A problem: what is wrong, the call that shows it, what it printed, and what to do.
+//! Shows a problem: what is wrong, the call that shows it, its output, and the fix.
 
 use super::excerpt::{excerpt, line};
 use super::page::{Detail, ReportPage};
@@ -7,48 +7,48 @@ use agentnative_output::{Cell, Tone};
 use std::iter;
 use strict_json::sanitize;
 
-/// More ways in which one check is broken than this are only named.
-const MAX_FAULTS: usize = 2;
-/// More places of one fault than this are only counted.
+/// Maximum number of kinds of problems of one check that are shown; more are named.
+const MAX_KINDS: usize = 2;
+/// Maximum number of places of one problem that are listed; more are counted.
 const MAX_PLACES: usize = 6;
-/// Further places of this length in bytes take no line of their own.
-const SHORT_PLACES: usize = 20;
-/// A longer command line is cut, in characters.
+/// Maximum length in bytes of further places that are listed in short reports.
+const MAX_SHORT_PLACES: usize = 20;
+/// Maximum length of a command line, in characters.
 const MAX_COMMAND: usize = 300;
-/// What belongs to a problem stands under the ID of its check and two columns further right.
+/// Indentation of the details of a problem, in columns.
 const INDENT: usize = 4;
 
-/// The places of one kind of fault, of which the first is shown.
-struct Fault<'r> {
+/// The places of one kind of problem; the first is shown.
+struct ProblemKind<'r> {
     shown: &'r Evidence,
     others: Vec<&'r Evidence>,
 }
 
-/// The faults of a check, in the order in which they were found.
-fn faults(result: &CheckResult) -> Vec<Fault<'_>> {
-    let mut faults: Vec<Fault<'_>> = Vec::new();
+/// Returns the problems of a check by kind, in the order in which they were found.
+fn by_kind(result: &CheckResult) -> Vec<ProblemKind<'_>> {
+    let mut by_kind: Vec<ProblemKind<'_>> = Vec::new();
     for evidence in &result.evidence {
-        match faults.iter_mut().find(|fault| fault.shown.kind == evidence.kind) {
-            Some(fault) => fault.others.push(evidence),
-            None => faults.push(Fault { shown: evidence, others: Vec::new() }),
+        match by_kind.iter_mut().find(|kind| kind.shown.kind == evidence.kind) {
+            Some(kind) => kind.others.push(evidence),
+            None => by_kind.push(ProblemKind { shown: evidence, others: Vec::new() }),
         }
     }
-    faults
+    by_kind
 }
 
-/// The problems, those together that the same bytes show.
+/// Groups problems that the same bytes show.
 pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r CheckResult>> {
-    let bytes = |result: &'r CheckResult| match &faults(result)[..] {
-        [Fault { shown, .. }] if result.status == Status::Fail => {
+    let bytes = |result: &'r CheckResult| match &by_kind(result)[..] {
+        [ProblemKind { shown, .. }] if result.status == Status::Fail => {
             Some((shown.excerpt.as_ref()?, shown.stream, shown.caret, &shown.detail))
         }
         _ => None,
     };
     let mut groups: Vec<Vec<&CheckResult>> = Vec::new();
     for problem in problems {
-        let known =
+        let is_same_cause =
             |group: &&mut Vec<&'r CheckResult>| bytes(problem).is_some() && bytes(group[0]) == bytes(problem);
-        match groups.iter_mut().find(known) {
+        match groups.iter_mut().find(is_same_cause) {
             Some(group) => group.push(problem),
             None => groups.push(vec![problem]),
         }
@@ -56,53 +56,54 @@ pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r Che
     groups
 }
 
-/// Shows checks that are unmet for one root cause.
-pub(super) fn problem(of: &mut ReportPage<'_>, group: &[&CheckResult]) {
+/// Shows checks that fail for one root cause.
+pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let Some((result, same)) = group.split_first() else { return };
-    let (symbol, tone, most) = match result.status {
-        Status::Fail if of.detail < Detail::OnePlace => ("✗ ", Tone::Bad, MAX_FAULTS),
+    let (symbol, tone, max_kinds) = match result.status {
+        Status::Fail if report.detail < Detail::OnePlace => ("✗ ", Tone::Bad, MAX_KINDS),
         Status::Fail => ("✗ ", Tone::Bad, 1),
         _ => ("! ", Tone::Warn, 1),
     };
-    let most = if of.verbose { usize::MAX } else { most };
-    let mut faults = faults(result);
-    if let Some(fault) = faults.first_mut() {
-        fault.others.extend(same.iter().flat_map(|result| &result.evidence));
+    let max_kinds = if report.verbose { usize::MAX } else { max_kinds };
+    let mut by_kind = by_kind(result);
+    if let Some(kind) = by_kind.first_mut() {
+        kind.others.extend(same.iter().flat_map(|result| &result.evidence));
     }
-    let (shown, named) = faults.split_at(faults.len().min(most));
-    let words = |fault: &Fault<'_>| in_plain_words(result, fault.shown);
-    let what = shown.first().map_or_else(|| without_count(&result.message).to_owned(), words);
+    let (shown, named) = by_kind.split_at(by_kind.len().min(max_kinds));
+    let words = |kind: &ProblemKind<'_>| what_is_wrong(result, kind.shown);
+    let what = shown.first().map_or_else(|| strip_count(&result.message).to_owned(), words);
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
     let ids = ids.join(", ");
     let mut cells = vec![Cell::new(tone, symbol), Cell::strong(ids), Cell::plain(format!("  {what}"))];
-    if is_line(of, result) {
-        let place = shown.first().and_then(|fault| place_in_file(fault.shown));
+    if is_one_line(report, result) {
+        let place = shown.first().and_then(|kind| place_in_file(kind.shown));
         cells.extend(place.map(|place| Cell::dim(format!("  {place}"))));
-        of.page.flow(0, INDENT, &cells, None);
+        report.page.flow(0, INDENT, &cells, None);
         return;
     }
-    of.page.flow(0, INDENT, &cells, None);
-    for (nth, fault) in shown.iter().enumerate() {
+    report.page.flow(0, INDENT, &cells, None);
+    for (nth, kind) in shown.iter().enumerate() {
         if nth > 0 {
-            of.page.flow(2, 2, &[Cell::new(tone, "• "), Cell::plain(words(fault))], None);
+            report.page.flow(2, 2, &[Cell::new(tone, "• "), Cell::plain(words(kind))], None);
         }
-        show(of, result, fault);
+        show(report, result, kind);
     }
-    if !named.is_empty() && of.detail < Detail::OnePlace {
+    if !named.is_empty() && report.detail < Detail::OnePlace {
         let named = named.iter().map(words).collect::<Vec<_>>().join("; ");
-        of.page.flow(INDENT, 2, &[Cell::dim("also: "), Cell::plain(&named)], None);
+        report.page.flow(INDENT, 2, &[Cell::dim("also: "), Cell::plain(&named)], None);
     }
     let docs = Cell::dim(&result.docs);
-    if let (true, Some(help)) = (of.verbose, &result.help) {
-        of.page.paragraph(INDENT, help);
-        of.page.line(INDENT, &[docs]);
-    } else if of.detail < Detail::Evidence {
-        let mut help: Vec<&str> = group.iter().map(|result| result.id.check().help.of(of.toolkit)).collect();
+    if let (true, Some(help)) = (report.verbose, &result.help) {
+        report.page.paragraph(INDENT, help);
+        report.page.line(INDENT, &[docs]);
+    } else if report.detail < Detail::Evidence {
+        let mut help: Vec<&str> =
+            group.iter().map(|result| result.id.check().help.of(report.toolkit)).collect();
         help.dedup();
         let fits =
-            help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= of.page.config().width;
+            help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= report.page.config().width;
         for help in help {
-            of.page.flow(INDENT, 0, &[Cell::plain(help)], Some(&docs).filter(|_| fits));
+            report.page.flow(INDENT, 0, &[Cell::plain(help)], Some(&docs).filter(|_| fits));
         }
     }
 }
@@ -120,7 +121,7 @@ pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
 }
 
 /// Shows in one line what a target lacks by its configuration.
-pub(super) fn lacks(of: &mut ReportPage<'_>, results: &[&CheckResult]) {
+pub(super) fn lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
     let mut names: Vec<&str> = results.iter().filter_map(|result| declared_lacks(result)).flatten().collect();
     names.dedup();
     let Some(first) = results.first() else { return };
@@ -134,63 +135,63 @@ pub(super) fn lacks(of: &mut ReportPage<'_>, results: &[&CheckResult]) {
         Cell::strong(format!("lacks: {}", names.join(", "))),
         Cell::dim(format!("  by its configuration ({ids})")),
     ];
-    of.page.flow(0, INDENT, &cells, None);
+    report.page.flow(0, INDENT, &cells, None);
 }
 
 /// Shows warnings by their IDs.
-pub(super) fn warnings(of: &mut ReportPage<'_>, ids: &[&str]) {
+pub(super) fn warnings(report: &mut ReportPage<'_>, ids: &[&str]) {
     let named = Cell::strong(ids.join(", "));
     let cells = [Cell::new(Tone::Warn, "! "), named, Cell::dim("  warnings")];
-    of.page.flow(0, INDENT, &cells, None);
+    report.page.flow(0, INDENT, &cells, None);
 }
 
-/// Whether a problem is only a line.
-fn is_line(of: &ReportPage<'_>, result: &CheckResult) -> bool {
-    !of.verbose && of.detail >= Detail::ShortWarnings && result.status == Status::Warn
+/// Returns whether a problem takes only one line.
+fn is_one_line(report: &ReportPage<'_>, result: &CheckResult) -> bool {
+    !report.verbose && report.detail >= Detail::ShortWarnings && result.status == Status::Warn
 }
 
-/// The call, what it printed, and where else the same is wrong.
-fn show(of: &mut ReportPage<'_>, result: &CheckResult, fault: &Fault<'_>) {
-    if of.verbose {
-        for evidence in iter::once(fault.shown).chain(fault.others.iter().copied()) {
-            call(of, evidence, None);
-            excerpt(of.page, INDENT, evidence);
+/// Shows the call, its output, and the other places of the problem.
+fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &ProblemKind<'_>) {
+    if report.verbose {
+        for evidence in iter::once(kind.shown).chain(kind.others.iter().copied()) {
+            call(report, evidence, None);
+            excerpt(report.page, INDENT, evidence);
         }
         return;
     }
-    let fits = |places: &String| of.detail < Detail::OnePlace || places.len() <= SHORT_PLACES;
-    call(of, fault.shown, also(fault, result.evidence_left_out).filter(fits));
+    let fits = |places: &String| report.detail < Detail::OnePlace || places.len() <= MAX_SHORT_PLACES;
+    call(report, kind.shown, also(kind, result.evidence_left_out).filter(fits));
     let is_fail = result.status == Status::Fail;
-    if is_fail && fault.shown.excerpt.is_some() {
-        match of.detail {
-            Detail::NoCaret | Detail::Evidence => line(of.page, INDENT, fault.shown),
-            _ => excerpt(of.page, INDENT, fault.shown),
+    if is_fail && kind.shown.excerpt.is_some() {
+        match report.detail {
+            Detail::NoCaret | Detail::Evidence => line(report.page, INDENT, kind.shown),
+            _ => excerpt(report.page, INDENT, kind.shown),
         }
-    } else if in_plain_words(result, fault.shown) != fault.shown.detail {
-        of.page.flow(INDENT, 2, &[Cell::plain(&fault.shown.detail)], None);
+    } else if what_is_wrong(result, kind.shown) != kind.shown.detail {
+        report.page.flow(INDENT, 2, &[Cell::plain(&kind.shown.detail)], None);
     }
 }
 
-/// The command line and its conditions, or the place in a file; and where else the fault is.
-fn call(of: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
+/// Shows the command line and its condition, or the place in a file; and the other places of the problem.
+fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
     let mut cells = Vec::new();
     let (variant, nth) = (evidence.variant, evidence.nth.unwrap_or_default());
     if let Some(file) = place_in_file(evidence) {
         cells.push(Cell::plain(&file));
     } else if let Some(argv) = &evidence.argv {
         cells.push(Cell::dim("$ "));
-        if of.verbose {
+        if report.verbose {
             let set = variant.map(|variant| settings(variant, nth)).unwrap_or_default();
-            cells.push(Cell::plain(set + &of.command(argv)));
+            cells.push(Cell::plain(set + &report.command(argv)));
         } else {
-            cells.push(Cell::plain(sanitize::capped(of.short_command(argv), MAX_COMMAND)));
+            cells.push(Cell::plain(sanitize::capped(report.short_command(argv), MAX_COMMAND)));
         }
     } else if let (Some(probe), Some(_)) = (&evidence.probe, &evidence.excerpt) {
-        // A run of a recording without command lines has a name.
+        // A run without a recorded command line is shown by the name of its probe.
         cells.push(Cell::plain(probe));
     }
-    // What is set stands before the command already.
-    let words = variant.filter(|variant| !of.verbose || *variant != Variant::HostileEnv);
+    // The command line shows the variables already.
+    let words = variant.filter(|variant| !report.verbose || *variant != Variant::HostileEnv);
     let condition = words.and_then(|variant| in_words(variant, nth)).map(|words| format!("({words})"));
     let also = also.map(|also| format!("also: {also}"));
     for words in [condition, also].into_iter().flatten() {
@@ -198,31 +199,31 @@ fn call(of: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
         cells.push(Cell::dim(format!("{gap}{words}")));
     }
     if !cells.is_empty() {
-        of.page.flow(INDENT, 2, &cells, None);
+        report.page.flow(INDENT, 2, &cells, None);
     }
 }
 
-/// What is wrong: what the catalogue says of the kind of fault, of code what the rule says of the place.
-fn in_plain_words(result: &CheckResult, evidence: &Evidence) -> String {
+/// Returns what is wrong: the description of the kind of problem, or the detail of the place in code.
+fn what_is_wrong(result: &CheckResult, evidence: &Evidence) -> String {
     let kind = result.id.check().kinds.get(&evidence.kind);
     match kind.filter(|_| result.layer != Layer::Source) {
         Some(words) => words.clone(),
-        None if evidence.detail.is_empty() => without_count(&result.message).to_owned(),
+        None if evidence.detail.is_empty() => strip_count(&result.message).to_owned(),
         None => evidence.detail.clone(),
     }
 }
 
-/// A message without the number of further places, which are shown.
-fn without_count(message: &str) -> &str {
+/// Returns a message without the number of further places.
+fn strip_count(message: &str) -> &str {
     message.split_once(" (and ").map_or(message, |(before, _)| before)
 }
 
-/// Where else the fault is: in files, in other probes, then in other formats and conditions of the same one; and
-/// as many places more as are not known here.
-fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
-    let shown = fault.shown;
+/// Returns the other places of the problem: files, other probes, then other formats and conditions of the same probe;
+/// and the number of further places.
+fn also(kind: &ProblemKind<'_>, more: usize) -> Option<String> {
+    let shown = kind.shown;
     let [mut files, mut probes, mut formats, mut conditions] = [const { Vec::new() }; 4];
-    for other in &fault.others {
+    for other in &kind.others {
         let (place, places) = match (place_in_file(other), &other.probe) {
             (Some(place), _) => (Some(place), &mut files),
             (None, Some(probe)) if declared(probe) != shown.probe.as_deref().map_or("", declared) => {
@@ -231,7 +232,7 @@ fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
             (None, _) if other.format != shown.format => {
                 (other.format.map(|format| format.name().to_owned()), &mut formats)
             }
-            // The same call again shows nothing new.
+            // A repeated call is no further place.
             _ => {
                 (condition(other.variant.filter(|variant| Some(*variant) != shown.variant)), &mut conditions)
             }
@@ -254,22 +255,21 @@ fn also(fault: &Fault<'_>, more: usize) -> Option<String> {
     }
 }
 
-/// A condition of a run beside others; none where it shows nothing new.
+/// Describes the condition of a further run; `None` if it gives no new information.
 fn condition(variant: Option<Variant>) -> Option<String> {
     match variant? {
-        // The same call again.
         Variant::Repeat | Variant::File | Variant::SlowReader => None,
         Variant::HostileEnv => Some("in other environments".to_owned()),
         variant => in_words(variant, 0),
     }
 }
 
-/// The declared probe in the name of one that is derived from it, such as `list, --json`.
+/// Returns the declared probe in the name of a derived one, such as `list, --json`.
 fn declared(probe: &str) -> &str {
     probe.split_once(", ").map_or(probe, |(declared, _)| declared)
 }
 
-/// The file and the place in it; none for the folder of the project as a whole.
+/// Returns the file and the place in it; `None` for the project folder as a whole.
 fn place_in_file(evidence: &Evidence) -> Option<String> {
     let file = evidence.file.as_ref().filter(|file| *file != ".")?;
     Some(match (evidence.line, evidence.column) {

@@ -1,19 +1,19 @@
-//! What several targets came to, a line each.
+//! The table of several targets, one line each.
 
 use crate::output::view::View;
 use crate::report::Report;
 use agentnative_contract::counted;
 use agentnative_output::{Cell, Page};
 
-/// The report of each of so many targets is shown; of more, the table alone.
-const MOST_REPORTS: usize = 8;
+/// Maximum number of targets whose reports are shown; for more, only the table is.
+const MAX_REPORTS: usize = 8;
 
-/// Whether the report of each target is shown as well.
+/// Returns whether the report of each target is shown.
 pub(super) fn shows_each(view: &View<'_>) -> bool {
-    view.verbose || view.judged.len() <= MOST_REPORTS
+    view.verbose || view.judged.len() <= MAX_REPORTS
 }
 
-/// The table of all targets, where they are several or a part of several.
+/// Shows the table of targets, if there are several or they are a part of a fleet.
 pub(super) fn table(view: &View<'_>, page: &mut Page) {
     if view.judged.len() < 2 && view.fleet.is_none() {
         return;

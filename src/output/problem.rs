@@ -1,4 +1,4 @@
-//! What the renderers for machines share: the faults of a report, each with its place, its weight and its key.
+//! The problems of a report with place, severity and key, as the machine-readable formats report them.
 
 use super::command;
 use super::view::View;
@@ -11,49 +11,48 @@ use std::path::{Component, Path, PathBuf};
 use strict_json::sanitize;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A longer text of a target is cut, in characters.
+/// Maximum length of a text from a target, in characters.
 const MAX_TEXT: usize = 1000;
 
-/// How much a fault weighs.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
-    /// It makes the command fail.
+pub(super) enum Severity {
+    /// Makes the command fail.
     Error,
     /// An unmet SHOULD.
     Warning,
-    /// A waiver accepts it.
+    /// Accepted by a waiver.
     Waived,
 }
 
-/// One fault of one target. Runs of a probe in one format that show the same kind of fault are one; each
-/// place in the code is one.
-pub(super) struct Finding<'a> {
-    /// The target.
+/// One problem of one target. Runs of a probe in one format that show the same kind of problem are merged; each place
+/// in code is a separate problem.
+pub(super) struct Problem<'a> {
+    /// The report of the target.
     pub report: &'a Report,
-    /// The verdict that it belongs to.
+    /// The verdict of the check that found it.
     pub result: &'a CheckResult,
-    /// Its weight.
-    pub weight: Weight,
-    /// Where it was seen first.
+    pub severity: Severity,
+    /// The first evidence.
     pub evidence: Option<&'a Evidence>,
     /// The command line that shows it, ready to paste in the current folder.
     pub command: Option<String>,
-    /// The number of further runs that show it.
+    /// Number of further runs that show it.
     pub more: usize,
-    /// The line of help, for the argument parser and the language of the target.
+    /// The help line for the argument parser and the language of the target.
     pub help: &'a str,
-    /// Differs from those of all other faults of the report, and stays when lines move.
+    /// A key that is unique in the report and does not depend on line numbers.
     pub key: String,
 }
 
-/// The faults of a report, in its order.
-pub(super) fn findings<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Finding<'a>> {
+/// Returns the problems of a report, in its order.
+pub(super) fn problems<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Problem<'a>> {
     let report = &judged.report;
     let toolkit = judged.toolkit();
     let mut seen = BTreeMap::new();
-    let mut findings = Vec::new();
+    let mut problems = Vec::new();
     for result in &report.results {
-        let Some(weight) = weight(report, result) else { continue };
+        let Some(severity) = severity(report, result) else { continue };
         let places = result.evidence.iter().map(Some);
         for evidence in places.chain(result.evidence.is_empty().then_some(None)) {
             let fault = Fault::of(
@@ -62,65 +61,65 @@ pub(super) fn findings<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Finding<'
                 result.layer,
                 evidence.unwrap_or(&Evidence::default()),
             );
-            let of_code = fault.is_of_code();
+            let is_in_code = fault.is_of_code();
             let key = fault.key();
-            let alike: &mut Vec<usize> = seen.entry(fault).or_default();
-            if let Some(first) = alike.first().filter(|_| !of_code) {
-                let first: &mut Finding<'_> = &mut findings[*first];
+            let same_problem: &mut Vec<usize> = seen.entry(fault).or_default();
+            if let Some(first) = same_problem.first().filter(|_| !is_in_code) {
+                let first: &mut Problem<'_> = &mut problems[*first];
                 first.more += 1;
                 continue;
             }
-            let key = format!("{:016x}", xxh3_64(format!("{key}\0{}", alike.len()).as_bytes()));
-            alike.push(findings.len());
+            let key = format!("{:016x}", xxh3_64(format!("{key}\0{}", same_problem.len()).as_bytes()));
+            same_problem.push(problems.len());
             let help = result.id.check().help.of(toolkit);
             let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
             let command = command.map(|command| short(&command));
-            findings.push(Finding { report, result, weight, evidence, command, more: 0, help, key });
+            problems.push(Problem { report, result, severity, evidence, command, more: 0, help, key });
         }
     }
-    findings
+    problems
 }
 
-/// The weight of what a check found, if it found a fault.
-fn weight(report: &Report, result: &CheckResult) -> Option<Weight> {
+/// Returns the severity of the problems of a check, if it found any.
+fn severity(report: &Report, result: &CheckResult) -> Option<Severity> {
     match result.status {
-        Status::Fail => Some(Weight::Error),
-        Status::Warn if report.deny.contains(&Level::Should) => Some(Weight::Error),
-        Status::Warn => Some(Weight::Warning),
-        // What only waits for one that is waived has no fault of its own.
+        Status::Fail => Some(Severity::Error),
+        Status::Warn if report.deny.contains(&Level::Should) => Some(Severity::Error),
+        Status::Warn => Some(Severity::Warning),
+        // A check that only depends on a waived one has no problem of its own.
         Status::Waived if !result.blocked_by.is_empty() => None,
-        Status::Waived => Some(Weight::Waived),
+        Status::Waived => Some(Severity::Waived),
         Status::Pass | Status::Unverified | Status::NotApplicable => None,
     }
 }
 
-/// The address of the page that explains the check of a verdict, if there is one.
+/// Returns the URL of the page that explains the check, if there is one.
 pub(super) fn page(result: &CheckResult) -> Option<&str> {
-    // A report that was read may hold anything.
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/%?#=&+".contains(&byte);
+    // A report that was read from a file may contain anything.
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/%?#=&+".contains(&byte);
     let is_address = |docs: &&str| docs.starts_with("https://") || docs.starts_with("http://");
-    Some(result.docs.as_str()).filter(is_address).filter(|docs| docs.bytes().all(is_plain))
+    Some(result.docs.as_str()).filter(is_address).filter(|docs| docs.bytes().all(is_allowed))
 }
 
-/// The MUSTs of a report that are unverified, where that makes the command fail.
+/// Returns the unverified MUSTs of a report, if they make the command fail.
 pub(super) fn undecided<'a>(view: &View<'_>, report: &'a Report) -> Vec<&'a CheckResult> {
     if view.strict { report.open_musts().collect() } else { Vec::new() }
 }
 
-impl<'a> Finding<'a> {
-    /// What is wrong, in a line: of one with a waiver also the reason for that.
+impl<'a> Problem<'a> {
+    /// Returns what is wrong, in one line; for a waived problem, the reason of the waiver.
     pub fn message(&self) -> String {
         let result = self.result;
         let detail = self.evidence.map(|evidence| evidence.detail.as_str()).filter(|text| !text.is_empty());
-        let text = match (self.weight, detail) {
-            (Weight::Waived, _) | (_, None) if !result.message.is_empty() => &result.message,
+        let text = match (self.severity, detail) {
+            (Severity::Waived, _) | (_, None) if !result.message.is_empty() => &result.message,
             (_, Some(detail)) => detail,
             (_, None) => &result.title,
         };
         short(text)
     }
 
-    /// The place in the output of the run, in words.
+    /// Returns the place in the output of the run, in words.
     pub fn place(&self) -> Option<String> {
         let evidence = self.evidence?;
         let stream = evidence.stream?.name();
@@ -131,7 +130,7 @@ impl<'a> Finding<'a> {
         })
     }
 
-    /// What is wrong, the command that shows it and what to do: a line each.
+    /// Returns lines with what is wrong, the command that shows it and what to do.
     pub fn lines(&self) -> String {
         let mut lines = vec![self.message()];
         if let Some(command) = &self.command {
@@ -148,30 +147,30 @@ impl<'a> Finding<'a> {
         lines.join("\n")
     }
 
-    /// The file of the code that it is in, below the repository where it can be.
+    /// Returns the source file of the problem, relative to the repository if possible.
     pub fn file(&self, view: &View<'_>) -> Option<String> {
         let file = self.evidence?.file.as_deref().filter(|file| *file != ".")?;
         let project = Path::new(self.report.target.project.as_deref().unwrap_or_default());
         let path = project.join(file);
-        Some(below(&path, view).unwrap_or_else(|| plain(&path)))
+        Some(relative_to_root(&path, view).unwrap_or_else(|| normalized(&path)))
     }
 
-    /// The program of the target: below the repository, else its absolute path.
+    /// Returns the program of the target: relative to the repository, else absolute.
     pub fn program(&self, view: &View<'_>) -> Option<String> {
         let program = Path::new(self.report.target.command.first()?);
-        Some(below(program, view).unwrap_or_else(|| plain(program)))
+        Some(relative_to_root(program, view).unwrap_or_else(|| normalized(program)))
     }
 }
 
-/// A path relative to the repository, if it is in there.
-fn below(path: &Path, view: &View<'_>) -> Option<String> {
+/// Returns a path relative to the repository, if it is in there.
+fn relative_to_root(path: &Path, view: &View<'_>) -> Option<String> {
     let root = view.root.or(view.folder)?;
-    let path = plain(&view.folder.unwrap_or(root).join(path));
-    Path::new(&path).strip_prefix(plain(root)).ok()?.to_str().map(str::to_owned)
+    let path = normalized(&view.folder.unwrap_or(root).join(path));
+    Path::new(&path).strip_prefix(normalized(root)).ok()?.to_str().map(str::to_owned)
 }
 
-/// A path without `.` and `..`.
-fn plain(path: &Path) -> String {
+/// Removes `.` and `..` from a path.
+fn normalized(path: &Path) -> String {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {
@@ -183,9 +182,9 @@ fn plain(path: &Path) -> String {
     out.display().to_string()
 }
 
-/// Text of a target in one safe line of limited length.
+/// Sanitizes text of a target and shortens it to one line of limited length.
 pub(super) fn short(text: &str) -> String {
-    // Of long text only the beginning is looked at.
+    // Bounds the work for long text.
     let head: String = text.chars().take(4 * MAX_TEXT).collect();
     let lines = head.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join(" ");
