@@ -1,4 +1,4 @@
-//! Checking a command in a test: [`Check`].
+//! Checks a command in a test: [`Check`].
 
 use crate::check::{ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector};
 use crate::output::{View, text_report};
@@ -12,12 +12,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A check of a command, for a test: what is called, and what is required of it.
+/// A check of a command, for a test: the calls to make and the requirements to check.
 ///
-/// Without further calls, all checks of a command are made, with the runs that are harmless for any command
-/// (`--help`, `--version`, invalid usage). Each [`probe`](Self::probe) is a call of the command that is safe
-/// to repeat; most checks need one. The checks of source code are not made: they need a project, and
-/// `agentnative check` makes them.
+/// By default, all checks of a command are made, with calls that are harmless for any command (`--help`, `--version`,
+/// invalid usage). Each [`probe`](Self::probe) is a call of the command that is safe to repeat; most checks need one.
+/// The checks of source code are not made: they need a project, and `agentnative check` makes them.
 ///
 /// Relative paths are relative to the current folder. In `cargo test` that is the folder of the package.
 ///
@@ -44,7 +43,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check of this program: a path, such as `env!("CARGO_BIN_EXE_mycli")`, or a name on `PATH`.
+    /// Creates a check of this program: a path, such as `env!("CARGO_BIN_EXE_mycli")`, or a name on `PATH`.
     pub fn command(program: impl Into<OsString>) -> Self {
         Self {
             command: vec![program.into()],
@@ -57,20 +56,20 @@ impl Check {
         }
     }
 
-    /// Adds an argument of all calls, before those of a probe.
+    /// Adds an argument to all calls, before those of a probe.
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.command.push(argument.into());
         self
     }
 
-    /// Adds arguments of all calls, before those of a probe.
+    /// Adds arguments to all calls, before those of a probe.
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.command.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Adds a probe, as `"[EXIT:]ARGS"`: the expected exit code and a colon, if it is not 0, then the
-    /// arguments, split as a shell splits words; `"list"`, `"show 'two words'"`, `"77:whoami"`.
+    /// Adds a probe as `"[EXIT:]ARGS"`: the expected exit code and a colon, if it is not 0, then the arguments, split
+    /// as in a shell; `"list"`, `"show 'two words'"`, `"77:whoami"`.
     pub fn probe(mut self, probe: impl Into<String>) -> Self {
         self.probes.push(probe.into());
         self
@@ -101,14 +100,14 @@ impl Check {
         self
     }
 
-    /// Uses this configuration: its probes, formats, services and waivers. Without this call none is read,
-    /// so that a test depends only on what it states.
+    /// Uses this configuration: its probes, formats, services and waivers. By default no configuration is read, so
+    /// that a test depends only on its own code.
     pub fn config(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.config = ConfigSource::File(path.into());
         self
     }
 
-    /// Sets a variable for all runs. Their environment is otherwise empty but for what programs need.
+    /// Sets an environment variable for all runs. Their environment otherwise contains only what programs need.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.env.insert(name.into(), value.into());
         self
@@ -120,38 +119,38 @@ impl Check {
         self
     }
 
-    /// States the exit codes of the command, all of which its help or README then has to document. Without this
-    /// call, 0, 1, 2, 77 and 78 are allowed, and those that its probes expect are to be documented.
+    /// Declares the exit codes of the command; its help or README has to document all of them. By default 0, 1, 2, 77
+    /// and 78 are allowed, and those that its probes expect have to be documented.
     pub fn exit_codes(mut self, codes: impl IntoIterator<Item = i32>) -> Self {
         self.options.exit_codes = Some(codes.into_iter().collect());
         self
     }
 
-    /// Sets the time limit of a run; it is 10 seconds, unless the configuration says otherwise.
+    /// Sets the time limit of a run; the default is that of the configuration, or else 10 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Sets the number of parallel runs; it is twice the number of cores.
+    /// Sets the number of parallel runs; the default is twice the number of cores.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.options.runner = RunnerOptions { jobs, ..self.options.runner };
         self
     }
 
-    /// Makes plain runs only: a check that needs other runs is unverified.
+    /// Makes plain runs only; a check that needs others is unverified.
     pub fn fast(mut self, fast: bool) -> Self {
         self.options.fast = fast;
         self
     }
 
-    /// Fails also if a MUST is unverified: nothing was observed that could decide it.
+    /// Also fails if a MUST is unverified, that is, if the runs gave no evidence for it.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// Fails also on warnings: an unmet requirement of this level. Only [`Level::Should`] has warnings.
+    /// Also fails on warnings: unmet requirements of this level. Only [`Level::Should`] has warnings.
     pub fn deny(mut self, level: Level) -> Self {
         self.deny.push(level);
         self
@@ -164,32 +163,32 @@ impl Check {
         self
     }
 
-    /// Lists all verdicts, and every place of each problem, in the text of a failure.
+    /// Lists all verdicts, and every place of each problem, in the message of a failure.
     pub fn verbose(mut self, verbose: bool) -> Self {
         self.verbose = verbose;
         self
     }
 
-    /// Runs the command and gives all verdicts, whatever they are.
+    /// Runs the command and returns all verdicts, including failures.
     ///
     /// # Errors
-    /// There is no such program, check, principle or contract; a probe or the configuration is invalid; or
+    /// If there is no such program, check, principle or contract; if a probe or the configuration is invalid; or if
     /// nothing could be run.
     pub fn run(&self) -> Result<Report> {
         Ok(self.judged()?.report)
     }
 
-    /// Runs the command and gives all verdicts, if it does what is required.
+    /// Runs the command and returns all verdicts, if none of them is a failure.
     ///
     /// # Panics
-    /// If a MUST failed, or what [`strict`](Self::strict) and [`deny`](Self::deny) add; the message is the
-    /// text report. Also on the errors of [`run`](Self::run).
+    /// If a MUST failed, or a requirement that [`strict`](Self::strict) or [`deny`](Self::deny) adds; the message is
+    /// the text report. Also on the errors of [`run`](Self::run).
     #[track_caller]
     pub fn assert(&self) -> Report {
         let failure = match self.judged() {
             Ok(judged) => match judged.report.unmet(self.strict) {
                 None => return judged.report,
-                Some(unmet) => self.text(judged, &unmet),
+                Some(unmet) => self.failure_text(judged, &unmet),
             },
             Err(error) => error_text(&error, false),
         };
@@ -203,7 +202,7 @@ impl Check {
         session.run(&checks, &mut |_| Ok(()))?.judged(&checks, &skipped, &self.deny)
     }
 
-    /// The session of these settings, if they are valid.
+    /// Validates the settings and creates the session.
     fn session(&self) -> Result<Session> {
         if self.command.first().is_none_or(|program| program.is_empty()) {
             return Err(Error::usage("the program is empty; expected its path, or its name on PATH"));
@@ -232,8 +231,8 @@ impl Check {
         Ok(Session::new(TargetSelector::command(&self.command), options))
     }
 
-    /// The report as text, and what fails in it.
-    fn text(&self, judged: Judged, unmet: &Error) -> String {
+    /// Formats the report as text, followed by the error.
+    fn failure_text(&self, judged: Judged, unmet: &Error) -> String {
         let folder = std::env::current_dir().ok();
         let judged = [judged];
         let view = View {

@@ -17,20 +17,19 @@
 //! agentnative-check = { version = "0.1", default-features = false }
 //! ```
 //!
-//! The command is run as its consumers run it: through a pipe, on a terminal, into a file, with a slow consumer,
-//! in hostile environments. The bytes that come back are judged, and a failure is the report that the program
-//! `agentnative` prints, with evidence and the command line to reproduce it. The program itself is not needed.
+//! The command is run as its consumers run it: with a pipe, a terminal or a file as stdout, with a slow reader, in
+//! hostile environments. Its output is checked. A failure contains the report that the program `agentnative` prints,
+//! with evidence and the command line to reproduce it. The program itself is not needed.
 //!
 //! # What is stable
 //!
-//! The items of this page, with semantic versioning: [`Check`], and what its [`Report`] consists of. The modules
-//! of the crate are public for its own program and tests only; they are not documented here and may change in any
-//! release.
+//! The items of this page follow semantic versioning: [`Check`], and the types of its [`Report`]. The modules of the
+//! crate are public only for its own program and tests; they are not documented here and may change in any release.
 //!
 //! # Features
 //!
-//! `cli` is the program, `source` the checks that read source code; both are on by default, and a test needs
-//! neither. `project` reads the files around the code, for both.
+//! `cli` is the program, `source` adds the checks that read source code; both are enabled by default, and a test
+//! needs neither. `project` reads the files around the code, for both of them.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 

@@ -1,4 +1,4 @@
-//! `agentnative`: parse, dispatch, map an error to an exit code.
+//! The program `agentnative`: runs the command line and returns its exit code.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
@@ -7,20 +7,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::Builder;
 
-/// What the work needs, however little `ulimit -s` leaves the first thread.
-const STACK: usize = 8 << 20;
+/// Stack size of the thread that does the work, in bytes; `ulimit -s` may leave the main thread too little.
+const STACK_SIZE: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    // A limit on the size of files (`ulimit -f`) is an error that is reported, and not the end of this process.
+    // Exceeding a file size limit (`ulimit -f`) then returns an error instead of killing this process.
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop).unwrap_or_default();
     let work = || {
         let args: Vec<_> = std::env::args_os().collect();
         agentnative::cli::main(&args)
     };
-    let code = match Builder::new().name("main".to_owned()).stack_size(STACK).spawn(work) {
-        // A panic was told by its own thread.
+    let code = match Builder::new().name("main".to_owned()).stack_size(STACK_SIZE).spawn(work) {
+        // The panic hook of the thread has already printed the message.
         Ok(thread) => thread.join().unwrap_or(101),
-        // Where there is no other thread there is this one.
+        // If no thread can be started, use this one.
         Err(_) => work(),
     };
     ExitCode::from(code)

@@ -1,4 +1,4 @@
-//! Reading the code behind a target, and the files around it, into a recording.
+//! Adds facts about the code of a target and the files of its project to a recording.
 
 use agentnative_contract::error::Result;
 #[cfg(feature = "source")]
@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use strict_json::sanitize;
 
-/// Puts what was found in the code (`source`) and around it (`project`) into the recording. Paths of the
+/// Adds facts about the code (if `source`) and about the project (if `project`) to the recording. Paths in the
 /// configuration are relative to `root`.
 pub(super) fn read(
     code: &CodeBase,
@@ -21,7 +21,7 @@ pub(super) fn read(
     recording: &mut Recording,
 ) -> Result<()> {
     if !recording.observations.is_empty() && code.config.build.is_none() {
-        recording.built = built(code, root, &recording.target.command);
+        recording.built = build_info(code, root, &recording.target.command);
     }
     if project {
         recording.around = Some(read_project(&code.project.folder, &code.package));
@@ -49,29 +49,32 @@ pub(super) fn read(
     Ok(())
 }
 
-/// When the program behind these words was built, if it lies with the code.
+/// Returns the build time of the program in this command line, if its file is in the source tree.
 #[cfg(feature = "source")]
-fn built(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<Built> {
+fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<Built> {
     let folder = &code.project.folder;
     let repository = repository(folder);
     let tree = repository.as_deref().unwrap_or(folder);
     let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
-    let mut own = files.filter(|path| path.is_file() && path.starts_with(tree));
-    agentnative_judge::source::built(&code.package, &own.next()?.components().collect::<std::path::PathBuf>())
+    let mut programs = files.filter(|path| path.is_file() && path.starts_with(tree));
+    agentnative_judge::source::built(
+        &code.package,
+        &programs.next()?.components().collect::<std::path::PathBuf>(),
+    )
 }
 
 /// Nothing: this build cannot read code.
 #[cfg(not(feature = "source"))]
-fn built(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<Built> {
+fn build_info(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<Built> {
     None
 }
 
-/// A folder as what stands before the paths in it.
+/// Formats a folder as the prefix of the paths in it.
 fn display(folder: &Path) -> String {
     format!("{}/", sanitize::lossless(folder.as_os_str().as_bytes()))
 }
 
-/// What is found in the code of a package.
+/// Scans the code of a package.
 #[cfg(feature = "source")]
 fn scan(package: &Path) -> Result<Option<Facts>> {
     use agentnative_core::catalogue;

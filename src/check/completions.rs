@@ -1,4 +1,4 @@
-//! What bash says of the completion script for it: it reads the script and runs nothing.
+//! Checks the syntax of a completion script with `bash -n`, which executes nothing.
 
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::Derived;
@@ -11,13 +11,12 @@ use std::io::Read as _;
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// A longer script is not read, in bytes.
-const MOST: u64 = 4 << 20;
-/// Reading a script takes no longer.
-const LIMIT: Duration = Duration::from_secs(10);
+/// Maximum length of a script, in bytes.
+const MAX_LENGTH: u64 = 4 << 20;
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why bash rejects the script that was printed for it; none where it accepts it, there is none, or no bash.
-pub(super) fn rejected(
+/// Returns why bash rejects the script printed for it; `None` if bash accepts it, or without a script or bash.
+pub(super) fn syntax_error(
     recording: &Recording,
     target: &Target,
     runner: &mut Runner,
@@ -32,21 +31,21 @@ pub(super) fn rejected(
     let bash = run::resolve(OsStr::new(SHELLS[0]), Some(&clean_path(path.as_deref())));
     let (Some(printed), Ok(bash)) = (printed, bash) else { return Ok(None) };
     let mut script = Vec::new();
-    let read = printed.stdout.bytes.reader().take(MOST + 1).read_to_end(&mut script);
-    if read.is_err() || script.len() as u64 > MOST {
+    let read = printed.stdout.bytes.reader().take(MAX_LENGTH + 1).read_to_end(&mut script);
+    if read.is_err() || script.len() as u64 > MAX_LENGTH {
         return Ok(None);
     }
     let job = Job {
         stdin: Some(script.into()),
         isolation: run::Isolation::Available,
-        ..Job::new(bash, ["-n"], target.cwd.clone(), LIMIT)
+        ..Job::new(bash, ["-n"], target.cwd.clone(), TIMEOUT)
     };
     let seen = runner.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?.observations.pop();
     let Some(seen) = seen.filter(|seen| !matches!(seen.end, End::Exited(0) | End::NotStarted(..))) else {
         return Ok(None);
     };
-    let mut words = Vec::new();
-    // What cannot be read says nothing.
-    let _ = seen.stderr.bytes.reader().take(MOST).read_to_end(&mut words);
-    Ok(words.split(|byte| *byte == b'\n').next().filter(|line| !line.is_empty()).map(sanitize::line))
+    let mut message = Vec::new();
+    // An unreadable capture counts as empty.
+    let _ = seen.stderr.bytes.reader().take(MAX_LENGTH).read_to_end(&mut message);
+    Ok(message.split(|byte| *byte == b'\n').next().filter(|line| !line.is_empty()).map(sanitize::line))
 }

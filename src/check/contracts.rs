@@ -1,4 +1,4 @@
-//! The contracts that probes are held to: found, loaded, and bound to the format that they are about.
+//! Loads the contracts of probes and assigns each to its output format.
 
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{Contract, ContractFiles, contract_path};
@@ -8,18 +8,18 @@ use agentnative_core::probe::{Probe, Recording};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Contracts by their name, as probes have it.
+/// Contracts by the name that the probes use.
 #[derive(Default)]
 pub(super) struct LoadedContracts(BTreeMap<String, Contract>);
 
 impl LoadedContracts {
-    /// The contracts of a recording: bundled ones, and those that it contains. No file is read.
+    /// Loads the contracts of a recording: bundled ones, and those that it contains. Reads no file.
     pub fn of(recording: &Recording) -> Result<Self> {
         let mut loaded = Self::default();
         for name in recording.probes.iter().flat_map(|probe| probe.call.contract.names()) {
             loaded.load_with(name, || match recording.contracts.get(name) {
                 Some(files) if contract_path(Path::new(""), name).is_some() => {
-                    Contract::of_files(name, files).map_err(|error| in_recording(name, error))
+                    Contract::of_files(name, files).map_err(|error| recorded_contract_error(name, error))
                 }
                 _ => Contract::bundled(name),
             })?;
@@ -27,19 +27,18 @@ impl LoadedContracts {
         Ok(loaded)
     }
 
-    /// The files of the contracts that these probes name, by that name.
+    /// Returns the files of the contracts that these probes name, by that name.
     pub(super) fn files(&self, probes: &[Probe]) -> BTreeMap<String, ContractFiles> {
         let names = probes.iter().flat_map(|probe| probe.call.contract.names());
         names.filter_map(|name| Some((name.clone(), self.0.get(name)?.files()?))).collect()
     }
 
-    /// All of them, by name.
     pub const fn by_name(&self) -> &BTreeMap<String, Contract> {
         &self.0
     }
 
-    /// Makes the names in `contracts` independent of the folder `root` that they are relative to, and
-    /// leaves a contract that is named for both formats to the one that it is about.
+    /// Loads `contracts` and makes their names, which are relative to `root`, absolute. A contract that is named for
+    /// both formats is kept for its own format only.
     pub(super) fn bind(&mut self, contracts: &mut Contracts, root: &Path) -> Result<()> {
         for name in [&mut contracts.json, &mut contracts.jsonl].into_iter().flatten() {
             if let Some(path) = contract_path(root, name) {
@@ -56,9 +55,9 @@ impl LoadedContracts {
         Ok(())
     }
 
-    /// Holds all probes to one contract, in its one format, and nothing else. Gives the name as probes have
-    /// it, and the contract.
-    pub(super) fn hold_all(
+    /// Replaces the contracts and formats of all probes with one contract and its format. Returns the name that the
+    /// probes use for the contract, and the contract.
+    pub(super) fn bind_all(
         &mut self,
         name: &str,
         root: &Path,
@@ -95,7 +94,7 @@ impl LoadedContracts {
     }
 }
 
-fn in_recording(name: &str, error: Error) -> Error {
+fn recorded_contract_error(name: &str, error: Error) -> Error {
     Error {
         message: format!("the contract {name} of the recording cannot be used: {}", error.message),
         ..error

@@ -1,6 +1,6 @@
-//! The two inputs of `contract diff`: what each promises, wherever that is told.
+//! The inputs of `contract diff`: reads the outputs that a contract, lock, recording, sample or command describes.
 
-use super::lock::{learn, promise_checks, unasked};
+use super::lock::{infer_lock, lock_checks, not_requested};
 use super::progress::Observer;
 use super::session::{ConfigSource, Session, SessionOptions};
 use agentnative_contract::error::{Error, Result};
@@ -17,35 +17,33 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a recording begins.
-const RECORDING: &[u8] = b"{\"recording\":";
+/// First bytes of a recording.
+const RECORDING_PREFIX: &[u8] = b"{\"recording\":";
 
-/// One of the two.
+/// The old or the new side of a comparison.
 #[derive(Debug, Clone)]
 pub struct DiffInput {
-    /// The name that was passed.
+    /// The name or command line of the side.
     pub name: String,
-    source: Source,
+    source: InputSource,
 }
 
-/// What an input is.
 #[derive(Debug, Clone)]
-enum Source {
-    /// A contract, or a schema that stands for one.
+enum InputSource {
+    /// A contract, or a schema file.
     Contract(Arc<Contract>),
-    /// A file of documents or records.
+    /// A file of sample documents or records.
     Sample(PathBuf),
-    /// The outputs of a target.
+    /// The outputs of a target, from its lock or its runs.
     Outputs(TargetOutputs),
 }
 
-/// The outputs of a target, of its lock or its runs.
 #[derive(Debug, Clone)]
 struct TargetOutputs {
-    promises: Vec<OutputSpec>,
-    /// What it is a lock of, or what a lock of it would be.
+    specs: Vec<OutputSpec>,
+    /// The lock of the target, read or inferred from runs.
     lock: Lock,
-    /// The probes that they were learnt from, if they were.
+    /// The probes of the runs; empty for a lock that was read.
     probes: Vec<Probe>,
 }
 
@@ -74,36 +72,36 @@ pub struct ComparedSample {
     pub rejected: u64,
 }
 
-/// Compares an old and a new side. A sample is validated against a schema or contract; against anything else, its schema
-/// is inferred. Between two sides that are learnt from runs, an empty list or a null is no change.
+/// Compares an old and a new side. A sample is validated against a schema or contract; against anything else, its
+/// schema is inferred. Between two sides inferred from runs, an empty list or a null is no change.
 ///
 /// # Errors
 /// Those of [`compare_sample`].
 pub fn diff(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
     let (contract, sample, side) = match (&old.source, &new.source) {
-        (Source::Contract(contract), Source::Sample(sample)) => (contract, sample, SampleSide::New),
-        (Source::Sample(sample), Source::Contract(contract)) => (contract, sample, SampleSide::Old),
+        (InputSource::Contract(contract), InputSource::Sample(sample)) => (contract, sample, SampleSide::New),
+        (InputSource::Sample(sample), InputSource::Contract(contract)) => (contract, sample, SampleSide::Old),
         _ => return diff_outputs(old, new),
     };
-    let compared = compare_sample(contract, sample, side)?;
+    let result = compare_sample(contract, sample, side)?;
     let is_stream = contract.framing().has_events();
-    let sample = ComparedSample { side, is_stream, records: compared.records, rejected: compared.rejected };
-    Ok(Comparison { changes: compared.changes, outputs: 1, sample: Some(sample) })
+    let sample = ComparedSample { side, is_stream, records: result.records, rejected: result.rejected };
+    Ok(Comparison { changes: result.changes, outputs: 1, sample: Some(sample) })
 }
 
 fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
-    let (before, now) = (old.outputs()?, new.outputs()?);
-    let promises = match (old.lock(), new.lock()) {
-        (Some(before), Some(now)) => now.compared_with(before),
-        _ => now.clone(),
+    let (old_specs, new_specs) = (old.outputs()?, new.outputs()?);
+    let comparable = match (old.lock(), new.lock()) {
+        (Some(old), Some(new)) => new.compared_with(old),
+        _ => new_specs.clone(),
     };
-    let outputs = before.len();
-    let all = [before, unasked(old.probes(), &now)].concat();
-    let changes = compare(&all, &[promises, unasked(new.probes(), &all[..outputs])].concat());
+    let outputs = old_specs.len();
+    let all = [old_specs, not_requested(old.probes(), &new_specs)].concat();
+    let changes = compare(&all, &[comparable, not_requested(new.probes(), &all[..outputs])].concat());
     Ok(Comparison { changes, outputs, sample: None })
 }
 
-/// Whether a name stands for a version of a contract, and no file has this name.
+/// Returns whether a name has the form `NAME@VERSION` of a known contract, and no file has this name.
 fn is_versioned(name: &str) -> bool {
     let (contract, version) = split_version(name);
     let is_contract = || names().any(|known| known == contract) || Path::new(contract).is_dir();
@@ -111,16 +109,16 @@ fn is_versioned(name: &str) -> bool {
 }
 
 impl DiffInput {
-    /// What a name stands for: a schema file, a bundled contract, a contract folder, a version of a contract
+    /// Reads the side with this name: a schema file, a bundled contract, a contract folder, a version of a contract
     /// (`NAME@VERSION`), a lock folder, a recording, or a file of samples.
     ///
     /// # Errors
-    /// When it is none of them, or cannot be read. What is not there is a wrong call where a file is named, and
-    /// a fault of configuration where a contract (a word without a dot or a slash) or a schema
-    /// (`*.schema.json`) is.
+    /// If it is none of them, or cannot be read. A missing data file is a usage error; a missing contract (a word
+    /// without a dot or a slash) or schema (`*.schema.json`) is a configuration error.
     pub fn read(name: &str) -> Result<Self> {
         let path = Path::new(name);
-        let contract = || Contract::named(Path::new(""), name).map(|one| Source::Contract(Arc::new(one)));
+        let contract =
+            || Contract::named(Path::new(""), name).map(|one| InputSource::Contract(Arc::new(one)));
         if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
             return Ok(Self::of_lock(name, Lock::read(path)?, Vec::new()));
         }
@@ -137,16 +135,16 @@ impl DiffInput {
             return Self::of_runs(name, &Recording::read(path)?);
         }
         let is_contract = !is_file || is_schema_file(path)?;
-        let source = if is_contract { contract()? } else { Source::Sample(path.to_owned()) };
+        let source = if is_contract { contract()? } else { InputSource::Sample(path.to_owned()) };
         Ok(Self { name: name.to_owned(), source })
     }
 
-    /// What a command promises by what it does, called with the probes of the configuration: that of the
-    /// options, else the nearest of this folder or above, else the one beside the command.
+    /// Infers the outputs of a command from runs of its probes. The configuration is the one in the options, else the
+    /// nearest in this folder or above, else the nearest to the command.
     ///
     /// # Errors
-    /// Usage, when it cannot be split into words; those of [`Session::run`]; interrupted, when a signal
-    /// told us to stop.
+    /// A usage error if the command cannot be split into words; the errors of [`Session::run`]; an interruption after
+    /// a signal.
     pub fn of_command(
         command: &str,
         mut options: SessionOptions,
@@ -160,16 +158,16 @@ impl DiffInput {
             options.config = ConfigSource::File(path);
         }
         let session = Session::new(TargetSelector::command(words), options);
-        let output = session.run(&promise_checks(), observer)?;
+        let output = session.run(&lock_checks(), observer)?;
         if let Some(signal) = output.signal {
             return Err(Error::interrupted(signal, "interrupted; nothing was compared"));
         }
         Self::of_runs(command, &output.recording)
     }
 
-    /// What the runs of a recording show of its declared probes.
+    /// Infers the outputs of the declared probes of a recording.
     fn of_runs(name: &str, recording: &Recording) -> Result<Self> {
-        let lock = learn(recording)?;
+        let lock = infer_lock(recording)?;
         if lock.promises.is_empty() {
             let message =
                 format!("no probe of {} is declared, so there is nothing to compare", recording.target.name);
@@ -179,23 +177,23 @@ impl DiffInput {
     }
 
     fn of_lock(name: &str, lock: Lock, probes: Vec<Probe>) -> Self {
-        let source = Source::Outputs(TargetOutputs { promises: lock.compared(), lock, probes });
+        let source = InputSource::Outputs(TargetOutputs { specs: lock.compared(), lock, probes });
         Self { name: name.to_owned(), source }
     }
 
-    /// What it promises; of a sample, as far as that shows it.
+    /// Returns the outputs of the side; those of a sample are inferred from it.
     fn outputs(&self) -> Result<Vec<OutputSpec>> {
         Ok(match &self.source {
-            Source::Contract(contract) => vec![OutputSpec::of_contract(contract)],
-            Source::Sample(path) => vec![infer_spec(path)?],
-            Source::Outputs(outputs) => outputs.promises.clone(),
+            InputSource::Contract(contract) => vec![OutputSpec::of_contract(contract)],
+            InputSource::Sample(path) => vec![infer_spec(path)?],
+            InputSource::Outputs(outputs) => outputs.specs.clone(),
         })
     }
 
     fn target(&self) -> Option<&TargetOutputs> {
         match &self.source {
-            Source::Outputs(outputs) => Some(outputs),
-            Source::Contract(_) | Source::Sample(_) => None,
+            InputSource::Outputs(outputs) => Some(outputs),
+            InputSource::Contract(_) | InputSource::Sample(_) => None,
         }
     }
 
@@ -208,11 +206,10 @@ impl DiffInput {
     }
 }
 
-/// Whether a file begins as a recording does.
 fn is_recording(path: &Path) -> Result<bool> {
     let unreadable = |error| Error::data(path, &error);
     let file = File::open(path).map_err(unreadable)?;
     let mut head = Vec::new();
-    file.take(RECORDING.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
-    Ok(head == RECORDING)
+    file.take(RECORDING_PREFIX.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
+    Ok(head == RECORDING_PREFIX)
 }

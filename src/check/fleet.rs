@@ -1,4 +1,4 @@
-//! Several targets that are checked together: which there are, and which of them a part has.
+//! Finds the targets of `check --all` and selects those of one partition.
 
 use super::load_config;
 use super::session::{ConfigSource, Session, SessionOptions};
@@ -17,18 +17,17 @@ use std::sync::Arc;
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// More parts than this are not made.
-const MOST_PARTS: u32 = 10_000;
-/// Folders that hold no configurations of their own.
-const SKIPPED: [&str; 2] = ["node_modules", "target"];
+const MAX_PARTS: u32 = 10_000;
+/// Names of folders that are not searched for configurations.
+const SKIPPED_FOLDERS: [&str; 2] = ["node_modules", "target"];
 
-/// Which part of the targets: `2/5` is the second of five.
+/// A part of the targets: `2/5` is the second of five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partition {
-    /// Which one, from 1.
+    /// Number of this part, from 1.
     pub part: u32,
-    /// How many there are.
-    pub of: u32,
+    /// Number of parts.
+    pub parts: u32,
 }
 
 impl FromStr for Partition {
@@ -36,43 +35,44 @@ impl FromStr for Partition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers =
-            text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
-        let valid = numbers.filter(|(part, of)| (1..=MOST_PARTS).contains(of) && (1..=*of).contains(part));
-        let (part, of) = valid
-            .ok_or_else(|| format!("expected PART/PARTS, such as 2/5, with at most {MOST_PARTS} parts"))?;
-        Ok(Self { part, of })
+            text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+        let valid =
+            numbers.filter(|(part, parts)| (1..=MAX_PARTS).contains(parts) && (1..=*parts).contains(part));
+        let (part, parts) = valid
+            .ok_or_else(|| format!("expected PART/PARTS, such as 2/5, with at most {MAX_PARTS} parts"))?;
+        Ok(Self { part, parts })
     }
 }
 
 /// The targets of several configurations.
 #[derive(Debug, Clone)]
 pub struct Fleet {
-    /// In the order of their names.
+    /// The targets, sorted by name.
     pub targets: Vec<FleetTarget>,
 }
 
-/// One of several targets.
+/// One target of a fleet.
 #[derive(Debug, Clone)]
 pub struct FleetTarget {
-    /// The file with its configuration.
+    /// The configuration file.
     pub path: PathBuf,
-    /// Its name there, where that has several.
+    /// Name of the target, if the file has several.
     pub bin: Option<String>,
-    /// The configuration as it was read when the targets were found, whatever runs make of its file, or why it cannot
-    /// be used.
+    /// The configuration as read when the targets were found, even if runs change its file later; or why it is
+    /// invalid.
     pub config: Result<Arc<Config>>,
 }
 
 impl Fleet {
-    /// The targets of these configuration files, and of all that are in these folders or below; hidden folders,
-    /// `node_modules` and `target` are left out.
+    /// Finds the targets of these configuration files, and of all that are in these folders or below. Hidden folders,
+    /// `node_modules` and `target` are skipped.
     ///
-    /// A configuration with a fault is one target, whose check gives the fault.
+    /// An invalid configuration is one target; its check returns the error.
     ///
     /// # Errors
-    /// Of kind `Config`: there is no configuration in a folder, or it cannot be read.
+    /// A configuration error if a folder contains no configuration or cannot be read.
     pub fn find(paths: &[PathBuf]) -> Result<Self> {
-        // A file that is named counts whoever owns it.
+        // A file that is named explicitly is used regardless of its owner.
         let mut files: BTreeMap<PathBuf, Result<()>> = BTreeMap::new();
         for path in paths {
             let found = match path.is_dir() {
@@ -83,22 +83,22 @@ impl Fleet {
                 return Err(Error::config(format!("no {FILE_NAME} in {} or below", path.display())));
             }
             for file in found {
-                let owned = if path.is_dir() { check_owner(&file, path) } else { Ok(()) };
+                let owner_check = if path.is_dir() { check_owner(&file, path) } else { Ok(()) };
                 let file = file.strip_prefix(".").unwrap_or(&file).to_owned();
-                let known = files.entry(file).or_insert_with(|| owned.clone());
-                if owned.is_ok() {
-                    *known = owned;
+                let entry = files.entry(file).or_insert_with(|| owner_check.clone());
+                if owner_check.is_ok() {
+                    *entry = owner_check;
                 }
             }
         }
         let mut targets = Vec::new();
-        for (path, owned) in files {
+        for (path, owner_check) in files {
             let hint = || format!("`--all {}` uses it all the same", path.display());
-            let owned = owned.map_err(|error| error.hint(hint()));
-            let config = owned.and_then(|()| load_config(&path)).map(Arc::new);
+            let owner_check = owner_check.map_err(|error| error.hint(hint()));
+            let config = owner_check.and_then(|()| load_config(&path)).map(Arc::new);
             let mut names: Vec<Option<String>> = match config.as_ref().map(|config| &config.targets[..]) {
                 Err(_) | Ok([_]) => vec![None],
-                Ok(several) => several.iter().map(|target| target.name.clone()).collect(),
+                Ok(targets) => targets.iter().map(|target| target.name.clone()).collect(),
             };
             names.sort();
             let target = |bin| FleetTarget { path: path.clone(), bin, config: config.clone() };
@@ -107,36 +107,37 @@ impl Fleet {
         Ok(Self { targets })
     }
 
-    /// The targets of one part. Which part a target is in depends on its name alone: the file as it was named, and its
-    /// name there.
+    /// Returns the targets of one part. The part of a target depends on its name alone: the path as it was given, and
+    /// the name of the target in that file.
     pub fn part(&self, partition: Partition) -> Vec<&FleetTarget> {
-        let is_in = |target: &&FleetTarget| {
-            xxh3_64(target.to_string().as_bytes()) % u64::from(partition.of) == u64::from(partition.part - 1)
+        let is_in_part = |target: &&FleetTarget| {
+            xxh3_64(target.to_string().as_bytes()) % u64::from(partition.parts)
+                == u64::from(partition.part - 1)
         };
-        self.targets.iter().filter(is_in).collect()
+        self.targets.iter().filter(is_in_part).collect()
     }
 
-    /// What parts of one fleet have in common, and which part this is.
+    /// Returns a digest of all that the parts of one fleet have in common, and the number of this part.
     pub fn info(&self, checks: &[&Check], options: &SessionOptions, partition: Partition) -> FleetInfo {
-        let mut all = format!("{VERSION}\n{}\n{}\n{}\n", partition.of, options.fast, options.no_runs);
-        all.extend(options.overrides().iter().map(|option| format!("{option}\n")));
-        all.extend(checks.iter().map(|check| format!("{}\n", check.id)));
+        let mut text = format!("{VERSION}\n{}\n{}\n{}\n", partition.parts, options.fast, options.no_runs);
+        text.extend(options.overrides().iter().map(|option| format!("{option}\n")));
+        text.extend(checks.iter().map(|check| format!("{}\n", check.id)));
         let digest = |target: &FleetTarget| match &target.config {
             Ok(config) => format!("{target} {}\n", config.digest),
             Err(_) => format!("{target} \n"),
         };
-        all.extend(self.targets.iter().map(digest));
+        text.extend(self.targets.iter().map(digest));
         FleetInfo {
-            digest: format!("xxh128:{:032x}", xxh3_128(all.as_bytes())),
+            digest: format!("xxh128:{:032x}", xxh3_128(text.as_bytes())),
             targets: self.targets.len(),
             parts: vec![partition.part],
-            of: partition.of,
+            of: partition.parts,
         }
     }
 }
 
 impl FleetTarget {
-    /// The session that checks it; the rest is as `options` say.
+    /// Creates the session that checks this target; all other settings come from `options`.
     pub fn session(&self, config: &Arc<Config>, options: &SessionOptions) -> Session {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
@@ -145,12 +146,12 @@ impl FleetTarget {
         Session::new(TargetSelector::Path(folder), options)
     }
 
-    /// What is known of it before it is found.
+    /// Returns the target info that is known before the program is found.
     pub fn info(&self) -> TargetInfo {
         TargetInfo { name: self.name(), command: Vec::new(), project: None }
     }
 
-    /// Its name for people, among others: that in the configuration, else the folder of that.
+    /// Returns the display name: the name in the configuration, else the folder of that file.
     pub fn name(&self) -> String {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(&self.path);
@@ -158,7 +159,7 @@ impl FleetTarget {
     }
 }
 
-/// Its name among all: the file, and its name there.
+/// Formats the unique name: the path of the file, and the name of the target in it.
 impl fmt::Display for FleetTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;
@@ -167,13 +168,13 @@ impl fmt::Display for FleetTarget {
 }
 
 fn configurations_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let is_looked_at = |entry: &DirEntry| {
+    let is_searched = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
         entry.depth() == 0
-            || entry.file_type().is_dir() && !name.starts_with('.') && !SKIPPED.contains(&&*name)
+            || entry.file_type().is_dir() && !name.starts_with('.') && !SKIPPED_FOLDERS.contains(&&*name)
     };
     let mut found = Vec::new();
-    for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_looked_at) {
+    for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_searched) {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(folder).to_owned();
             let error = error.into_io_error().unwrap_or_else(|| io::Error::other("its links form a loop"));

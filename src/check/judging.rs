@@ -1,4 +1,4 @@
-//! From what was seen to the report.
+//! Judges a recording: runs the checks within their budgets and builds the report.
 
 use super::contracts::LoadedContracts;
 use super::phases::planned;
@@ -20,35 +20,34 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-/// A report and what it rests on.
+/// A report with the recording that it is based on.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// The verdicts.
+    /// The report.
     pub report: Report,
-    /// What they rest on; none for a report that was read or put together.
+    /// The recording; `None` for a report that was read from a file or merged.
     pub recording: Option<Recording>,
-    /// How long the runs took; none where they were not made now.
+    /// Duration of the session; `None` if the runs were not made in this process.
     pub elapsed: Option<Duration>,
 }
 
 impl Judged {
-    /// What the target is written with, as far as that is known.
+    /// Returns the language and argument parser of the target, as far as they are known.
     pub fn toolkit(&self) -> Toolkit {
         self.recording.as_ref().map(Recording::toolkit).unwrap_or_default()
     }
 
-    /// How long the runs took that a check needs, one after the other: runs are shared between checks, and made at
-    /// the same time. None where they are not known, or none was needed.
+    /// Returns the total duration of the runs that a check needs. Runs are shared between checks and made in
+    /// parallel. `None` if the check needed no runs or they are not known.
     pub fn duration(&self, check: CheckId) -> Option<Duration> {
         self.runs(check).iter().map(|(_, seen)| seen.duration).reduce(|sum, one| sum + one)
     }
 
-    /// The runs that a check needs, of those that were made, with the names of their probes; none where they are not
-    /// known.
+    /// Returns the recorded runs that a check needs, with the names of their probes; empty without a recording.
     pub fn runs(&self, check: CheckId) -> Vec<(&str, &Observation)> {
         let Some(recording) = &self.recording else { return Vec::new() };
         let keys = planned(recording, &[check.check()]);
-        // With the conditions of other checks at once, or told apart.
+        // Includes runs under combined conditions, and runs that were split into single conditions.
         let is_needed = |key: &RunKey| {
             let parts = key.parts().into_iter().flatten();
             parts.chain(key.combination()).chain([key.clone()]).any(|key| keys.contains(&key))
@@ -58,10 +57,11 @@ impl Judged {
 }
 
 impl SessionOutput {
-    /// The verdicts of these checks, with what was left out and what is denied beside the configuration.
+    /// Judges the recording. Adds a note on the `skipped` checks, and the levels that `deny` adds to the
+    /// configuration.
     ///
     /// # Errors
-    /// Those of [`judge`].
+    /// The errors of [`judge`].
     pub fn judged(self, checks: &[&Check], skipped: &[&Check], deny: &[Level]) -> Result<Judged> {
         let (mut report, _) = judge_with(&self.recording, checks, &Baseline::default(), &self.scans)?;
         report.notes.extend(skip_note(skipped));
@@ -71,13 +71,13 @@ impl SessionOutput {
     }
 }
 
-/// The verdicts of these checks on what was seen. Nothing is run, and no file is read.
+/// Judges a recording with these checks. Runs nothing and reads no file.
 pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
     Ok(judge_with(recording, checks, &Baseline::default(), &Scans::default())?.0)
 }
 
-/// The same where the faults of a baseline are accepted, with the faults that were seen. What was read of this
-/// recording before is not read again.
+/// Judges a recording and accepts the problems of a baseline. Also returns all problems that were found. `scans`
+/// caches what was read from this recording before.
 pub fn judge_with(
     recording: &Recording,
     checks: &[&Check],
@@ -86,8 +86,8 @@ pub fn judge_with(
 ) -> Result<(Report, Seen)> {
     let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
     let judgements = judgements(recording, checks, scans, judge_one)?;
-    let none = LoadedContracts::default();
-    let verdicts = accept(&context(recording, &none), checks, judgements, accepted);
+    let no_contracts = LoadedContracts::default();
+    let verdicts = accept(&context(recording, &no_contracts), checks, judgements, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
     let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
@@ -102,7 +102,7 @@ pub fn judge_with(
     Ok((report, verdicts.seen))
 }
 
-/// The runs that would tell what these checks cannot from what was seen so far.
+/// Returns the runs that could decide the checks that are still undecided.
 pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
     let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
     let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge_wanting)?;
@@ -110,19 +110,19 @@ pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result
     Ok(wanted.into_iter().cloned().collect())
 }
 
-/// Those of these runs that were not made and may show something.
-pub(super) fn worth_making(recording: &Recording, mut keys: Vec<RunKey>) -> Vec<RunKey> {
-    let none = LoadedContracts::default();
-    let context = context(recording, &none);
+/// Returns those of these runs that were not made and may give new evidence.
+pub(super) fn worthwhile_runs(recording: &Recording, mut keys: Vec<RunKey>) -> Vec<RunKey> {
+    let no_contracts = LoadedContracts::default();
+    let context = context(recording, &no_contracts);
     keys.retain(|key| !context.has_run(key) && context.hung(key).is_none() && !context.is_pointless(key));
     keys
 }
 
-/// After so many checks that have spent their budget, the remaining ones are not judged.
-const MOST_SPENT: usize = 3;
+/// Number of exhausted budgets after which the remaining checks are not judged.
+const MAX_EXHAUSTED: usize = 3;
 
-/// What each check says. A target chooses what judging it costs, so each check has a budget: where that is spent,
-/// the check is unverified.
+/// Judges each check. The cost of judging depends on the target, so each check has a budget; a check that exhausts it
+/// is unverified.
 fn judgements(
     recording: &Recording,
     checks: &[&Check],
@@ -131,26 +131,26 @@ fn judgements(
 ) -> Result<Vec<CheckJudgement>> {
     let recording = Arc::new(recording.clone());
     let ids: Arc<[CheckId]> = checks.iter().map(|check| check.id).collect();
-    let (mut judgements, mut times) = (Vec::new(), 0);
+    let (mut judgements, mut exhausted) = (Vec::new(), 0);
     while let Some(id) = ids.get(judgements.len()) {
         if let Some(why) = scans.given_up(*id) {
             judgements.push(CheckJudgement::unverified(why));
             continue;
         }
-        if times == MOST_SPENT {
+        if exhausted == MAX_EXHAUSTED {
             scans.give_up(*id, "not judged: judging other checks has spent the budget".to_owned());
             continue;
         }
         let (sender, judged) = channel();
-        let (recording, scans_of_work) = (Arc::clone(&recording), scans.clone());
-        let (ids_of_work, from) = (Arc::clone(&ids), judgements.len());
-        let work = move || judge_each(&recording, &ids_of_work, from, scans_of_work, judge, &sender);
+        let (recording, work_scans) = (Arc::clone(&recording), scans.clone());
+        let (work_ids, from) = (Arc::clone(&ids), judgements.len());
+        let work = move || judge_each(&recording, &work_ids, from, work_scans, judge, &sender);
         let done = budget::within(Budget::STEP, work);
         judgements.extend(judged.try_iter());
         match done {
             Ok(done) => done?,
             Err(spent) => {
-                times += 1;
+                exhausted += 1;
                 if let Some(id) = ids.get(judgements.len()) {
                     scans.give_up(*id, format!("judging this was stopped: it needs {spent}"));
                 }
@@ -160,7 +160,7 @@ fn judgements(
     Ok(judgements)
 }
 
-/// Sends the judgement of each of these checks from the n-th on, up to one that has spent its budget before.
+/// Sends the judgement of each check from index `from` on, up to the first that has exhausted its budget before.
 fn judge_each(
     recording: &Recording,
     ids: &[CheckId],
@@ -174,14 +174,14 @@ fn judge_each(
     context.scans = scans;
     context.selected = ids.iter().copied().collect();
     for id in ids[from..].iter().take_while(|id| context.scans.given_up(**id).is_none()) {
-        // Nobody waits for it any more where this fails.
+        // Sending fails only after the receiver has given up.
         let _ = sender.send(judge(&context, id.check()));
         budget::progress();
     }
     Ok(())
 }
 
-/// What the judge looks at of a recording.
+/// Creates the context of the checks from a recording.
 pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> CheckContext<'a> {
     let contracts = contracts.by_name();
     let mut context =

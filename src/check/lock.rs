@@ -1,4 +1,4 @@
-//! What the declared probes of a target promise now, and the lock that keeps what was accepted.
+//! Infers the lock of a target from the runs of its declared probes, and compares, writes or updates the stored lock.
 
 use super::contracts::LoadedContracts;
 use super::judging::context;
@@ -19,14 +19,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is done with a lock.
+/// Whether a lock is written, compared or updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockMode {
-    /// Write one where there is none.
+    /// Write a new lock; there must be none.
     Write,
-    /// Compare with the one that is there.
+    /// Compare with the existing lock.
     Check,
-    /// Write it, whether there is one or not.
+    /// Write the lock, replacing an existing one.
     Update,
 }
 
@@ -49,20 +49,20 @@ pub struct Locked {
     pub changes: Vec<Change>,
 }
 
-/// The checks whose runs show what a target promises.
-pub fn promise_checks() -> Vec<&'static Check> {
+/// Returns the checks whose runs a lock is inferred from.
+pub fn lock_checks() -> Vec<&'static Check> {
     vec![CheckId::P2ContractLocked.check()]
 }
 
-/// Learns what the declared probes of a recording promise.
-pub(super) fn learn(recording: &Recording) -> Result<Lock> {
+/// Infers the lock from the runs of the declared probes of a recording.
+pub(super) fn infer_lock(recording: &Recording) -> Result<Lock> {
     let contracts = LoadedContracts::of(recording)?;
     Ok(agentnative_judge::learn(&context(recording, &contracts), &recording.target.name))
 }
 
-/// The outputs of another side of which these probes show nothing, since they were not asked for formats: that they
-/// are missing is no sign that they are gone.
-pub(super) fn unasked(probes: &[Probe], others: &[OutputSpec]) -> Vec<OutputSpec> {
+/// Returns the outputs in `others` that these probes were not called for, since their formats are unknown. Their
+/// absence does not mean that they were removed.
+pub(super) fn not_requested(probes: &[Probe], others: &[OutputSpec]) -> Vec<OutputSpec> {
     let unknown = |other: &OutputSpec| {
         let (name, format) = (other.probe.as_ref()?, other.format.filter(|format| format.is_json())?);
         probes.iter().find(|probe| probe.is_unasked() && probe.name == *name)?;
@@ -76,44 +76,44 @@ pub(super) fn unasked(probes: &[Probe], others: &[OutputSpec]) -> Vec<OutputSpec
     others.iter().filter_map(unknown).collect()
 }
 
-/// Why an output cannot be locked, if so.
-fn not_lockable(promise: &OutputSpec) -> Option<String> {
-    let format = promise.format.filter(|format| format.is_json());
-    let prose = promise.framing.is_none() && promise.stdout() == Some(Payload::Any);
-    let words = |format: OutputFormat| {
-        let probe = promise.probe.as_deref().unwrap_or_default();
+/// Returns why an output cannot be locked, if so.
+fn why_not_lockable(output: &OutputSpec) -> Option<String> {
+    let format = output.format.filter(|format| format.is_json());
+    let is_prose = output.framing.is_none() && output.stdout() == Some(Payload::Any);
+    let message = |format: OutputFormat| {
+        let probe = output.probe.as_deref().unwrap_or_default();
         format!("{probe} · {} prints text that is not JSON: see p2-output-{}", format.name(), format.name())
     };
-    promise.unknown.clone().or_else(|| format.filter(|_| prose).map(words))
+    output.unknown.clone().or_else(|| format.filter(|_| is_prose).map(message))
 }
 
-/// Locks what a session of [`promise_checks`] showed, or compares it with the lock beside its configuration.
+/// Writes the lock of a session of [`lock_checks`], or compares it with the stored lock of the target.
 ///
 /// # Errors
-/// Configuration, when there is no configuration, or no lock to compare with; nothing run, when no probe is
-/// declared; findings, when some probe says nothing that can be locked; usage, when there is a lock already.
+/// A configuration error if there is no configuration, or no lock to compare with; nothing run if no probe is
+/// declared; findings if an output cannot be locked; a usage error if a lock to be written already exists.
 pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     let Some(root) = &output.root else {
         return Err(Error::config("no agentnative.toml found; a lock is stored next to it")
             .hint("`agentnative init` writes one"));
     };
-    let (old, new) = (&output.recording.lock, learn(&output.recording)?);
+    let (old, new) = (&output.recording.lock, infer_lock(&output.recording)?);
     if new.promises.is_empty() {
         return Err(Error::nothing_run("no probe is declared, so there is nothing to lock")
             .hint("`agentnative check` shows the details"));
     }
-    let refused: Vec<String> = new.promises.iter().filter_map(not_lockable).collect();
-    if mode != LockMode::Check && !refused.is_empty() {
+    let not_lockable: Vec<String> = new.promises.iter().filter_map(why_not_lockable).collect();
+    if mode != LockMode::Check && !not_lockable.is_empty() {
         let issue = |message: String| Issue { place: None, message };
         return Err(Error::findings("some probes have no output that can be locked")
-            .issues(refused.into_iter().map(issue).collect())
+            .issues(not_lockable.into_iter().map(issue).collect())
             .hint("`agentnative check` shows the details"));
     }
     let folder = lock_path(root, &new.target);
-    fits(old.is_some(), mode, &folder)?;
+    check_presence(old.is_some(), mode, &folder)?;
     let changes = old.as_ref().map_or_else(Vec::new, |old| {
-        let unasked = unasked(&output.recording.probes, &old.promises);
-        compare(&old.compared(), &[new.compared_with(old), unasked].concat())
+        let not_requested = not_requested(&output.recording.probes, &old.promises);
+        compare(&old.compared(), &[new.compared_with(old), not_requested].concat())
     });
     let written = mode != LockMode::Check && old.as_ref() != Some(&new);
     if written {
@@ -131,8 +131,8 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     })
 }
 
-/// Whether there is a lock in `folder` where one is compared with, and none where one is written.
-fn fits(has_lock: bool, mode: LockMode, folder: &Path) -> Result<()> {
+/// Checks that a lock exists if it is to be compared, and does not exist if it is to be written.
+fn check_presence(has_lock: bool, mode: LockMode, folder: &Path) -> Result<()> {
     match (has_lock, mode) {
         (false, LockMode::Check) => Err(Error::config(format!("no lock found at {}", folder.display()))
             .hint("`agentnative contract lock` writes it")),
@@ -144,12 +144,12 @@ fn fits(has_lock: bool, mode: LockMode, folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes a lock into `folder` below `root`, and removes the files of an older lock that it does not have. The older
-/// lock stays as it is until all files are written.
+/// Writes a lock into `folder` below `root`, then removes stale files of an older lock. The older lock stays
+/// unchanged until all files are written.
 fn write(lock: &Lock, root: &Path, folder: &Path) -> Result<()> {
     let files = lock.files(pretty)?;
     for folder in [&root.join(LOCK_FOLDER), folder] {
-        own_folder(folder)?;
+        create_folder(folder)?;
     }
     let old = Lock::listed(folder)?;
     let mut written = Vec::new();
@@ -162,24 +162,24 @@ fn write(lock: &Lock, root: &Path, folder: &Path) -> Result<()> {
     let is_stale = |path: &&PathBuf| !files.keys().any(|name| path.ends_with(name));
     old.iter()
         .filter(is_stale)
-        .try_for_each(|path| fs::remove_file(path).map_err(|error| failed(path, &error)))
+        .try_for_each(|path| fs::remove_file(path).map_err(|error| write_error(path, &error)))
 }
 
-/// Makes a folder if there is none. A link is not followed: a run may have made it.
-fn own_folder(folder: &Path) -> Result<()> {
+/// Creates a folder if it is missing. Rejects a symbolic link, which a run may have made.
+fn create_folder(folder: &Path) -> Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let found = fs::symlink_metadata(folder).map_err(|error| failed(folder, &error))?;
+            let found = fs::symlink_metadata(folder).map_err(|error| write_error(folder, &error))?;
             if found.is_symlink() {
                 let message = format!("{} is a link; expected a folder with a lock", folder.display());
                 return Err(Error::config(message).hint("remove the link"));
             }
-            if found.is_dir() { Ok(()) } else { Err(failed(folder, &error)) }
+            if found.is_dir() { Ok(()) } else { Err(write_error(folder, &error)) }
         }
-        done => done.map_err(|error| failed(folder, &error)),
+        done => done.map_err(|error| write_error(folder, &error)),
     }
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
+fn write_error(path: &Path, error: &io::Error) -> Error {
     Error::io(ErrorKind::Write, "write", path, error)
 }

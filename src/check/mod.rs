@@ -1,10 +1,10 @@
-//! Checking a target, from what was named to the report: what the program does, as a library.
+//! Checks a target: finds it, makes the runs, judges the recording and returns the report.
 //!
 //! ```text
 //! TargetSelector, SessionOptions ─▶ Session::run ─▶ Recording ─▶ judge ─▶ Report ─▶ exit_code
 //! ```
 //!
-//! [`Session::check`] does all of it, from any thread; the library carries the helper that makes the runs.
+//! [`Session::check`] does all of this, on any thread; the library contains the helper that makes the runs.
 //! A [`Recording`] can be written, read and judged again.
 
 mod build;
@@ -21,10 +21,10 @@ mod fleet;
 mod help_pages;
 mod inspect;
 mod judging;
-mod last_time;
 mod locate;
 mod lock;
 mod phases;
+mod previous_results;
 mod program_contract;
 mod progress;
 mod record;
@@ -40,14 +40,14 @@ pub use diff_inputs::{ComparedSample, Comparison, DiffInput, diff};
 pub use fleet::{Fleet, FleetTarget, Partition};
 pub use inspect::Inspected;
 pub use judging::{Judged, judge, judge_with, wanted};
-pub use last_time::LastTime;
 pub use locate::load_config;
-pub use lock::{LockMode, Locked, lock, promise_checks};
+pub use lock::{LockMode, Locked, lock, lock_checks};
+pub use previous_results::PreviousResults;
 pub use progress::{Observer, Progress, replay, run_event};
 pub use selection::{Selection, skip_note};
 pub use session::{ConfigSource, Session, SessionOptions, SessionOutput};
 #[cfg(feature = "project")]
-pub use watch::{Look, Watched, first_change};
+pub use watch::{FileSnapshot, WatchedFiles, first_change};
 
 pub use crate::report::Report;
 pub use agentnative_core::probe::Recording;

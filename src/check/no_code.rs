@@ -1,11 +1,11 @@
-//! In the place of `code.rs`, for builds that cannot read the files of a project.
+//! Replaces `code.rs` in builds without the feature `project`.
 
 use agentnative_contract::error::Result;
 use agentnative_core::probe::Recording;
 use agentnative_core::targets::CodeBase;
 use std::path::Path;
 
-/// Says that nothing was read: the checks of files and code are unverified.
+/// Adds a note that nothing was read; checks of files and code are unverified.
 pub(super) fn read(
     _: &CodeBase,
     _: Option<&Path>,

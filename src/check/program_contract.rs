@@ -1,7 +1,7 @@
-//! The contract that all runs are held to: the one that is named, or that of a known program; in the version
-//! that fits what the program's `--version` prints.
+//! Selects the contract of the whole target: the one that the user names, or the bundled one of a known program, in
+//! the version that matches the output of `--version`.
 
-use super::help_pages::page_of;
+use super::help_pages::help_text;
 use super::runs::Runs;
 use super::session::{Session, root_of};
 use super::surroundings::Services;
@@ -16,24 +16,24 @@ use agentnative_core::targets::{Target, TargetSelector};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A contract that was chosen.
+/// The contract that was selected for the whole target.
 #[derive(Debug, Clone)]
 pub(super) struct ChosenContract {
-    /// Its name, with its version if that was chosen.
+    /// Name of the contract, with `@VERSION` if a version was selected.
     pub name: String,
-    /// What the name is relative to.
+    /// Folder that the name is relative to.
     pub root: PathBuf,
-    /// Nothing in the configuration names it.
+    /// True if the configuration does not name it.
     pub is_new: bool,
-    /// What the reader has to know of the choice.
+    /// Note of the report on the selection.
     pub note: Option<String>,
 }
 
 impl Session {
-    /// The contract for the whole target; none for the default rules.
+    /// Returns the contract of the whole target; `None` for the default rules.
     ///
     /// # Errors
-    /// Configuration, when `auto` is asked for and no contract fits; those of loading a contract.
+    /// A configuration error if no contract matches `auto`; the errors of loading a contract.
     pub(super) fn chosen_contract(
         &self,
         target: &mut Target,
@@ -65,15 +65,16 @@ impl Session {
             return chosen(name, None);
         }
         let printed = printed_version(target, config, runner)?;
-        if !is_program_of(&contract, &printed) {
-            // It speaks the contract under versions of its own.
+        if !is_output_of_program(&contract, &printed) {
+            // Another program that implements the contract has its own version numbers.
             return chosen(name, None);
         }
         let (version, note) = version_for(&contract, &printed);
         chosen(version.map_or(name.clone(), |version| format!("{name}@{version}")), note)
     }
 
-    /// The bundled contract of a known program: its name fits, and what its `--version` prints.
+    /// Returns the bundled contract of a known program, if its name and the output of its `--version` match. Also
+    /// applies the time limit and the variables of that contract to the target.
     fn contract_of_program(
         &self,
         target: &mut Target,
@@ -85,7 +86,7 @@ impl Session {
         let Some(program) = contract.program() else { return Ok(None) };
         let printed = printed_version(target, config, runner)?;
         let fits = contract.version_for(&printed).is_some_and(|choice| choice.fits);
-        if !is_program_of(&contract, &printed) || !fits {
+        if !is_output_of_program(&contract, &printed) || !fits {
             return Ok(None);
         }
         if target.config.timeout == TargetConfig::default().timeout && self.options.timeout.is_none() {
@@ -105,13 +106,13 @@ impl Session {
     }
 }
 
-/// Whether what a program prints for `--version` is what the program of the contract prints.
-fn is_program_of(contract: &Contract, printed: &str) -> bool {
+/// Returns whether this `--version` output is that of the program of the contract.
+fn is_output_of_program(contract: &Contract, printed: &str) -> bool {
     let expected = contract.program().and_then(|program| program.prints.as_ref());
     expected.is_none_or(|text| printed.contains(text))
 }
 
-/// The version of a contract for a program, unless it is the contract's own, and what the reader has to know.
+/// Returns the version of the contract to use, unless it is the contract's default, and a note for the report.
 fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<String>) {
     let Some(choice) = contract.version_for(printed) else {
         let note = "`--version` prints no version number: the newest form of the contract applies";
@@ -129,14 +130,14 @@ fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<St
     (name, note.or(applies))
 }
 
-/// What the program prints when it is asked for its version.
+/// Returns the output of `--version`.
 fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner) -> Result<String> {
-    let around = Services::of(target, config)?.surroundings(target, runner)?;
+    let environment = Services::of(target, config)?.surroundings(target, runner)?;
     let profile = TargetProfile::of(&target.config);
     let Some(probe) = standalone(Derived::Version, &profile, target.config.timeout) else {
         return Ok(String::new());
     };
-    let mut runs = Runs::new(runner, target, around);
+    let mut runs = Runs::new(runner, target, environment);
     let seen = runs.make(&[probe.plain(OutputFormat::Text)], &[probe], &profile, &mut |_| {})?;
-    Ok(seen.first().map(|seen| String::from_utf8_lossy(&page_of(seen)).into_owned()).unwrap_or_default())
+    Ok(seen.first().map(|seen| String::from_utf8_lossy(&help_text(seen)).into_owned()).unwrap_or_default())
 }

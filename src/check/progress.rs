@@ -1,4 +1,4 @@
-//! The events of a session while it works, and their lines in `check --output jsonl`.
+//! The events of a running session, and their lines in `check --output jsonl`.
 
 use crate::report::{Ended, Event, RunEvent, StartEvent, VERSION};
 use agentnative_contract::error::Result;
@@ -6,34 +6,34 @@ use agentnative_core::catalogue::Check;
 use agentnative_core::probe::Recording;
 use agentnative_core::run::{End, Observation};
 
-/// An event while runs are made.
+/// An event of a running session.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
-    /// The target is known, and how many runs there will be.
+    /// The target was found and its runs were planned.
     Started {
-        /// What is known so far: all but the runs.
+        /// The recording so far, without runs.
         recording: &'a Recording,
-        /// How many runs there will be.
+        /// Number of runs that are planned.
         runs: usize,
     },
     /// A run has ended.
     Ended {
-        /// The name of its probe.
+        /// Name of the probe.
         probe: &'a str,
-        /// What it gave.
+        /// The observation of the run.
         observation: &'a Observation,
-        /// It is the n-th, from 1.
+        /// Number of runs that have ended, with this one.
         nth: usize,
-        /// How many runs there will be.
+        /// Number of runs that are planned.
         runs: usize,
     },
 }
 
-/// Takes the events; an error of it ends the session.
+/// Receives the events; an error ends the session.
 pub type Observer<'o> = dyn FnMut(Progress<'_>) -> Result<()> + 'o;
 
 impl Progress<'_> {
-    /// Its line in a stream, where these checks are made.
+    /// Returns the line of the event in the stream of a session with these checks.
     pub fn event(&self, checks: &[&Check]) -> Event {
         match self {
             Self::Started { recording, runs } => Event::Start(StartEvent {
@@ -50,7 +50,7 @@ impl Progress<'_> {
     }
 }
 
-/// Gives the events of a recording's runs, as the session gave them that made it.
+/// Calls `observer` with the events of the session that made this recording.
 pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> {
     let runs = recording.observations.len();
     observer(Progress::Started { recording, runs })?;
@@ -61,7 +61,7 @@ pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> 
     })
 }
 
-/// The event of a run of the probe with this name.
+/// Returns the event of a run of the probe with this name.
 pub fn run_event(probe: &str, run: &Observation) -> RunEvent {
     let (ended, exit, signal) = match run.end {
         End::Exited(code) => (Ended::Exited, Some(code), None),

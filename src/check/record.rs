@@ -1,12 +1,12 @@
-//! Making the runs that checks need of a target: round by round, each for what the runs so far show to be lacking.
+//! Makes the runs that the checks need, in rounds: each round depends on the results of the rounds before it.
 
 use super::contracts::LoadedContracts;
-use super::phases::{Discovered, Discovery, Lacking, RunsSoFar, lacking};
+use super::phases::{Discovered, Discovery, MissingRuns, RunsSoFar, missing_runs};
 use super::program_contract::ChosenContract;
 use super::progress::{Observer, Progress};
 use super::runs::{Runs, redact_secrets};
 use super::session::Session;
-use super::surroundings::{Services, keep_workspaces};
+use super::surroundings::{Services, store_workspaces};
 use super::{completions, confinement};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// A target with all that is declared of it, ready to be run.
+/// A target with its declared probes, contracts and profile, ready to be run.
 struct Prepared {
     target: Target,
     config: Option<Config>,
@@ -31,20 +31,20 @@ struct Prepared {
     profile: TargetProfile,
 }
 
-/// Tells the observer of a session what happens.
-struct Events<'o, 'f> {
+/// Reports the events of a session to its observer, each once.
+struct EventReporter<'o, 'f> {
     observer: &'o mut Observer<'f>,
     is_started: bool,
-    /// The runs whose end was reported.
-    ended: BTreeSet<RunKey>,
-    /// How many runs there will be, as far as is known.
+    /// Keys of the runs that were reported.
+    reported: BTreeSet<RunKey>,
+    /// Number of runs that are planned so far.
     total: usize,
     /// The first error of the observer.
-    failed: Option<Error>,
+    error: Option<Error>,
 }
 
 impl Session {
-    /// Makes the runs that these checks need of a target. Returns the recording, and the signal that stopped it.
+    /// Makes the runs that these checks need. Returns the recording, and the signal that stopped it.
     pub(super) fn record(
         &self,
         checks: &[&Check],
@@ -56,9 +56,9 @@ impl Session {
     ) -> Result<(Recording, Option<i32>)> {
         let mut prepared = self.prepare(target, config, runner)?;
         let services = Services::of(&prepared.target, prepared.config.as_ref())?;
-        prepared.profile.acts_elsewhere = services.are_any() || self.options.allow_unconfined;
-        let around = self.surroundings(&prepared, &services, runner)?;
-        let mut runs = Runs::new(runner, &prepared.target, around).with_services(&services);
+        prepared.profile.acts_elsewhere = services.any_declared() || self.options.allow_unconfined;
+        let environment = self.surroundings(&prepared, &services, runner)?;
+        let mut runs = Runs::new(runner, &prepared.target, environment).with_services(&services);
         let discovery = Discovery {
             checks,
             declared: prepared.declared.clone(),
@@ -66,8 +66,8 @@ impl Session {
             timeout: prepared.target.config.timeout,
         };
         let info = prepared.target.info(&std::env::current_dir().unwrap_or_default());
-        let mut recording = self.begun(info, prepared.profile.clone(), prepared.config.as_ref());
-        let mut events = Events::new(observer);
+        let mut recording = self.new_recording(info, prepared.profile.clone(), prepared.config.as_ref());
+        let mut events = EventReporter::new(observer);
         let discovered = discover(&discovery, &recording, &mut runs, &mut events)?;
         recording.profile = discovered.profile;
         recording.fast = self.options.fast;
@@ -75,26 +75,26 @@ impl Session {
         recording.contracts = prepared.contracts.files(&discovered.probes);
         recording.probes = discovered.probes;
         recording.observations = discovered.runs;
-        complete(&mut recording, checks, scans, &mut runs, &mut events)?;
+        make_missing_runs(&mut recording, checks, scans, &mut runs, &mut events)?;
         recording.notes = prepared.chosen.iter().filter_map(|chosen| chosen.note.clone()).collect();
-        finish(&mut recording, checks, &prepared, &mut runs)?;
+        finish_recording(&mut recording, checks, &prepared, &mut runs)?;
         recording.notes.extend(discovered.notes);
         if discovery.is_behavioral() && runs.interrupted.is_none() {
-            something_ran(&recording.target, &recording.observations)?;
+            ensure_something_ran(&recording.target, &recording.observations)?;
         }
         Ok((recording, runs.interrupted))
     }
 
-    /// The target with what is declared of it, and the contracts of its probes.
+    /// Loads the declared probes and the contracts of a target, and builds its profile.
     fn prepare(&self, target: Target, config: Option<Config>, runner: &mut Runner) -> Result<Prepared> {
-        let mut target = self.with_options(target);
+        let mut target = self.apply_options(target);
         redact_secrets(&target.config, runner)?;
         let mut contracts = LoadedContracts::default();
-        let mut declared = self.declared(&target, config.as_ref(), &mut contracts)?;
+        let mut declared = self.declared_probes(&target, config.as_ref(), &mut contracts)?;
         let chosen = self.chosen_contract(&mut target, config.as_ref(), runner)?;
         let mut contract = None;
         if let Some(chosen) = &chosen {
-            let (name, loaded) = contracts.hold_all(&chosen.name, &chosen.root, &mut declared)?;
+            let (name, loaded) = contracts.bind_all(&chosen.name, &chosen.root, &mut declared)?;
             if chosen.is_new {
                 target.config.take(loaded);
             }
@@ -104,7 +104,7 @@ impl Session {
         Ok(Prepared { target, config, contracts, chosen, declared, profile })
     }
 
-    /// What the runs find around them.
+    /// Prepares the run environment: home, workspaces, service ports and protected folders.
     fn surroundings(
         &self,
         prepared: &Prepared,
@@ -112,25 +112,27 @@ impl Session {
         runner: &mut Runner,
     ) -> Result<Surroundings> {
         let Prepared { target, config, declared, .. } = prepared;
-        let mut around = services.surroundings(target, runner)?;
-        around.allow_unconfined = self.options.allow_unconfined;
-        around.project = Some(target.folder().into());
+        let mut environment = services.surroundings(target, runner)?;
+        environment.allow_unconfined = self.options.allow_unconfined;
+        environment.project = Some(target.folder().into());
         if let Some(config) = config {
-            // The folder of all locks: what is in it could be moved with it.
+            // Protects the folder of all locks: a run could otherwise move a single lock by renaming its parent
+            // folder.
             let locks = lock_path(&config.root, &target.name).parent().map(Path::to_owned);
-            around.protected = locks.into_iter().chain([config.path.clone()]).map(PathBuf::into).collect();
+            environment.protected =
+                locks.into_iter().chain([config.path.clone()]).map(PathBuf::into).collect();
         }
-        keep_workspaces(&mut around, declared, runner)?;
-        Ok(around)
+        store_workspaces(&mut environment, declared, runner)?;
+        Ok(environment)
     }
 }
 
-impl<'o, 'f> Events<'o, 'f> {
+impl<'o, 'f> EventReporter<'o, 'f> {
     const fn new(observer: &'o mut Observer<'f>) -> Self {
-        Self { observer, is_started: false, ended: BTreeSet::new(), total: 0, failed: None }
+        Self { observer, is_started: false, reported: BTreeSet::new(), total: 0, error: None }
     }
 
-    /// Reports the start, unless that was done.
+    /// Reports the start, unless it was reported before.
     fn start(&mut self, recording: &Recording, total: usize) -> Result<()> {
         self.total = total;
         if std::mem::replace(&mut self.is_started, true) {
@@ -139,32 +141,32 @@ impl<'o, 'f> Events<'o, 'f> {
         (self.observer)(Progress::Started { recording, runs: total })
     }
 
-    /// Reports the end of a run, unless that was done.
+    /// Reports the end of a run, unless it was reported before.
     fn end(&mut self, probes: &[Probe], observation: &Observation) {
-        if !self.ended.insert(observation.key.clone()) {
+        if !self.reported.insert(observation.key.clone()) {
             return;
         }
-        let nth = self.ended.len();
+        let nth = self.reported.len();
         let named = probes.iter().find(|probe| probe.id == observation.key.probe);
         let probe = named.map_or("", |probe| &probe.name);
         let runs = self.total.max(nth);
-        let reported = (self.observer)(Progress::Ended { probe, observation, nth, runs });
-        self.failed = self.failed.take().or(reported.err());
+        let result = (self.observer)(Progress::Ended { probe, observation, nth, runs });
+        self.error = self.error.take().or(result.err());
     }
 
     /// The first error of the observer.
-    fn check(&mut self) -> Result<()> {
-        self.failed.take().map_or(Ok(()), Err)
+    fn take_error(&mut self) -> Result<()> {
+        self.error.take().map_or(Ok(()), Err)
     }
 }
 
-/// Makes the runs that show how the target is called. The end of the first, the call for help, is reported before the
-/// others are made.
+/// Makes the runs that find out how to call the target. The first one, the help call, is reported before the others
+/// are made.
 fn discover(
     discovery: &Discovery<'_>,
     recording: &Recording,
     runs: &mut Runs<'_>,
-    events: &mut Events<'_, '_>,
+    events: &mut EventReporter<'_, '_>,
 ) -> Result<Discovered> {
     let (mut so_far, mut probes) = (RunsSoFar::default(), Vec::new());
     loop {
@@ -173,7 +175,7 @@ fn discover(
         if let ([help], false) = (so_far.all(), discovery.declared.is_empty()) {
             events.start(recording, discovery.planned(&profile))?;
             events.end(&probes, help);
-            events.check()?;
+            events.take_error()?;
         }
         let calls = match discovery.resolve(&page, &profile, &so_far) {
             ControlFlow::Continue(discovered) if discovered.decides_nothing => {
@@ -183,50 +185,52 @@ fn discover(
             ControlFlow::Break(calls) => calls,
         };
         let keys: Vec<RunKey> = calls.iter().map(|(probe, format)| probe.plain(*format)).collect();
-        // A derived call is set up as the probe is that it is derived from.
+        // A derived call is configured like the probe that it is derived from.
         let called = calls.iter().map(|(probe, _)| probe);
         probes = called.chain(&discovery.declared).cloned().collect();
         let seen = runs.make(&keys, &probes, &profile, &mut |_| {})?;
         so_far.add(keys, seen, runs.interrupted.is_some());
         if discovery.is_behavioral() && !so_far.all().is_empty() {
-            something_ran(&recording.target, so_far.all())?;
+            ensure_something_ran(&recording.target, so_far.all())?;
         }
     }
 }
 
-/// Makes the runs that the recording lacks of those that these checks need.
-fn complete(
+/// Makes the runs that these checks need and that the recording does not have yet.
+fn make_missing_runs(
     recording: &mut Recording,
     checks: &[&Check],
     scans: &Scans,
     runs: &mut Runs<'_>,
-    events: &mut Events<'_, '_>,
+    events: &mut EventReporter<'_, '_>,
 ) -> Result<()> {
-    let mut asked = BTreeSet::new();
+    let mut requested = BTreeSet::new();
     loop {
         let next = match runs.interrupted {
-            Some(_) => Lacking { keys: Vec::new(), total: events.total.max(recording.observations.len()) },
-            None => runs.runner.unheard(|| lacking(recording, checks, scans, &asked))??,
+            Some(_) => {
+                MissingRuns { keys: Vec::new(), total: events.total.max(recording.observations.len()) }
+            }
+            None => runs.runner.unheard(|| missing_runs(recording, checks, scans, &requested))??,
         };
         events.start(recording, next.total)?;
-        if asked.is_empty() {
+        if requested.is_empty() {
             recording.observations.iter().for_each(|seen| events.end(&recording.probes, seen));
         }
-        events.check()?;
+        events.take_error()?;
         if next.keys.is_empty() {
             break;
         }
         let Recording { probes, profile, .. } = &*recording;
         let seen = runs.make(&next.keys, probes, profile, &mut |seen| events.end(probes, seen))?;
         recording.observations.extend(seen);
-        asked.extend(next.keys);
+        requested.extend(next.keys);
     }
     recording.planned = Some(events.total);
     Ok(())
 }
 
-/// Ends the services, and adds what concerns all runs together.
-fn finish(
+/// Ends the services, and adds the results that concern all runs.
+fn finish_recording(
     recording: &mut Recording,
     checks: &[&Check],
     prepared: &Prepared,
@@ -240,7 +244,7 @@ fn finish(
     let note = confinement::note(recording, target.config.isolation, runs.no_namespaces.as_deref());
     recording.notes.extend(note);
     if checks.iter().any(|check| check.id == CheckId::P6Completions) && !recording.interrupted {
-        recording.completion_error = completions::rejected(recording, target, runs.runner)?;
+        recording.completion_error = completions::syntax_error(recording, target, runs.runner)?;
     }
     if let Some(config) = config {
         recording.lock = read_lock(&config.root, &recording.target.name)?;
@@ -249,14 +253,14 @@ fn finish(
     Ok(())
 }
 
-/// The lock of a target beside its configuration, if there is one.
+/// Reads the lock of a target next to its configuration, if there is one.
 fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
     let folder = lock_path(root, target);
     if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
 }
 
-/// Never a silent green: a target of which nothing could be run has no report.
-fn something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
+/// Returns an error if no run could be started: a check without runs must never look successful.
+fn ensure_something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
     let mut first = None;
     for seen in observations {
         let End::NotStarted(_, why) = &seen.end else { return Ok(()) };

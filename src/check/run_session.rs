@@ -1,4 +1,4 @@
-//! Running a session: from the selector of its target to the recording.
+//! Runs a session: finds its target, makes the runs and reads the code into a recording.
 
 use super::code;
 use super::locate::{Located, needs_program};
@@ -19,16 +19,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 
-/// What checks look at.
+/// The kinds of evidence that checks need.
 #[derive(Debug, Clone, Copy)]
 struct Needs {
-    /// Runs of the target.
     runs: bool,
-    /// Its code.
     source: bool,
-    /// The files of its project.
     project: bool,
-    /// The page of its manual.
+    /// The manual page of the target.
     manual: bool,
 }
 
@@ -39,7 +36,7 @@ impl Needs {
         Self {
             runs: on(Layer::Behavioral),
             source: on(Layer::Source),
-            // Whether there is something to install is seen in the files.
+            // Files of the project show whether there is a bundle to install.
             project: on(Layer::Project) || has(CheckId::P8BundleInstall),
             manual: has(CheckId::P2ExitDocumented),
         }
@@ -47,34 +44,34 @@ impl Needs {
 }
 
 impl Session {
-    /// Makes the runs that these checks need, and judges them.
+    /// Makes the runs that these checks need, and judges the recording.
     pub fn check(&self, checks: &[&Check]) -> Result<Report> {
         Ok(self.run(checks, &mut |_| Ok(()))?.judged(checks, &[], &[])?.report)
     }
 
-    /// Makes the runs that these checks need, and reads the code that they look at. The observer gets
-    /// each run as it ends.
+    /// Makes the runs that these checks need, and reads the code that they need. Calls the observer with each run
+    /// that ends.
     ///
     /// # Errors
-    /// When there is no such target, its configuration is wrong, or nothing could be run or read; and the
-    /// first of the observer.
+    /// If there is no such target, its configuration is invalid, or nothing could be run or read; and the first error
+    /// of the observer.
     pub fn run(&self, checks: &[&Check], observer: &mut Observer<'_>) -> Result<SessionOutput> {
         let started = Instant::now();
         let mut runner = Runner::new(self.options.runner.clone());
         let needs = Needs::of(checks);
-        let builder = Some(&mut runner).filter(|_| self.builds(checks));
+        let builder = Some(&mut runner).filter(|_| self.needs_build(checks));
         let located = self.locate(builder, needs_program(checks), needs.source || needs.project);
         let (scans, mut root) = (Scans::default(), None);
         let (mut recording, signal) = match located {
             Err(error) => {
                 let Some(signal) = error.signal else { return Err(error) };
-                (self.without_target(&error, observer)?, Some(signal))
+                (self.record_without_target(&error, observer)?, Some(signal))
             }
             Ok(located) => {
                 root = located.config.as_ref().map(|config| config.root.clone());
                 let (mut recording, signal, code) =
                     self.record_located(checks, located, &scans, &mut runner, observer)?;
-                // From here on a signal ends this process at once.
+                // From here on, a signal ends this process immediately.
                 if let Some(left) = runner.finish() {
                     let left = left.display();
                     let note = format!("{left} could not be removed: a run has left something there");
@@ -90,7 +87,7 @@ impl Session {
         Ok(SessionOutput { recording, scans, signal, root, elapsed: started.elapsed() })
     }
 
-    /// Makes the runs of what was found. Returns the recording, the signal that stopped it, and the code.
+    /// Makes the runs of the target. Returns the recording, the signal that stopped it, and the code.
     fn record_located(
         &self,
         checks: &[&Check],
@@ -108,18 +105,19 @@ impl Session {
             Ok(target)
         });
         let known = target.as_ref().ok().and_then(Option::as_ref);
-        let manual = if needs.manual { manual_of(known, code.as_ref()) } else { None };
+        let manual = if needs.manual { read_manual(known, code.as_ref()) } else { None };
         let (mut recording, signal) = match (target, &code) {
             (Ok(Some(target)), _) if runs => self.record(checks, target, config, scans, runner, observer)?,
-            // What is not built, or cannot be run here, can be read all the same.
+            // Code can be read even if the program is not built or cannot be run here.
             (without, Some(code)) if !needs.runs || !runs => {
-                let mut recording = self.without_runs(code.info(&here), &code.config, config, observer)?;
-                recording.notes = without.err().filter(|_| runs).iter().map(not_run).collect();
+                let mut recording =
+                    self.record_without_runs(code.info(&here), &code.config, config, observer)?;
+                recording.notes = without.err().filter(|_| runs).iter().map(not_run_note).collect();
                 recording.set_toolkit(code.toolkit());
                 (recording, None)
             }
             (Ok(Some(target)), _) => {
-                (self.without_runs(target.info(&here), &target.config, config, observer)?, None)
+                (self.record_without_runs(target.info(&here), &target.config, config, observer)?, None)
             }
             (Err(error), _) => return Err(error),
             (Ok(None), _) => {
@@ -130,18 +128,18 @@ impl Session {
         Ok((recording, signal, code))
     }
 
-    /// No runs: a signal came before the target was found, or built.
-    fn without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
+    /// Returns a recording without runs, for a signal that arrived before the target was found or built.
+    fn record_without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
         let profile = TargetProfile::of(&TargetConfig::default());
-        let mut recording = self.begun(self.target.info(), profile, None);
+        let mut recording = self.new_recording(self.target.info(), profile, None);
         recording.interrupted = true;
-        recording.notes = vec![not_run(why)];
+        recording.notes = vec![not_run_note(why)];
         observer(Progress::Started { recording: &recording, runs: 0 })?;
         Ok(recording)
     }
 
-    /// A recording of no runs: the files alone are read.
-    fn without_runs(
+    /// Returns a recording without runs, for checks of files only.
+    fn record_without_runs(
         &self,
         target: TargetInfo,
         settings: &TargetConfig,
@@ -152,7 +150,7 @@ impl Session {
         if let Some(name) = self.options.contract.as_deref().filter(|name| !["auto", "none"].contains(name)) {
             settings.take(&Contract::named(Path::new("."), name)?);
         }
-        let mut recording = self.begun(target, TargetProfile::of(&settings), config.as_ref());
+        let mut recording = self.new_recording(target, TargetProfile::of(&settings), config.as_ref());
         recording.no_runs = self.options.no_runs;
         let configs = self.probe_configs(config.as_ref(), &settings);
         recording.probes = configs.map(|probe| Probe::declared(probe, &settings)).collect();
@@ -164,9 +162,9 @@ impl Session {
     }
 }
 
-/// The page of the target's own manual, beside its program or in its project.
-fn manual_of(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Document> {
-    // The manual of an interpreter says nothing of the script that it runs.
+/// Reads the manual page of the target, next to its program or in its project.
+fn read_manual(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Document> {
+    // The manual of an interpreter does not describe the script that it runs.
     let is_script = |target: &&Target| target.prefix_args.iter().any(|word| target.cwd.join(word).is_file());
     let program = target.filter(|target| !is_script(target)).map(|target| target.program.as_path());
     let name = program.and_then(Path::file_name);
@@ -181,7 +179,7 @@ fn manual_of(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Documen
     Some(Document { file: file.display().to_string(), text })
 }
 
-fn not_run(why: &Error) -> String {
+fn not_run_note(why: &Error) -> String {
     let hint = why.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!("nothing was run: {}{hint}", why.message)
 }

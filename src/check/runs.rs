@@ -1,4 +1,4 @@
-//! Making runs of a target's probes, step by step, and what came of all of them together.
+//! Makes the runs of a target and collects the facts that concern all of them: signals, confinement, copies.
 
 use super::surroundings::Services;
 use agentnative_contract::error::Result;
@@ -12,52 +12,52 @@ use agentnative_core::targets::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Keeps the secrets of a target out of all that is told of its runs: what the configuration passes on from our
-/// environment, and the value of the variable that it names as that of a secret.
+/// Redacts the secrets of a target in all output of its runs: the values of `pass_env`, and that of the variable that
+/// the configuration names as a secret.
 pub(super) fn redact_secrets(config: &TargetConfig, runner: &mut Runner) -> Result<()> {
     let set =
         config.conventions.secret.as_ref().and_then(|secret| config.env.get(&secret.env)).map(OsString::from);
-    let values: Vec<_> = config.pass_env.iter().filter_map(std::env::var_os).chain(set).collect();
-    if values.is_empty() { Ok(()) } else { runner.redact(values) }
+    let secrets: Vec<_> = config.pass_env.iter().filter_map(std::env::var_os).chain(set).collect();
+    if secrets.is_empty() { Ok(()) } else { runner.redact(secrets) }
 }
 
-/// Whether a probe has a word that no program knows: one that ignores it may do anything.
+/// Returns whether a probe has an argument that no program knows: a program that ignores it may do anything.
 fn has_unknown_word(probe: &Probe) -> bool {
     probe.call.args.iter().any(|arg| arg == UNKNOWN_FLAG || arg == UNKNOWN_COMMAND)
 }
 
-/// The runs of a target.
+/// Makes the runs of a target.
 pub(super) struct Runs<'r> {
     pub runner: &'r mut Runner,
     pub target: &'r Target,
-    /// What they find around them.
-    pub around: Surroundings,
-    /// What runs beside them, and whether it was started.
+    /// The run environment.
+    pub environment: Surroundings,
+    /// The services of the target.
     services: Option<&'r Services<'r>>,
-    is_served: bool,
-    /// The signal that told us to stop.
+    has_services_started: bool,
+    /// The signal that stopped the runs.
     pub interrupted: Option<i32>,
-    /// How the runs were confined that were to be, in the weakest way of all.
+    /// The weakest confinement of the runs that had to be confined.
     pub confinement: Option<Confinement>,
-    /// Why the system has no namespaces to confine runs with, where they were asked for.
+    /// Why the system has no namespaces, if they were requested.
     pub no_namespaces: Option<String>,
-    /// The copies of start folders, for runs that cannot see these copy on write; `None` for one that is too large.
+    /// Copies of start folders, for runs without a copy-on-write view of them; `None` for a folder that is too large.
     copies: BTreeMap<OsString, Option<OsString>>,
 }
 
-/// Why a run is not made.
-const NEEDS_COPY: &str = "nothing keeps it from writing to the folder that it starts in, and that cannot be copied (at most \
+/// Skip reason of a run whose start folder cannot be copied.
+const CANNOT_COPY_START: &str = "nothing keeps it from writing to the folder that it starts in, and that cannot be copied (at most \
                           20,000 files and 256 MiB, without mounts): declare `writes = true` or a `workspace`";
 
 impl<'r> Runs<'r> {
-    /// No runs yet.
-    pub const fn new(runner: &'r mut Runner, target: &'r Target, around: Surroundings) -> Self {
+    /// Creates a runner without services.
+    pub const fn new(runner: &'r mut Runner, target: &'r Target, environment: Surroundings) -> Self {
         Self {
             runner,
             target,
-            around,
+            environment,
             services: None,
-            is_served: false,
+            has_services_started: false,
             interrupted: None,
             confinement: None,
             no_namespaces: None,
@@ -65,35 +65,37 @@ impl<'r> Runs<'r> {
         }
     }
 
-    /// The same with services beside the runs of declared probes and of those that are derived from them.
+    /// Adds services, which run while declared probes and calls derived from them are made.
     pub const fn with_services(mut self, services: &'r Services<'r>) -> Self {
         self.services = Some(services);
         self
     }
 
-    /// Starts the services, if one of these runs is made beside them.
-    fn serve(&mut self, keys: &[RunKey]) -> Result<()> {
-        let is_beside = |key: &RunKey| match &key.probe {
+    /// Starts the services, if one of these runs needs them.
+    fn start_services(&mut self, keys: &[RunKey]) -> Result<()> {
+        let needs_services = |key: &RunKey| match &key.probe {
             ProbeId::Declared(_) => true,
             id => id.from().is_some(),
         };
-        if let Some(services) = self.services.filter(|_| !self.is_served && keys.iter().any(is_beside)) {
+        if let Some(services) =
+            self.services.filter(|_| !self.has_services_started && keys.iter().any(needs_services))
+        {
             self.interrupted = services.start(self.target, self.runner)?;
-            self.is_served = true;
+            self.has_services_started = true;
         }
         Ok(())
     }
 
-    /// Ends the services, if they were started and no signal ended them.
+    /// Ends the services, if they were started and no signal has ended them.
     ///
     /// # Errors
-    /// Those of [`Services::end`].
+    /// The errors of [`Services::end`].
     pub fn end_services(&mut self) -> Result<()> {
-        let services = self.services.filter(|_| self.is_served && self.interrupted.is_none());
+        let services = self.services.filter(|_| self.has_services_started && self.interrupted.is_none());
         services.map_or(Ok(()), |services| services.end(self.runner))
     }
 
-    /// Makes these runs, and tells of each as it ends; none after a signal.
+    /// Makes these runs and calls `on_done` with each as it ends. Makes none after a signal.
     pub fn make(
         &mut self,
         keys: &[RunKey],
@@ -101,11 +103,11 @@ impl<'r> Runs<'r> {
         profile: &TargetProfile,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Vec<Observation>> {
-        self.serve(keys)?;
+        self.start_services(keys)?;
         if self.interrupted.is_some() {
             return Ok(Vec::new());
         }
-        let mut specs = probe::specs(keys, probes, profile, self.target, &self.around);
+        let mut specs = probe::specs(keys, probes, profile, self.target, &self.environment);
         for spec in &mut specs {
             let probe = probes.iter().find(|probe| probe.id == spec.key.probe);
             if self.is_unconfined(&spec.job) && probe.is_some_and(has_unknown_word) {
@@ -117,26 +119,26 @@ impl<'r> Runs<'r> {
         Ok(observations)
     }
 
-    /// Makes runs again in a copy of their folder that ended otherwise than declared, perhaps since they could not write
-    /// there; they replace those runs if they then end as declared and did write.
+    /// Repeats runs in a copy of their folder if they did not end as declared, perhaps because they could not write
+    /// there. A repeated run replaces the first one if it ends as declared and has written files.
     fn repeat_in_copies(
         &mut self,
         observations: &mut [Observation],
         probes: &[Probe],
         profile: &TargetProfile,
     ) -> Result<()> {
-        let declared = |seen: &Observation| {
+        let ends_as_declared = |seen: &Observation| {
             let probe = probes.iter().find(|probe| probe.id == seen.key.probe);
             let exit = probe.and_then(|probe| probe.exit);
             matches!(seen.end, End::Exited(code) if exit.is_none_or(|exit| exit == code))
         };
-        let failed: Vec<RunKey> = observations
+        let unexpected: Vec<RunKey> = observations
             .iter()
-            .filter(|seen| seen.read_only_start && !declared(seen))
+            .filter(|seen| seen.read_only_start && !ends_as_declared(seen))
             .map(|seen| seen.key.clone())
             .collect();
-        let mut again = probe::specs(&failed, probes, profile, self.target, &self.around);
-        again.retain_mut(|spec| {
+        let mut repeats = probe::specs(&unexpected, probes, profile, self.target, &self.environment);
+        repeats.retain_mut(|spec| {
             self.copy_start(&mut spec.job);
             if spec.job.obstacle.is_some()
                 && let Some(first) = observations.iter_mut().find(|first| first.key == spec.key)
@@ -149,9 +151,9 @@ impl<'r> Runs<'r> {
             let mut changes = seen.changes.iter().flat_map(|changes| &changes.list);
             changes.any(|change| change.area == Area::Workspace)
         };
-        for seen in self.run(again, &mut |_| {})? {
-            let counts = declared(&seen) && has_written(&seen);
-            if let Some(first) = observations.iter_mut().find(|first| counts && first.key == seen.key) {
+        for seen in self.run(repeats, &mut |_| {})? {
+            let replaces = ends_as_declared(&seen) && has_written(&seen);
+            if let Some(first) = observations.iter_mut().find(|first| replaces && first.key == seen.key) {
                 *first = seen;
             }
         }
@@ -170,12 +172,12 @@ impl<'r> Runs<'r> {
         Ok(finished.observations)
     }
 
-    /// Whether nothing keeps a run from writing to the folder that it starts in.
+    /// Returns whether a run can write to the folder that it starts in.
     fn is_unconfined(&self, job: &Job) -> bool {
         job.isolation == Isolation::None || self.confinement == Some(Confinement::None)
     }
 
-    /// Has a run start in a copy of its folder.
+    /// Makes a run start in a copy of its folder; sets a skip reason if that cannot be copied.
     fn copy_start(&mut self, job: &mut Job) {
         if job.workspace.is_some() {
             return;
@@ -189,7 +191,7 @@ impl<'r> Runs<'r> {
                 job.workspace = Some(Workspace::Copy(template.clone()));
                 job.snapshots = true;
             }
-            None => job.obstacle = Some(NEEDS_COPY.to_owned()),
+            None => job.obstacle = Some(CANNOT_COPY_START.to_owned()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which checks are made.
+//! Selects checks of the catalogue by principle, layer, ID and edition.
 
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{self, Check};
@@ -6,38 +6,38 @@ use agentnative_core::config::CheckConfig;
 use agentnative_core::model::{CheckId, Edition, Layer, matches, nearest_pattern};
 use std::collections::BTreeSet;
 
-/// Chooses checks of the catalogue; the default is all of them.
+/// A selection of checks; the default is all of them.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only checks of these principles; empty for all.
     pub principles: Vec<u8>,
     /// Only checks of these layers; empty for all.
     pub layers: Vec<Layer>,
-    /// Only the checks of these IDs, or of the requirements of the standard with these; empty for all. A `*` stands for
-    /// any part of an ID.
+    /// Only the checks with these IDs, or of the requirements of the standard with these IDs; empty for all. `*`
+    /// matches any part of an ID.
     pub checks: Vec<String>,
-    /// Not the checks of these IDs; a `*` stands for any part of one.
+    /// Except the checks with these IDs; `*` matches any part of an ID.
     pub skip: Vec<String>,
-    /// Only the checks of this edition of the standard; none for what the configuration says, or else the newest.
+    /// Only the checks of this edition of the standard; `None` for that of the configuration, else the newest.
     pub edition: Option<Edition>,
 }
 
 impl Selection {
-    /// Whether the layers leave out the behavioral one: then nothing is executed.
+    /// Returns whether the layers exclude the behavioral one, so that nothing is executed.
     pub fn runs_nothing(&self) -> bool {
         !self.layers.is_empty() && !self.layers.contains(&Layer::Behavioral)
     }
 
-    /// The checks that are left, in the order of the catalogue.
+    /// Returns the selected checks, in the order of the catalogue.
     ///
     /// # Errors
-    /// Usage, when there is no check of an ID or pattern, or nothing is left.
+    /// A usage error if an ID or pattern matches no check, or nothing is selected.
     pub fn resolve(&self) -> Result<Vec<&'static Check>> {
         self.resolve_in(self.edition.unwrap_or_default())
     }
 
     fn resolve_in(&self, edition: Edition) -> Result<Vec<&'static Check>> {
-        self.checks.iter().chain(&self.skip).try_for_each(|pattern| known(pattern))?;
+        self.checks.iter().chain(&self.skip).try_for_each(|pattern| check_pattern(pattern))?;
         let known: BTreeSet<u8> = catalogue::checks().iter().map(|check| check.principle).collect();
         if let Some(unknown) = self.principles.iter().find(|principle| !known.contains(principle)) {
             let known = Vec::from_iter(known.iter().map(u8::to_string)).join(", ");
@@ -48,8 +48,8 @@ impl Selection {
             .iter()
             .filter(|check| self.principles.is_empty() || self.principles.contains(&check.principle))
             .filter(|check| self.layers.is_empty() || self.layers.contains(&check.layer))
-            .filter(|check| self.checks.is_empty() || names(&self.checks, check))
-            .filter(|check| !names(&self.skip, check))
+            .filter(|check| self.checks.is_empty() || any_matches(&self.checks, check))
+            .filter(|check| !any_matches(&self.skip, check))
             .filter(|check| check.is_in(edition))
             .collect();
         if selected.is_empty() {
@@ -59,36 +59,37 @@ impl Selection {
         Ok(selected)
     }
 
-    /// The checks that are left where the configuration skips some, and those that it skips: none that `checks` names.
+    /// Returns the selected checks, and those that the configuration skips. A check that `checks` names is never
+    /// skipped.
     ///
     /// # Errors
-    /// As of [`Self::resolve`].
+    /// The errors of [`Self::resolve`].
     pub fn resolve_with(&self, config: &CheckConfig) -> Result<(Vec<&'static Check>, Vec<&'static Check>)> {
-        let skips = |check: &&Check| names(&config.skip, check) && !names(&self.checks, check);
+        let skips = |check: &&Check| any_matches(&config.skip, check) && !any_matches(&self.checks, check);
         let edition = self.edition.unwrap_or(config.edition);
-        let (skipped, left): (Vec<_>, Vec<_>) = self.resolve_in(edition)?.into_iter().partition(skips);
-        if left.is_empty() {
+        let (skipped, remaining): (Vec<_>, Vec<_>) = self.resolve_in(edition)?.into_iter().partition(skips);
+        if remaining.is_empty() {
             let error = Error::usage("the configuration skips all selected checks");
             return Err(error.hint("see `skip` under [check] in agentnative.toml"));
         }
-        Ok((left, skipped))
+        Ok((remaining, skipped))
     }
 }
 
-/// That the configuration leaves out checks, if it does.
+/// Returns the note on the checks that the configuration skips, if any.
 pub fn skip_note(skipped: &[&Check]) -> Option<String> {
     let ids: Vec<&str> = skipped.iter().map(|check| check.id.as_str()).collect();
     (!ids.is_empty()).then(|| format!("the configuration skips {} (`skip` under [check])", ids.join(", ")))
 }
 
-/// Whether one of these IDs and patterns means the check, or a requirement that it decides.
-fn names<T: AsRef<str>>(patterns: &[T], check: &Check) -> bool {
+/// Returns whether an ID or pattern matches the check, or a requirement that it decides.
+fn any_matches<T: AsRef<str>>(patterns: &[T], check: &Check) -> bool {
     let ids = || check.standard.iter().map(String::as_str).chain([check.id.as_str()]);
     patterns.iter().any(|pattern| ids().any(|id| matches(pattern.as_ref(), id)))
 }
 
-/// That an ID or pattern means some check.
-fn known(pattern: &str) -> Result<()> {
+/// Returns an error unless the ID or pattern matches a check.
+fn check_pattern(pattern: &str) -> Result<()> {
     if let Some(requirement) = catalogue::requirements().iter().find(|requirement| requirement.id == pattern)
     {
         return match &requirement.without {
@@ -101,7 +102,7 @@ fn known(pattern: &str) -> Result<()> {
     if !pattern.contains('*') {
         return pattern.parse::<CheckId>().map(drop);
     }
-    if catalogue::checks().iter().any(|check| names(std::slice::from_ref(&pattern), check)) {
+    if catalogue::checks().iter().any(|check| any_matches(std::slice::from_ref(&pattern), check)) {
         return Ok(());
     }
     let hint = match nearest_pattern(pattern, ids()) {

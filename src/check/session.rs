@@ -1,4 +1,4 @@
-//! A session: what checks need of a target, found, configured, planned, each run made once, its code read.
+//! A session: the target to check, its options, and the recording that results.
 
 use super::contracts::LoadedContracts;
 use agentnative_contract::error::{Error, Result};
@@ -13,81 +13,81 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// How a session finds and runs its target; the default is the nearest configuration and nothing else.
+/// How a session finds and runs its target; the default uses the nearest configuration and overrides nothing.
 #[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
-    /// Which of a project's programs, or of the configuration's targets.
+    /// Name of the program of the project, or of the target in the configuration.
     pub bin: Option<String>,
-    /// Where the configuration is.
+    /// Source of the configuration.
     pub config: ConfigSource,
-    /// Probes beside those of the configuration.
+    /// Probes in addition to those of the configuration.
     pub probes: Vec<ProbeConfig>,
-    /// A contract for the whole target, in the place of the default rules: a bundled contract's name, a
-    /// folder or a schema file; `auto` for that of a known program, which is the default for a command on PATH
-    /// without a configuration, and `none` for the default rules.
+    /// A contract for the whole target instead of the default rules: the name of a bundled contract, a folder or a
+    /// schema file; `auto` for that of a known program (the default for a command on PATH without a configuration);
+    /// `none` for the default rules.
     pub contract: Option<String>,
-    /// The edition of the standard; none for what the configuration says.
+    /// Edition of the standard; `None` for that of the configuration.
     pub edition: Option<Edition>,
-    /// The exit codes of the target; none for what the configuration says.
+    /// Exit codes of the target; `None` for those of the configuration.
     pub exit_codes: Option<Vec<i32>>,
-    /// When a run is ended by force; none for what the configuration says.
+    /// Time limit of a run; `None` for that of the configuration.
     pub timeout: Option<Duration>,
-    /// Whether the runs are confined; none for what the configuration says.
+    /// Confinement of the runs; `None` for that of the configuration.
     pub isolation: Option<Isolation>,
-    /// Calls that change something are made even if the system cannot confine them.
+    /// Make calls that change something even if the system cannot confine them.
     pub allow_unconfined: bool,
-    /// Variables that all runs get, beside those of the configuration.
+    /// Environment variables of all runs, in addition to those of the configuration.
     pub env: BTreeMap<String, String>,
-    /// The working directory of the runs, in the place of the target's.
+    /// Working directory of the runs, relative to that of the target.
     pub current_dir: Option<PathBuf>,
-    /// Only plain runs are made: what they cannot decide is unverified.
+    /// Make plain runs only; a check that needs others is unverified.
     pub fast: bool,
-    /// Nothing is executed, no `build` and no run: what needs a run is unverified.
+    /// Execute nothing, neither `build` nor runs; a check that needs runs is unverified.
     pub no_runs: bool,
-    /// The target is built already: its `build` is not executed.
+    /// The target is built already; do not execute its `build`.
     pub built: bool,
-    /// How runs are made.
+    /// Options of the runner.
     pub runner: RunnerOptions,
 }
 
-/// Where the configuration of a session is.
+/// The source of the configuration of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ConfigSource {
-    /// The nearest `agentnative.toml` of the target's folder or above, if there is one.
+    /// The nearest `agentnative.toml` in the folder of the target or above, if there is one.
     #[default]
     Nearest,
     /// This file.
     File(PathBuf),
-    /// This one, which was read before.
+    /// A configuration that was read before.
     Read(Arc<Config>),
-    /// There is none.
+    /// No configuration.
     Without,
 }
 
-/// Which target, and how it is run.
+/// A target and the options of its check.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub(super) target: TargetSelector,
     pub(super) options: SessionOptions,
 }
 
-/// What a session came to.
+/// The result of a session.
 #[derive(Debug, Clone)]
 pub struct SessionOutput {
-    /// What was seen.
+    /// The recording of the runs.
     pub recording: Recording,
-    /// What was read of it already.
+    /// Cached scans of the recording.
     pub scans: Scans,
-    /// The signal that told us to stop.
+    /// The signal that stopped the session.
     pub signal: Option<i32>,
     /// The folder of the configuration, if there is one.
     pub root: Option<PathBuf>,
-    /// How long it took.
+    /// Duration of the session.
     pub elapsed: Duration,
 }
 
 impl SessionOptions {
-    /// The options that add to a configuration or override it, as they are given on the command line.
+    /// Returns the options that add to or override a configuration, as command-line arguments.
     pub(super) fn overrides(&self) -> Vec<String> {
         let probe = |probe: &ProbeConfig| match probe.exit {
             0 => format!("--probe {}", probe.name),
@@ -105,13 +105,13 @@ impl SessionOptions {
 }
 
 impl Session {
-    /// A session of this target.
+    /// Creates a session for this target.
     pub const fn new(target: TargetSelector, options: SessionOptions) -> Self {
         Self { target, options }
     }
 
-    /// A recording of no runs so far, with the time and the configuration as it is used.
-    pub(super) fn begun(
+    /// Creates a recording without runs, with the time and the configuration in use.
+    pub(super) fn new_recording(
         &self,
         target: TargetInfo,
         profile: TargetProfile,
@@ -127,8 +127,8 @@ impl Session {
         recording
     }
 
-    /// The target with what the options set or override.
-    pub(super) fn with_options(&self, mut target: Target) -> Target {
+    /// Applies the options to a target.
+    pub(super) fn apply_options(&self, mut target: Target) -> Target {
         if let Some(timeout) = self.options.timeout {
             target.config.timeout = timeout;
         }
@@ -144,7 +144,7 @@ impl Session {
         target
     }
 
-    /// The probes of the configuration and those of the options, as they are written.
+    /// Returns the probes of the configuration, then those of the options.
     pub(super) fn probe_configs<'a>(
         &'a self,
         config: Option<&'a Config>,
@@ -154,8 +154,8 @@ impl Session {
         of_config.chain(&self.options.probes)
     }
 
-    /// The same as probes, with their contracts.
-    pub(super) fn declared(
+    /// Returns the declared probes with their contracts.
+    pub(super) fn declared_probes(
         &self,
         target: &Target,
         config: Option<&Config>,
@@ -175,12 +175,12 @@ impl Session {
     }
 }
 
-/// What names in the configuration are relative to.
+/// Returns the folder that names in the configuration are relative to.
 pub(super) fn root_of(config: Option<&Config>) -> &Path {
     config.map_or(Path::new("."), |config| &config.root)
 }
 
-/// The name of the file that holds a configuration.
+/// Returns the name of the configuration file.
 fn file_name(config: &Config) -> Option<String> {
     config.path.file_name().map(|name| name.to_string_lossy().into_owned())
 }

@@ -1,4 +1,4 @@
-//! What the runs of a target find around them: files of their home, workspaces, services.
+//! The run environment of a target: files of its home, workspaces and services.
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use agentnative_core::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// When a service has to be ready.
-const READY: Duration = Duration::from_secs(30);
-/// So many of the last lines that a service printed are shown.
-const LINES: usize = 10;
+/// Time limit for a service to become ready.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Number of last lines of a program that an error shows.
+const MAX_LINES: usize = 10;
 
 /// The services of a target, each with its port.
 pub(super) struct Services<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Services<'a> {
 }
 
 impl<'a> Services<'a> {
-    /// Those of the configuration; nothing is started yet.
+    /// Chooses a port for each service of the configuration. Starts nothing.
     pub fn of(target: &'a Target, config: Option<&'a Config>) -> Result<Self> {
         let Some(config) = config else { return Ok(Self { root: &target.cwd, all: Vec::new() }) };
         let with_port = |service| Ok((service, free_port()?));
@@ -33,49 +33,48 @@ impl<'a> Services<'a> {
         Ok(Self { root: &config.root, all })
     }
 
-    /// Whether there are any.
-    pub fn are_any(&self) -> bool {
+    pub fn any_declared(&self) -> bool {
         !self.all.is_empty()
     }
 
-    /// What the runs find around them, with the files of their home.
+    /// Creates the run environment, and stores the files of its home.
     pub fn surroundings(&self, target: &Target, runner: &mut Runner) -> Result<Surroundings> {
         let env = self.all.iter().flat_map(|(service, port)| {
             service.env.iter().map(|(name, value)| (name.clone(), place_port(value, *port)))
         });
         let port = if let [(_, port)] = &self.all[..] { Some(*port) } else { None };
         Ok(Surroundings {
-            home: home(target, port, runner)?,
+            home: store_home(target, port, runner)?,
             workspaces: Default::default(),
             allow_unconfined: false,
             project: None,
             protected: Vec::new(),
             env: env.collect(),
             port,
-            ports: self.all.iter().map(|(service, port)| number(service, *port)).collect(),
+            ports: self.all.iter().map(|(service, port)| service_port(service, *port)).collect(),
         })
     }
 
-    /// Starts them one after the other, each when the one before it is ready; gives the signal that told us
-    /// to stop, if one came.
+    /// Starts the services one after the other, each when the one before it is ready. Returns the signal that stopped
+    /// this, if any.
     ///
     /// # Errors
-    /// Configuration, when one cannot be started or does not become ready.
+    /// A configuration error if a service cannot be started or does not become ready.
     pub fn start(&self, target: &Target, runner: &mut Runner) -> Result<Option<i32>> {
         for (service, port) in &self.all {
             match runner.serve(self.service(service, *port, target)?)? {
                 Served::Ready => {}
                 Served::Interrupted(signal) => return Ok(Some(signal)),
-                Served::Ended(seen) => return Err(never_ready(service, &seen)),
+                Served::Ended(seen) => return Err(not_ready_error(service, &seen)),
             }
         }
         Ok(None)
     }
 
-    /// Ends them all.
+    /// Ends all services.
     ///
     /// # Errors
-    /// Configuration, when one had ended before: then the runs were not what they were to be.
+    /// A configuration error if a service had ended before: some runs were then made without it.
     pub fn end(&self, runner: &mut Runner) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
@@ -83,50 +82,51 @@ impl<'a> Services<'a> {
         let ended = runner.end_services()?;
         let early = self.all.iter().zip(&ended).find(|(_, seen)| seen.end != End::Interrupted);
         early.map_or(Ok(()), |((service, _), seen)| {
-            let what = format!("{} ended while the probes ran: {}", name(service), ending(seen));
-            Err(Error::config(what).issues(said(seen)).hint("it has to run until it receives a signal"))
+            let what =
+                format!("{} ended while the probes ran: {}", service_name(service), describe_end(seen));
+            Err(Error::config(what).issues(last_lines(seen)).hint("it has to run until it receives a signal"))
         })
     }
 
     fn service(&self, service: &ServiceConfig, port: u16, target: &Target) -> Result<Service> {
         let words: Vec<String> = service.command.iter().map(|word| place_port(word, port)).collect();
         let ready = match &service.ready {
-            Ready::Port(_) => run::Ready::Port(number(service, port)),
+            Ready::Port(_) => run::Ready::Port(service_port(service, port)),
             Ready::Line(text) => run::Ready::Line(place_port(text, port)),
         };
         let job = Job {
             env: target.env(|name| std::env::var_os(name)).into_iter().collect(),
-            ..Job::new(program(&words[0], self.root)?, &words[1..], self.root, READY)
+            ..Job::new(program(&words[0], self.root)?, &words[1..], self.root, READY_TIMEOUT)
         };
         Ok(Service { job, ready })
     }
 }
 
-/// Copies the folders that these probes start in copies of.
-pub(super) fn keep_workspaces(
-    around: &mut Surroundings,
+/// Stores the workspace folders of these probes as templates.
+pub(super) fn store_workspaces(
+    environment: &mut Surroundings,
     probes: &[Probe],
     runner: &mut Runner,
 ) -> Result<()> {
     for probe in probes {
         if let Some(Workspace::Copy(folder)) = &probe.call.workspace
-            && !around.workspaces.contains_key(folder)
+            && !environment.workspaces.contains_key(folder)
         {
             let template = runner.keep(Template::Folder { from: folder.into(), is_bounded: false })?;
-            around.workspaces.insert(folder.clone(), template);
+            environment.workspaces.insert(folder.clone(), template);
         }
     }
     Ok(())
 }
 
-/// A program that the configuration in `root` names: with a `/` relative to it, else on PATH.
+/// Finds a program of the configuration in `root`: relative to it if it has a `/`, else on PATH.
 pub(super) fn program(word: &str, root: &Path) -> Result<PathBuf> {
     let word: OsString = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
     run::find(&word)
 }
 
-/// The template of the home, where the configuration has files for it.
-fn home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Option<OsString>> {
+/// Stores the template of the home, if the configuration has files for it.
+fn store_home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Option<OsString>> {
     let files = &target.config.home;
     if files.is_empty() {
         return Ok(None);
@@ -134,46 +134,46 @@ fn home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Optio
     let read = |(place, file): (&String, &PathBuf)| {
         let bytes = files::read(file, MAX_DATA)
             .map_err(|error| Error::io(ErrorKind::Config, "read", file, &error))?;
-        let bytes = port.map_or_else(|| bytes.clone(), |port| replace(&bytes, port));
+        let bytes = port.map_or_else(|| bytes.clone(), |port| replace_port(&bytes, port));
         Ok(TemplateFile { path: place.into(), bytes })
     };
     let files = files.iter().map(read).collect::<Result<_>>()?;
     runner.keep(Template::Files(files)).map(Some)
 }
 
-/// The bytes of a file with the port in its place.
-fn replace(bytes: &[u8], port: u16) -> Vec<u8> {
-    let (mut rest, mut replaced) = (bytes, Vec::with_capacity(bytes.len()));
+/// Replaces the placeholder of the port in a file.
+fn replace_port(bytes: &[u8], port: u16) -> Vec<u8> {
+    let (mut rest, mut output) = (bytes, Vec::with_capacity(bytes.len()));
     let place = PORT_PLACE.as_bytes();
     while let Some(at) = rest.windows(place.len()).position(|part| part == place) {
-        replaced.extend_from_slice(&rest[..at]);
-        replaced.extend_from_slice(port.to_string().as_bytes());
+        output.extend_from_slice(&rest[..at]);
+        output.extend_from_slice(port.to_string().as_bytes());
         rest = &rest[at + place.len()..];
     }
-    replaced.extend_from_slice(rest);
-    replaced
+    output.extend_from_slice(rest);
+    output
 }
 
-/// The port that a service listens at, as far as the configuration tells.
-fn number(service: &ServiceConfig, chosen: u16) -> u16 {
+/// Returns the port of a service: the one in the configuration, else the chosen one.
+fn service_port(service: &ServiceConfig, chosen: u16) -> u16 {
     match service.ready {
         Ready::Port(Some(port)) => port,
         Ready::Port(None) | Ready::Line(_) => chosen,
     }
 }
 
-fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
-    let name = name(service);
+fn not_ready_error(service: &ServiceConfig, seen: &Observation) -> Error {
+    let name = service_name(service);
     let wanted = match &service.ready {
         Ready::Port(_) => "accept connections at its port".to_owned(),
         Ready::Line(text) => format!("print a line with {text:?}"),
     };
     let what = match &seen.end {
-        End::TimedOut => format!("{name} did not {wanted} within {} seconds", READY.as_secs()),
+        End::TimedOut => format!("{name} did not {wanted} within {} seconds", READY_TIMEOUT.as_secs()),
         End::NotStarted(_, why) => format!("{name} could not be started: {why}"),
-        _ => format!("{name} ended before it was ready: {}", ending(seen)),
+        _ => format!("{name} ended before it was ready: {}", describe_end(seen)),
     };
-    let error = failed(seen, what).issues(said(seen));
+    let error = program_error(seen, what).issues(last_lines(seen));
     match &seen.end {
         End::NotStarted(..) => error,
         End::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
@@ -181,19 +181,19 @@ fn never_ready(service: &ServiceConfig, seen: &Observation) -> Error {
     }
 }
 
-fn name(service: &ServiceConfig) -> String {
+fn service_name(service: &ServiceConfig) -> String {
     let words = service.command.iter().map(String::as_str);
     format!("the service `{}`", shlex::try_join(words).unwrap_or_else(|_| service.command.join(" ")))
 }
 
-/// The error of a program that we need: permission, when the system did not let us start it, else configuration.
-pub(super) fn failed(seen: &Observation, message: String) -> Error {
+/// Returns the error of a required program: a permission error if the system denied its start, else configuration.
+pub(super) fn program_error(seen: &Observation, message: String) -> Error {
     let kind = if seen.end.is_denied() { ErrorKind::Auth } else { ErrorKind::Config };
     Error::new(kind, message)
 }
 
-/// How a program ended that we need.
-pub(super) fn ending(seen: &Observation) -> String {
+/// Describes how a required program ended.
+pub(super) fn describe_end(seen: &Observation) -> String {
     match &seen.end {
         End::Exited(code) => format!("exit code {code}"),
         End::Signaled(signal) => format!("signal {signal}"),
@@ -204,13 +204,13 @@ pub(super) fn ending(seen: &Observation) -> String {
     }
 }
 
-/// The last lines that a program printed: on standard error, else on standard output.
-pub(super) fn said(seen: &Observation) -> Vec<Issue> {
+/// Returns the last lines that a program printed, on stderr or else on stdout.
+pub(super) fn last_lines(seen: &Observation) -> Vec<Issue> {
     let stream = if seen.stderr.bytes.is_empty() { &seen.stdout } else { &seen.stderr };
     let mut bytes = Vec::new();
-    // An unreadable capture is an empty one.
+    // An unreadable capture counts as empty.
     let _ = std::io::Read::read_to_end(&mut stream.bytes.reader(), &mut bytes);
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
+    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
     last.iter().map(|line| Issue { place: None, message: sanitize::line(line) }).collect()
 }

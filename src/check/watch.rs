@@ -1,4 +1,4 @@
-//! Which files a check depends on, and which of them changed.
+//! Finds the files that a check depends on, and detects which of them changed.
 
 use super::{ConfigSource, Session};
 use agentnative_contract::contract_path;
@@ -14,28 +14,29 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The files that a check depends on.
 #[derive(Debug, Clone, Default)]
-pub struct Watched {
-    /// The configuration and the files that it names, the program and its scripts.
+pub struct WatchedFiles {
+    /// The configuration, the files that it names, the program and its scripts.
     files: BTreeSet<PathBuf>,
-    /// Those of them that a build makes.
-    made: BTreeSet<PathBuf>,
+    /// Files among these that the build creates.
+    built_files: BTreeSet<PathBuf>,
     /// The folder whose code is part of the target.
     code: Option<PathBuf>,
-    /// The target is built from any file of that folder.
-    builds: bool,
-    /// The file with the configuration.
+    /// Whether the target is built, which may read any file of that folder.
+    has_build: bool,
+    /// The configuration file.
     config: PathBuf,
-    /// What the configuration says is executed without confinement: a build or services.
-    executes: bool,
+    /// Whether the configuration has a build or services, which run without confinement.
+    runs_unconfined: bool,
 }
 
-/// The files at one moment: when the inode of each was changed, which no program can set, and its length.
-pub type Look = BTreeMap<PathBuf, (i64, i64, u64)>;
+/// Metadata of files at one time: time of the last inode change, which programs cannot set, in seconds and
+/// nanoseconds, and length in bytes.
+pub type FileSnapshot = BTreeMap<PathBuf, (i64, i64, u64)>;
 
 impl Session {
-    /// The files that a check depends on, as far as they are known. `command` is the command line of the target;
-    /// empty while none was found.
-    pub fn watched(&self, command: &[String]) -> Watched {
+    /// Returns the files that a check depends on, as far as they are known. `command` is the command line of the
+    /// target; empty if it was not found yet.
+    pub fn watched_files(&self, command: &[String]) -> WatchedFiles {
         let cwd = std::env::current_dir().unwrap_or_default();
         let config = self.config().ok().flatten();
         let named: Vec<PathBuf> = match &self.target {
@@ -46,7 +47,8 @@ impl Session {
         let start = named.first().unwrap_or(&cwd);
         let folder = if start.is_file() { start.parent().unwrap_or(&cwd) } else { start };
         let root = config.as_ref().map_or(folder, |config| &config.root);
-        let targets: Vec<&TargetConfig> = config.iter().flat_map(|config| self.meant(config)).collect();
+        let targets: Vec<&TargetConfig> =
+            config.iter().flat_map(|config| self.possible_targets(config)).collect();
         let words = targets.iter().flat_map(|target| target.command.iter().flatten()).chain(command);
         let base = if matches!(self.target, TargetSelector::Argv(_)) { &cwd } else { root };
         let programs: BTreeSet<PathBuf> = words
@@ -58,20 +60,20 @@ impl Session {
         let file = cwd.join(self.config_file(config.as_ref(), folder));
         let mut files: BTreeSet<PathBuf> = programs.iter().cloned().chain([file.clone()]).collect();
         files.extend(config.iter().flat_map(|config| named_files(config, &targets)));
-        let builds = targets.iter().any(|target| target.build.is_some());
-        let is_script = |file: &PathBuf| file.starts_with(root) && !is_machine_code(file);
-        let reads_code = builds || command.is_empty() || programs.iter().any(is_script);
-        Watched {
+        let has_build = targets.iter().any(|target| target.build.is_some());
+        let is_script = |file: &PathBuf| file.starts_with(root) && !is_elf(file);
+        let reads_code = has_build || command.is_empty() || programs.iter().any(is_script);
+        WatchedFiles {
             files,
-            made: if builds { programs } else { BTreeSet::new() },
+            built_files: if has_build { programs } else { BTreeSet::new() },
             code: reads_code.then(|| root.to_owned()),
-            builds,
-            executes: builds || config.is_some_and(|config| !config.services.is_empty()),
+            has_build,
+            runs_unconfined: has_build || config.is_some_and(|config| !config.services.is_empty()),
             config: file,
         }
     }
 
-    /// The file of the configuration, of a target in this folder; it may have faults, or be still to come.
+    /// Returns the path of the configuration file, even if that is invalid or missing.
     fn config_file(&self, config: Option<&Config>, folder: &Path) -> PathBuf {
         match (&self.options.config, config) {
             (ConfigSource::File(path), _) => path.clone(),
@@ -80,14 +82,14 @@ impl Session {
         }
     }
 
-    /// The targets of a configuration that may be the one that is checked.
-    fn meant<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c TargetConfig> {
+    /// Returns the targets of a configuration that the session may check.
+    fn possible_targets<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c TargetConfig> {
         let (bin, only) = (self.options.bin.clone(), config.targets.len() == 1);
         config.targets.iter().filter(move |target| only || bin.is_none() || target.name == bin)
     }
 }
 
-/// The files that a configuration names for these targets: contracts, those of the home and of workspaces.
+/// Returns the files that a configuration names for these targets: contracts, home files and workspaces.
 fn named_files(config: &Config, targets: &[&TargetConfig]) -> Vec<PathBuf> {
     let probes =
         config.probes.iter().flat_map(|probe| [&probe.call.contract.json, &probe.call.contract.jsonl]);
@@ -102,60 +104,62 @@ fn named_files(config: &Config, targets: &[&TargetConfig]) -> Vec<PathBuf> {
     all.flat_map(|path| if path.is_dir() { kept_files(&path).collect() } else { vec![path] }).collect()
 }
 
-/// Whether a file is a program that was compiled, not one that is read when it runs.
-fn is_machine_code(path: &Path) -> bool {
+/// Returns whether a file is a compiled program (ELF) and not a script.
+fn is_elf(path: &Path) -> bool {
     let mut head = [0; 4];
     files::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"\x7fELF"
 }
 
-impl Watched {
-    /// These files and one more that people edit.
+impl WatchedFiles {
+    /// Adds a file that users edit.
     #[must_use]
     pub fn with(mut self, file: Option<PathBuf>) -> Self {
         self.files.extend(file);
         self
     }
 
-    /// How the files are now; those that are not there are left out.
-    pub fn look(&self) -> Look {
-        let look = |path: PathBuf| {
-            let metadata = path.metadata().ok()?;
-            Some((path, (metadata.ctime(), metadata.ctime_nsec(), metadata.len())))
+    /// Takes a snapshot of the files that exist.
+    pub fn snapshot(&self) -> FileSnapshot {
+        let metadata = |path: PathBuf| {
+            let file = path.metadata().ok()?;
+            Some((path, (file.ctime(), file.ctime_nsec(), file.len())))
         };
-        self.files.iter().cloned().chain(self.code_files(!self.builds)).filter_map(look).collect()
+        self.files.iter().cloned().chain(self.code_files(!self.has_build)).filter_map(metadata).collect()
     }
 
-    /// A file that changed while runs were made since this look, and that decides what is executed without confinement:
-    /// the configuration, or any file if that has a build or services.
-    pub fn changed_in_runs(&self, before: &Look) -> Option<PathBuf> {
-        let decides = |path: &PathBuf| self.executes || *path == self.config;
-        let files = |look: Look| look.into_iter().filter(|(path, _)| decides(path)).collect();
-        first_change(&files(before.clone()), &files(self.look()))
+    /// Returns a file that changed during the runs, since the snapshot `before`, and that decides what is executed
+    /// without confinement: the configuration, or any file if it has a build or services.
+    pub fn changed_in_runs(&self, before: &FileSnapshot) -> Option<PathBuf> {
+        let decides = |path: &PathBuf| self.runs_unconfined || *path == self.config;
+        let files = |snapshot: FileSnapshot| snapshot.into_iter().filter(|(path, _)| decides(path)).collect();
+        first_change(&files(before.clone()), &files(self.snapshot()))
     }
 
-    /// What is in the files that people edit: all but what a build makes. While a check works these alone are
-    /// looked at, since building and running write files as well.
-    pub fn contents(&self) -> BTreeMap<PathBuf, u64> {
+    /// Returns content hashes of the files that users edit: all except those that a build creates. Only these are
+    /// compared during a check, since building and running write files as well.
+    pub fn content_hashes(&self) -> BTreeMap<PathBuf, u64> {
         let edited = self.files.iter().cloned().chain(self.code_files(true));
-        let content = |path: PathBuf| {
+        let hashed = |path: PathBuf| {
             let length = path.metadata().ok()?.len();
             Some((files::read(&path, MAX_DATA).map_or(length, |bytes| xxh3_64(&bytes)), path))
         };
-        let edited = edited.filter(|path| !self.made.contains(path)).filter_map(content);
-        edited.map(|(content, path)| (path, content)).collect()
+        let edited = edited.filter(|path| !self.built_files.contains(path)).filter_map(hashed);
+        edited.map(|(hash, path)| (path, hash)).collect()
     }
 
-    fn code_files(&self, code_alone: bool) -> impl Iterator<Item = PathBuf> {
+    fn code_files(&self, only_code: bool) -> impl Iterator<Item = PathBuf> {
         let files = self.code.iter().flat_map(|folder| kept_files(folder));
-        files.filter(move |path| !code_alone || is_code(path))
+        files.filter(move |path| !only_code || is_code(path))
     }
 }
 
-/// A file that is not as it was before.
+/// Returns a file that was changed, added or removed.
 pub fn first_change<T: PartialEq>(
     before: &BTreeMap<PathBuf, T>,
     after: &BTreeMap<PathBuf, T>,
 ) -> Option<PathBuf> {
-    let gone = before.iter().find(|(path, was)| after.get(*path) != Some(was));
-    gone.or_else(|| after.iter().find(|(path, _)| !before.contains_key(*path))).map(|(path, _)| path.clone())
+    let changed = before.iter().find(|(path, was)| after.get(*path) != Some(was));
+    changed
+        .or_else(|| after.iter().find(|(path, _)| !before.contains_key(*path)))
+        .map(|(path, _)| path.clone())
 }

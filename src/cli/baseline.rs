@@ -1,4 +1,4 @@
-//! The baseline of a check: the one that it accepts, and the one that it writes.
+//! The baseline files of a check: the accepted one and the one to write.
 
 use super::check_args::CheckArgs;
 use super::shown_path::shown;
@@ -9,26 +9,26 @@ use agentnative_core::files::WholeFile;
 use agentnative_output::Output;
 use std::path::{Path, PathBuf};
 
-/// The files of `--baseline` and `--write-baseline`, read and opened before the runs.
+/// The files of `--baseline` and `--new-baseline`, opened before the runs.
 #[derive(Default)]
 pub(super) struct BaselineFiles {
-    /// What is accepted.
+    /// The accepted problems.
     pub known: Baseline,
-    write: Option<Written>,
+    new: Option<NewBaseline>,
 }
 
-/// A baseline to be written.
-struct Written {
+/// A baseline to write.
+struct NewBaseline {
     path: PathBuf,
     file: WholeFile,
-    /// The entries of the file that it replaces, and of the accepted one: what is not checked again is kept.
+    /// The entries of the replaced file and of the accepted one; those that are not checked again are kept.
     old: Baseline,
-    /// Nothing is accepted yet.
-    first: bool,
+    /// True without `--baseline`: nothing is accepted yet.
+    is_first: bool,
 }
 
 impl BaselineFiles {
-    /// Reads what is there, and opens what is to be written.
+    /// Reads the accepted baseline, and opens the one to write.
     pub fn open(args: &CheckArgs) -> Result<Self> {
         let known = args
             .baseline
@@ -37,22 +37,21 @@ impl BaselineFiles {
             .transpose()?
             .map(Baseline::from)
             .unwrap_or_default();
-        let write = args
+        let new = args
             .write_baseline
             .as_deref()
-            .map(|path| Written::open(path, &known, args.baseline.is_none()))
+            .map(|path| NewBaseline::open(path, &known, args.baseline.is_none()))
             .transpose()?;
-        Ok(Self { known, write })
+        Ok(Self { known, new })
     }
 
-    /// Adds to the report what is fixed, and writes the new baseline; one of a check that was cut short is not
-    /// written.
+    /// Adds notes on fixed problems to the report, and writes the new baseline, unless the check was interrupted.
     pub fn finish(self, seen: &Seen, report: &mut Report, output: &mut Output) -> Result<()> {
-        let Self { known, write } = self;
-        let old = write.as_ref().map_or(&known, |write| &write.old);
+        let Self { known, new } = self;
+        let old = new.as_ref().map_or(&known, |new| &new.old);
         let compared = Compared::of(seen, old);
-        report.notes.extend(compared.notes(write.is_some() && !report.interrupted));
-        let Some(Written { path, file, first, .. }) = write else { return Ok(()) };
+        report.notes.extend(compared.notes(new.is_some() && !report.interrupted));
+        let Some(NewBaseline { path, file, is_first, .. }) = new else { return Ok(()) };
         let path = shown(&path);
         if report.interrupted {
             output.diagnostic(&format!("{path} was not written: the check was interrupted"));
@@ -61,20 +60,20 @@ impl BaselineFiles {
         file.write(BaselineFile::from(&compared.next).to_text()?.as_bytes())?;
         let (entries, them) = match compared.next.len() {
             1 => ("1 entry".to_owned(), "it"),
-            many => (format!("{many} entries"), "them"),
+            count => (format!("{count} entries"), "them"),
         };
-        let then = if first { format!("; accept {them} with --baseline {path}") } else { String::new() };
+        let then = if is_first { format!("; accept {them} with --baseline {path}") } else { String::new() };
         output.diagnostic(&format!("{path}: {entries} written{then}"));
         Ok(())
     }
 }
 
-impl Written {
-    fn open(path: &Path, known: &Baseline, first: bool) -> Result<Self> {
+impl NewBaseline {
+    fn open(path: &Path, known: &Baseline, is_first: bool) -> Result<Self> {
         let mut old = known.clone();
         if path.is_file() {
             old.join(BaselineFile::read(path)?.into());
         }
-        Ok(Self { path: path.to_owned(), file: WholeFile::create(path)?, old, first })
+        Ok(Self { path: path.to_owned(), file: WholeFile::create(path)?, old, is_first })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::check_args::CheckArgs;
 use super::check_one::check;
-use super::report_files::each_has_its_own_file;
+use super::report_files::ensure_distinct_files;
 use super::{check_all, watch};
 use agentnative_contract::error::{Result, exit_of_signal};
 use agentnative_core::run::RunnerOptions;
@@ -14,10 +14,10 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         return check_all::run(args, output, runner);
     }
     let others = [&args.record, &args.write_baseline].into_iter().flatten().map(PathBuf::as_path);
-    each_has_its_own_file(&args.report, others, output)?;
+    ensure_distinct_files(&args.report, others, output)?;
     if args.watch {
         return watch::run(args, output, runner);
     }
-    let done = check(args, output, runner, None)?;
-    Ok(done.signal.map_or(done.code, exit_of_signal))
+    let checked = check(args, output, runner, None)?;
+    Ok(checked.signal.map_or(checked.code, exit_of_signal))
 }

@@ -1,9 +1,10 @@
-//! `agentnative check --all`: several targets, side by side, and one report.
+//! `agentnative check --all`: checks several targets in parallel and writes one report.
 
 use super::check_args::CheckArgs;
-use super::report_files::{ReportFiles, each_has_its_own_file};
+use super::report_files::{ReportFiles, ensure_distinct_files};
 use crate::check::{
-    Fleet, FleetTarget, Judged, LastTime, Partition, Progress, Report, Selection, Session, SessionOptions,
+    Fleet, FleetTarget, Judged, Partition, PreviousResults, Progress, Report, Selection, Session,
+    SessionOptions,
 };
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result, exit_of_signal};
@@ -19,16 +20,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, Builder};
 use std::time::Instant;
 
-/// What a thread tells of the targets that it checks.
-enum Told {
+/// A message of a worker thread.
+enum WorkerMessage {
     /// A run has ended.
     Run,
-    /// So came of the target with this number.
+    /// The target with this index was checked; the signal that stopped its runs.
     Ended(usize, Box<Judged>, Option<i32>),
 }
 
 pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
-    each_has_its_own_file(&args.report, iter::empty(), output)?;
+    ensure_distinct_files(&args.report, iter::empty(), output)?;
     let selection = args.selection.selection();
     let checks = selection.resolve()?;
     let mut paths = args.fleet.all.clone().unwrap_or_default();
@@ -36,7 +37,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         paths.push(PathBuf::from("."));
     }
     let fleet = Fleet::find(&paths)?;
-    let part = args.fleet.partition.unwrap_or(Partition { part: 1, of: 1 });
+    let part = args.fleet.partition.unwrap_or(Partition { part: 1, parts: 1 });
     let options = SessionOptions {
         fast: args.fast,
         no_runs: selection.runs_nothing(),
@@ -52,15 +53,15 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     Ok(signal.map_or(code, exit_of_signal))
 }
 
-/// A target that is ready to be checked.
-struct Built {
+/// A target that was built and is ready to be checked.
+struct BuiltTarget {
     session: Session,
     checks: Vec<&'static Check>,
     skipped: Vec<&'static Check>,
-    last_time: LastTime,
+    previous: PreviousResults,
 }
 
-/// The targets, and how each is checked.
+/// The targets, and the options of their checks.
 struct CheckAll<'a> {
     targets: Vec<&'a FleetTarget>,
     selection: &'a Selection,
@@ -69,41 +70,44 @@ struct CheckAll<'a> {
 }
 
 impl CheckAll<'_> {
-    /// Checks them in parallel, with as many runs at once as for one; returns them in their order, and the signal that
-    /// ended the runs. All are built before the first run, which could change what a build executes.
+    /// Checks the targets in parallel, with as many parallel runs as for one target. Returns the results in the order
+    /// of the targets, and the signal that ended the runs. All targets are built before the first run, since a run
+    /// could change what a build executes.
     fn run(&self, output: &mut Output) -> Result<(Vec<Judged>, Option<i32>)> {
         let jobs = self.options.runner.jobs.max(1);
-        let side_by_side = self.targets.len().min(jobs.div_ceil(2)).max(1);
-        let shared = u32::try_from(jobs - side_by_side).unwrap_or(u32::MAX);
+        let threads = self.targets.len().min(jobs.div_ceil(2)).max(1);
+        let shared = u32::try_from(jobs - threads).unwrap_or(u32::MAX);
         let slots =
             Slots::new(shared).map_err(|error| Error::general(format!("cannot share slots: {error}")))?;
         let runner = RunnerOptions { slots: Some(slots), ..self.options.runner.clone() };
         let options = SessionOptions { runner, ..self.options.clone() };
-        let built: Vec<OnceLock<Result<Built>>> = self.targets.iter().map(|_| OnceLock::new()).collect();
-        let build = |at: usize| {
-            let result = built[at].get_or_init(|| self.built(self.targets[at], &options));
+        let built: Vec<OnceLock<Result<BuiltTarget>>> =
+            self.targets.iter().map(|_| OnceLock::new()).collect();
+        let build = |index: usize| {
+            let result = built[index].get_or_init(|| self.build(self.targets[index], &options));
             result.as_ref().err().and_then(|error| error.signal)
         };
-        self.in_parallel(side_by_side, build, || {})?;
-        let built: Vec<Option<Result<Built>>> = built.into_iter().map(OnceLock::into_inner).collect();
+        self.in_parallel(threads, build, || {})?;
+        let built: Vec<Option<Result<BuiltTarget>>> = built.into_iter().map(OnceLock::into_inner).collect();
         let failed = built.iter().map(|result| result.as_ref()?.as_ref().err());
         let signal = failed.clone().find_map(|error| error?.signal);
-        let failed = failed.zip(&self.targets).map(|(error, target)| Some(without_runs(target, error?)));
+        let failed =
+            failed.zip(&self.targets).map(|(error, target)| Some(not_checked_report(target, error?)));
 
-        let (built, (sender, told)) = (&built, channel());
-        let check = move |at: usize| {
-            let Some(Ok(built)) = &built[at] else { return None };
-            let (judged, signal) = self.check(self.targets[at], built, &sender);
-            // Who waits for it is there as long as we are.
-            let _ = sender.send(Told::Ended(at, Box::new(judged), signal));
+        let (built, (sender, messages)) = (&built, channel());
+        let check = move |index: usize| {
+            let Some(Ok(built)) = &built[index] else { return None };
+            let (judged, signal) = self.check(self.targets[index], built, &sender);
+            // The receiver lives as long as the threads.
+            let _ = sender.send(WorkerMessage::Ended(index, Box::new(judged), signal));
             signal
         };
-        let threads = if signal.is_some() { 0 } else { side_by_side };
+        let check_threads = if signal.is_some() { 0 } else { threads };
         let failed = failed.collect();
-        self.in_parallel(threads, check, || self.collect(failed, signal, &told, output))
+        self.in_parallel(check_threads, check, || self.collect(failed, signal, &messages, output))
     }
 
-    /// Calls `work` with the number of each target, in this many threads, until it returns a signal; and `meanwhile`
+    /// Calls `work` with the index of each target, in this many threads, until it returns a signal; calls `meanwhile`
     /// in this thread.
     fn in_parallel<T>(
         &self,
@@ -117,15 +121,15 @@ impl CheckAll<'_> {
                 let (work, next, stopped) = (work.clone(), &next, &stopped);
                 let work = move || {
                     while !stopped.load(Ordering::SeqCst) {
-                        let at = next.fetch_add(1, Ordering::SeqCst);
-                        if at >= self.targets.len() {
+                        let index = next.fetch_add(1, Ordering::SeqCst);
+                        if index >= self.targets.len() {
                             break;
                         }
-                        stopped.fetch_or(work(at).is_some(), Ordering::SeqCst);
+                        stopped.fetch_or(work(index).is_some(), Ordering::SeqCst);
                     }
                 };
                 if let Err(error) = Builder::new().spawn_scoped(scope, work) {
-                    // Those that are there already check the targets of this one.
+                    // The threads that were started check all targets.
                     if nth == 0 {
                         return Err(Error::general(format!("cannot start a thread: {error}")));
                     }
@@ -137,26 +141,26 @@ impl CheckAll<'_> {
         })
     }
 
-    /// Adds what the threads tell to what is known, by the number of each target; targets that a signal kept from being
-    /// checked are named as that.
+    /// Receives the results of the threads and shows the progress. A target that was not checked because of a signal
+    /// gets a report that says so.
     fn collect(
         &self,
         mut all: Vec<Option<Judged>>,
-        mut by: Option<i32>,
-        told: &Receiver<Told>,
+        mut signal_so_far: Option<i32>,
+        messages: &Receiver<WorkerMessage>,
         output: &mut Output,
     ) -> (Vec<Judged>, Option<i32>) {
-        let (began, mut runs, mut ended) = (Instant::now(), 0, all.iter().flatten().count() as u64);
-        for told in told {
-            match told {
-                Told::Run => runs += 1,
-                Told::Ended(at, judged, signal) => {
-                    all[at] = Some(*judged);
+        let (start, mut runs, mut ended) = (Instant::now(), 0, all.iter().flatten().count() as u64);
+        for message in messages {
+            match message {
+                WorkerMessage::Run => runs += 1,
+                WorkerMessage::Ended(index, judged, signal) => {
+                    all[index] = Some(*judged);
                     ended += 1;
-                    by = by.or(signal);
+                    signal_so_far = signal_so_far.or(signal);
                 }
             }
-            let elapsed = began.elapsed();
+            let elapsed = start.elapsed();
             let left = time_left(ended, all.len() as u64, elapsed)
                 .map_or_else(String::new, |left| format!(", {left}"));
             let targets = counted(all.len(), "target");
@@ -164,41 +168,51 @@ impl CheckAll<'_> {
         }
         output.clear_progress();
         let not_checked = |target: &FleetTarget| {
-            let error =
-                Error::interrupted(by.unwrap_or_default(), "the check was interrupted before it began");
-            without_runs(target, &error)
+            let error = Error::interrupted(
+                signal_so_far.unwrap_or_default(),
+                "the check was interrupted before it began",
+            );
+            not_checked_report(target, &error)
         };
         let judged = all.into_iter().zip(&self.targets);
-        (judged.map(|(judged, target)| judged.unwrap_or_else(|| not_checked(target))).collect(), by)
+        (
+            judged.map(|(judged, target)| judged.unwrap_or_else(|| not_checked(target))).collect(),
+            signal_so_far,
+        )
     }
 
-    /// Reads which checks a target needs, and builds it.
-    fn built(&self, target: &FleetTarget, options: &SessionOptions) -> Result<Built> {
+    /// Selects the checks of a target, and builds it.
+    fn build(&self, target: &FleetTarget, options: &SessionOptions) -> Result<BuiltTarget> {
         let config = target.config.as_ref().map_err(Error::clone)?;
         let (checks, skipped) = self.selection.resolve_with(&config.check)?;
         let mut session = target.session(config, options);
-        let last_time = LastTime::of(&session, Some(&config.path));
+        let previous = PreviousResults::of(&session, Some(&config.path));
         session.build(&checks)?;
-        Ok(Built { session, checks, skipped, last_time })
+        Ok(BuiltTarget { session, checks, skipped, previous })
     }
 
-    /// Checks one of them; what keeps it from being checked ends no other.
-    fn check(&self, target: &FleetTarget, built: &Built, told: &Sender<Told>) -> (Judged, Option<i32>) {
-        match self.judged(target, built, told) {
+    /// Checks one target; an error does not stop the other ones.
+    fn check(
+        &self,
+        target: &FleetTarget,
+        built: &BuiltTarget,
+        sender: &Sender<WorkerMessage>,
+    ) -> (Judged, Option<i32>) {
+        match self.judged(target, built, sender) {
             Ok(done) => done,
-            Err(error) => (without_runs(target, &error), error.signal),
+            Err(error) => (not_checked_report(target, &error), error.signal),
         }
     }
 
     fn judged(
         &self,
         target: &FleetTarget,
-        built: &Built,
-        told: &Sender<Told>,
+        built: &BuiltTarget,
+        sender: &Sender<WorkerMessage>,
     ) -> Result<(Judged, Option<i32>)> {
         let mut observer = |progress: Progress<'_>| {
             if matches!(progress, Progress::Ended { .. }) {
-                let _ = told.send(Told::Run);
+                let _ = sender.send(WorkerMessage::Run);
             }
             Ok(())
         };
@@ -206,11 +220,11 @@ impl CheckAll<'_> {
         let signal = seen.signal;
         let mut judged = seen.judged(&built.checks, &built.skipped, self.deny)?;
         judged.report.target.name = target.name();
-        built.last_time.keep(&judged.report);
+        built.previous.store(&judged.report);
         Ok((judged, signal))
     }
 }
 
-fn without_runs(target: &FleetTarget, error: &Error) -> Judged {
+fn not_checked_report(target: &FleetTarget, error: &Error) -> Judged {
     Judged { report: Report::not_checked(target.info(), error), recording: None, elapsed: None }
 }

@@ -62,7 +62,7 @@ pub(super) struct CheckArgs {
         long,
         value_name = "LEVEL",
         value_delimiter = ',',
-        value_parser = should(),
+        value_parser = deny_level(),
         hide_possible_values = true,
         help_heading = group::REPORT
     )]
@@ -86,7 +86,7 @@ pub(super) struct CheckArgs {
     pub(super) replay: Option<PathBuf>,
 }
 
-/// The levels that `--deny` takes.
-fn should() -> impl TypedValueParser<Value = Level> {
+/// Parses the level of `--deny`.
+fn deny_level() -> impl TypedValueParser<Value = Level> {
     PossibleValuesParser::new(["should"]).map(|_| Level::Should)
 }

@@ -1,11 +1,11 @@
-//! One check, from the arguments to the report.
+//! Runs one check, from the arguments to the report.
 
 use super::baseline::BaselineFiles;
 use super::check_args::CheckArgs;
 use super::progress::RunProgress;
 use super::report_files::ReportFiles;
 use crate::check::{
-    Judged, LastTime, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
+    Judged, PreviousResults, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
     load_config, replay, skip_note,
 };
 use agentnative_contract::error::{Error, Result};
@@ -16,19 +16,18 @@ use agentnative_core::run::RunnerOptions;
 use agentnative_output::Output;
 use std::path::Path;
 
-/// What a check came to.
-pub(super) struct Done {
-    /// The exit code by the verdicts.
+/// The result of one check.
+pub(super) struct Checked {
+    /// The exit code that follows from the verdicts.
     pub code: u8,
-    /// The signal that told us to stop.
+    /// The signal that stopped the runs.
     pub signal: Option<i32>,
-    /// The command line of the target.
     pub command: Vec<String>,
-    /// A run may have changed files of the project.
+    /// Whether a run may have changed files of the project.
     pub wrote: bool,
 }
 
-/// The session that the arguments ask for.
+/// Creates the session for the arguments.
 pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Session> {
     let options = SessionOptions {
         probes: ProbeConfig::from_flags(&args.probe)?,
@@ -41,46 +40,46 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
     Ok(Session::new(args.target.selector(), options))
 }
 
-/// Checks once, from the arguments to the report. `before_runs` is called when the target is built.
+/// Runs one check, from the arguments to the report. Calls `before_runs` after the target was built.
 pub(super) fn check(
     args: &CheckArgs,
     output: &mut Output,
     runner: &RunnerOptions,
     before_runs: Option<&mut dyn FnMut()>,
-) -> Result<Done> {
+) -> Result<Checked> {
     let selection = args.selection.selection();
     selection.resolve()?;
-    let replayed = args.replay.as_deref().map(|path| recorded(path, args)).transpose()?;
+    let replayed = args.replay.as_deref().map(|path| read_recording(path, args)).transpose()?;
     let mut session = session(args, runner)?;
-    let (config, last_time) = match &replayed {
+    let (config, previous) = match &replayed {
         Some(recording) => (recording.check.clone(), None),
         None => {
             let config = session.config()?;
-            let last_time = LastTime::of(&session, config.as_ref().map(|config| config.path.as_path()));
-            (config.map(|config| config.check).unwrap_or_default(), Some(last_time))
+            let previous = PreviousResults::of(&session, config.as_ref().map(|config| config.path.as_path()));
+            (config.map(|config| config.check).unwrap_or_default(), Some(previous))
         }
     };
     let (mut checks, skipped) = selection.resolve_with(&config)?;
     let mut notes: Vec<String> = skip_note(&skipped).into_iter().collect();
-    if let Some(last_time) = last_time.as_ref().filter(|_| args.failed) {
-        notes.push(only_open(last_time, &mut checks));
+    if let Some(previous) = previous.as_ref().filter(|_| args.failed) {
+        notes.push(retain_needed(previous, &mut checks));
     }
 
     let baseline = BaselineFiles::open(args)?;
     let files = ReportFiles::create(&args.report, output)?;
-    if let (true, Some(target)) = (checks.is_empty(), last_time.as_ref().and_then(LastTime::target)) {
+    if let (true, Some(target)) = (checks.is_empty(), previous.as_ref().and_then(PreviousResults::target)) {
         let mut report = Report::new(target.clone(), 0, false, Vec::new(), notes);
         baseline.finish(&Seen::default(), &mut report, output)?;
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
         let code = files.finish(&[judged], None, &args.shown, output)?;
-        return Ok(Done { code, signal: None, command: target.command.clone(), wrote: false });
+        return Ok(Checked { code, signal: None, command: target.command.clone(), wrote: false });
     }
     let record =
         args.record.as_ref().map(|path| Ok::<_, Error>((path, WholeFile::create(path)?))).transpose()?;
     let mut runs = RunProgress::default();
     let mut observer = |progress: Progress<'_>| {
-        runs.tell(progress, output);
+        runs.show(progress, output);
         output.stream([progress.event(&checks)], |_| {})
     };
     let (recording, scans, signal, elapsed) = match replayed {
@@ -107,19 +106,19 @@ pub(super) fn check(
     baseline.finish(&seen, &mut report, output)?;
     report.deny.extend(&args.deny);
     report.deny.dedup();
-    // A check that ended before its first run leaves what was known.
-    if let Some(last_time) = last_time.filter(|_| !report.interrupted || report.runs > 0) {
-        last_time.keep(&report);
+    // A check that was interrupted before its first run keeps the previous results.
+    if let Some(previous) = previous.filter(|_| !report.interrupted || report.runs > 0) {
+        previous.store(&report);
     }
     let command = recording.target.command.clone();
     let wrote = recording.could_write();
     let judged = Judged { report, recording: Some(recording), elapsed };
     let code = files.finish(&[judged], None, &args.shown, output)?;
-    Ok(Done { code, signal, command, wrote })
+    Ok(Checked { code, signal, command, wrote })
 }
 
-/// The recording to judge, with what a configuration that is named says.
-fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
+/// Reads the recording to judge, with the settings of `--config` and `--edition`.
+fn read_recording(path: &Path, args: &CheckArgs) -> Result<Recording> {
     let mut recording = Recording::read(path)?;
     if let Some(path) = &args.target.config {
         let config = load_config(path)?;
@@ -133,12 +132,12 @@ fn recorded(path: &Path, args: &CheckArgs) -> Result<Recording> {
     Ok(recording)
 }
 
-/// Leaves the checks that `--failed` makes again, and says which that are.
-fn only_open(last_time: &LastTime, checks: &mut Vec<&'static Check>) -> String {
-    if last_time.target().is_none() {
+/// Keeps the checks that `--failed` makes again, and returns a note on them.
+fn retain_needed(previous: &PreviousResults, checks: &mut Vec<&'static Check>) -> String {
+    if previous.target().is_none() {
         return "--failed: no earlier result of this target is known, so all checks ran".into();
     }
     let all = checks.len();
-    checks.retain(|check| last_time.is_open(check));
+    checks.retain(|check| previous.needs_check(check));
     format!("--failed: {} of {all} checks ran; the others did not fail last time", checks.len())
 }

@@ -1,4 +1,4 @@
-//! What a shell offers while a command line is typed: it asks this program, through the script of `completions`.
+//! Completion candidates: a shell requests them through the script of `completions`.
 
 use crate::check::{Session, SessionOptions, TargetSelector};
 use crate::output::RENDERERS;
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The variable by which the scripts ask.
+/// Environment variable that the completion scripts set.
 pub(super) const VARIABLE: &str = "AGENTNATIVE_COMPLETE";
 
-/// Numbers of principles.
+/// Completes numbers of principles.
 pub(super) fn principles() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let numbers: BTreeSet<u8> = catalogue::checks().iter().map(|check| check.principle).collect();
@@ -22,29 +22,29 @@ pub(super) fn principles() -> ArgValueCandidates {
     })
 }
 
-/// Names of bundled contracts, and paths; behind an `@`, the versions of the contract before it.
+/// Completes names of bundled contracts and paths; after an `@`, the versions of the contract.
 pub(super) fn contracts() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let versions = typed.to_str().and_then(versions_of).unwrap_or_default();
         let names = agentnative_contract::names().map(str::to_owned).chain(versions);
-        let names = names.filter(|name| starts(name, typed)).map(CompletionCandidate::new);
+        let names = names.filter(|name| has_prefix(name, typed)).map(CompletionCandidate::new);
         names.chain(PathCompleter::any().complete(typed)).collect::<Vec<_>>()
     })
 }
 
-/// `NAME@VERSION` for each version of a contract, if its name and an `@` were typed.
+/// Returns `NAME@VERSION` for each version of a contract, if its name and an `@` were typed.
 fn versions_of(typed: &str) -> Option<Vec<String>> {
     let (name, Some(_)) = split_version(typed) else { return None };
     let contract = Contract::named(Path::new(""), name).ok()?;
     Some(contract.versions().iter().map(|version| format!("{name}@{}", version.version)).collect())
 }
 
-/// Keys of the configuration, by their paths; where none begins as typed, by their names.
+/// Completes keys of the configuration by path, or by name if no path matches.
 pub(super) fn keys() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let of = |text: fn(&Key) -> &str| {
             let keys = config::keys().iter().map(move |key| (text(key), key));
-            let keys = keys.filter(|(text, _)| starts(text, typed));
+            let keys = keys.filter(|(text, _)| has_prefix(text, typed));
             let offered: BTreeMap<&str, &Key> = keys.collect();
             let help = |key: &Key| Some(key.first_sentence().to_owned().into());
             offered
@@ -57,7 +57,7 @@ pub(super) fn keys() -> ArgValueCompleter {
     })
 }
 
-/// `FORMAT=FILE` of a report.
+/// Completes `FORMAT=FILE` of a report.
 pub(super) fn reports() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let text = typed.to_string_lossy();
@@ -69,7 +69,7 @@ pub(super) fn reports() -> ArgValueCompleter {
             None => {
                 let formats = RENDERERS.iter().map(|renderer| format!("{}=", renderer.name));
                 formats
-                    .filter(|format| starts(format, typed))
+                    .filter(|format| has_prefix(format, typed))
                     .map(CompletionCandidate::new)
                     .collect::<Vec<_>>()
             }
@@ -77,36 +77,35 @@ pub(super) fn reports() -> ArgValueCompleter {
     })
 }
 
-/// Targets of the configuration at hand.
+/// Completes targets of the current configuration.
 pub(super) fn targets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let config = config_at_hand();
+        let config = current_config();
         let targets = config.iter().flat_map(|config| &config.targets);
         targets.filter_map(|target| target.name.as_deref()).map(CompletionCandidate::new).collect()
     })
 }
 
-/// Probes of the configuration at hand, as `--probe` takes them: one to begin a new one with.
+/// Completes probes of the current configuration, in the syntax of `--probe`, as a start for a new one.
 pub(super) fn probes() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         // Only the script for bash sets this variable; the other shells quote what they insert.
-        let quoted = std::env::var_os("_CLAP_COMPLETE_COMP_TYPE").is_some();
-        let written = |probe: &ProbeConfig| {
+        let quotes = std::env::var_os("_CLAP_COMPLETE_COMP_TYPE").is_some();
+        let candidate = |probe: &ProbeConfig| {
             let words = shlex::try_join(probe.call.args.iter().map(String::as_str)).ok()?;
             let text = if probe.exit == 0 { words } else { format!("{}:{words}", probe.exit) };
-            let text = if quoted { shlex::try_quote(&text).ok()?.into_owned() } else { text };
+            let text = if quotes { shlex::try_quote(&text).ok()?.into_owned() } else { text };
             Some(CompletionCandidate::new(text).help(Some(probe.name.clone().into())))
         };
-        config_at_hand().iter().flat_map(|config| &config.probes).filter_map(written).collect()
+        current_config().iter().flat_map(|config| &config.probes).filter_map(candidate).collect()
     })
 }
 
-/// Whether a name begins with what was typed.
-fn starts(name: &str, typed: &OsStr) -> bool {
+fn has_prefix(name: &str, typed: &OsStr) -> bool {
     name.starts_with(typed.to_string_lossy().as_ref())
 }
 
-/// The configuration of the current folder, if it is valid.
-fn config_at_hand() -> Option<Config> {
+/// Returns the configuration of the current folder, if it is valid.
+fn current_config() -> Option<Config> {
     Session::new(TargetSelector::Path(PathBuf::from(".")), SessionOptions::default()).config().ok().flatten()
 }

@@ -26,8 +26,8 @@ pub(super) struct Completions {
     script: String,
 }
 
-/// bash splits words at `=` and `@`, and replaces only what follows: the program gets the whole word, and bash the rest
-/// of each candidate.
+/// bash splits words at `=` and `@`, and replaces only the part after them: this function passes the whole word to
+/// the program and returns the rest of each candidate.
 const WHOLE_WORDS: &str = r#"
 _whole_words_agentnative() {
     local line=${COMP_LINE:0:COMP_POINT} words=() last=-1 part gap i

@@ -1,19 +1,19 @@
-//! Which of the commands that `init` found may be run again and again: from flags, or asked at the terminal.
+//! Selects which of the commands that `init` found become probes: by options, or by questions on the terminal.
 
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::ProbeConfig;
 use agentnative_core::targets::{Call, Commands};
 use agentnative_output::Output;
 
-/// So often a question is asked again when its answer is not understood.
-const TRIES: usize = 3;
+/// Number of attempts to answer a question.
+const MAX_ATTEMPTS: usize = 3;
 
 /// Adds the probes of `--safe NAME` and `--yes` to those of `--probe`.
 ///
 /// # Errors
-/// Of kind `Usage`: there is no command of this name, a call of it needs a value, or a probe still has the word
-/// that stands for a value.
-pub(super) fn flags(
+/// A usage error if there is no such command, a call of it needs a value, or a probe still contains a placeholder for
+/// a value.
+pub(super) fn add_from_options(
     commands: &Commands,
     target: &str,
     safe: &[String],
@@ -50,7 +50,7 @@ fn add(probes: &mut Vec<ProbeConfig>, probe: ProbeConfig) {
     }
 }
 
-/// Asks which commands are safe to repeat, and for the values that their calls need.
+/// Asks which commands are safe to repeat, and for the values of their arguments.
 pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfig>, output: &mut Output) {
     let calls = &commands.calls;
     let usages: Vec<String> = calls
@@ -66,11 +66,11 @@ pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfi
         output.question(&format!("{:4} {mark} {usage}{gap}{about}\n", at + 1));
     }
     output.question("\n* only reads, by its name and description\n");
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         output.question(
             "Which are safe? Numbers or names, such as 1,3-5; * for those marked; Enter for none: ",
         );
-        let Some(answer) = answer() else { return };
+        let Some(answer) = read_answer() else { return };
         match chosen(&answer, calls) {
             Ok(chosen) => {
                 for call in chosen {
@@ -87,28 +87,28 @@ pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfi
     }
 }
 
-/// A value for each thing that a call needs; none where one is left out.
+/// Asks for the value of each argument of a call; `None` if one is left out.
 fn values(call: &Call, output: &mut Output) -> Option<Vec<String>> {
     let mut values = Vec::new();
-    for operand in call.open() {
+    for argument in call.open() {
         output.question(&format!(
             "{}: value for <{}> (Enter leaves the command out): ",
             call.usage(),
-            operand.name
+            argument.name
         ));
-        values.push(answer().filter(|value| !value.is_empty())?);
+        values.push(read_answer().filter(|value| !value.is_empty())?);
     }
     Some(values)
 }
 
-/// A line of the terminal; none at its end.
-fn answer() -> Option<String> {
+/// Reads a line of the terminal; `None` at end of input.
+fn read_answer() -> Option<String> {
     let mut line = String::new();
-    let read = std::io::stdin().read_line(&mut line).ok()?;
-    (read > 0).then(|| line.trim().to_owned())
+    let length = std::io::stdin().read_line(&mut line).ok()?;
+    (length > 0).then(|| line.trim().to_owned())
 }
 
-/// The commands that an answer names, or its first word that names none.
+/// Returns the commands that an answer selects, or its first invalid word.
 fn chosen<'c>(answer: &str, calls: &'c [Call]) -> std::result::Result<Vec<&'c Call>, String> {
     let mut chosen = Vec::new();
     for word in answer.split(',').map(str::trim).filter(|word| !word.is_empty()) {

@@ -105,7 +105,7 @@ fn show(args: &ShowArgs, output: &mut Output) -> Result<()> {
         return output.emit("contract show", true, &shown, |page| show_page(&shown, page));
     }
     output.emit("contract show", true, &shown.schemas, |page| {
-        // One schema is printed as it is; of several each is under its name.
+        // A single schema is printed as it is; several are printed by name.
         page.text(&match shown.schemas.values().collect::<Vec<_>>()[..] {
             [only] => format!("{only:#}\n"),
             _ => format!("{:#}\n", Value::Object(shown.schemas.clone())),

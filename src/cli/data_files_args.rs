@@ -1,4 +1,4 @@
-//! The data files that a command reads.
+//! The arguments that name the data files of a command, and how these files are read.
 
 use super::progress::ReadingProgress;
 use agentnative_contract::error::{Error, Issue, Result};
@@ -23,27 +23,27 @@ pub(super) struct DataFilesArgs {
 }
 
 impl DataFilesArgs {
-    /// No file is named.
-    pub(super) fn are_default(&self) -> bool {
+    /// Returns whether no file is named.
+    pub(super) fn is_default(&self) -> bool {
         self.files.is_empty() && self.files_from.is_none()
     }
 
-    /// The files as they are named.
+    /// Returns the files as they are named.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
     }
 
-    /// A folder or a list is named, which stand for any number of files.
-    pub(super) fn are_many(&self) -> bool {
+    /// Returns whether a folder or a list is named, which stands for any number of files.
+    pub(super) fn may_be_many(&self) -> bool {
         self.files_from.is_some() || self.files.iter().any(|path| path.is_dir())
     }
 
-    /// The files, in the order in which they are named. An error where the list cannot be read or lists nothing, or
-    /// where stdin is to be both the list and data.
+    /// Returns the files, in the order in which they are named. Fails if the list cannot be read or is empty, or if
+    /// stdin is both the list and data.
     pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, Unreadable>>> {
         let Some(list) = &self.files_from else { return Ok(data_files(&self.files)) };
         let mut named = self.files.clone();
-        named.extend(listed(list)?);
+        named.extend(read_list(list)?);
         let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
         if is_stdin(list) && named.iter().any(is_stdin) {
             return Err(Error::usage("stdin cannot be both the list of files and data"));
@@ -52,8 +52,8 @@ impl DataFilesArgs {
     }
 }
 
-/// Reads the files, short ones side by side; `done` is given each as it is read, in their order. Gives those that cannot
-/// be read, and the error that the command ends with where there are any.
+/// Reads the files, short ones in parallel; calls `done` with the result of each, in their order. Returns the files
+/// that cannot be read, and the error of the command if there are any.
 pub(super) fn read_each<T: Send>(
     paths: Vec<Result<PathBuf, Unreadable>>,
     jobs: Option<u8>,
@@ -64,7 +64,7 @@ pub(super) fn read_each<T: Send>(
     let (files, mut progress, mut failed) = (paths.len(), ReadingProgress::new(), Vec::new());
     read_files(paths, jobs, read, |reading| match reading {
         Reading::Progress { name, length, bytes } => {
-            progress.tell(name, length, bytes, output);
+            progress.show(name, length, bytes, output);
             Ok(())
         }
         Reading::Read(path, value) => {
@@ -80,8 +80,8 @@ pub(super) fn read_each<T: Send>(
     Ok((failed.iter().map(UnreadableFile::new).collect(), unreadable_error(failed, files)))
 }
 
-/// The paths that a file lists.
-fn listed(list: &Path) -> Result<Vec<PathBuf>> {
+/// Reads a list of paths.
+fn read_list(list: &Path) -> Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
     DataFile::open(list)?.reader.read_to_end(&mut bytes).map_err(|error| Error::data(list, &error))?;
     let separator = if bytes.contains(&0) { 0 } else { b'\n' };
@@ -108,8 +108,8 @@ impl UnreadableFile {
     }
 }
 
-/// The error that a command ends with which could not read some of its files: that of the only file, or one that names
-/// all of them.
+/// Returns the error of a command that could not read some of its files: that of the only file, or one that lists all
+/// of them.
 fn unreadable_error(mut failed: Vec<Unreadable>, files: usize) -> Option<Error> {
     if files == 1 {
         return failed.pop().map(|unreadable| unreadable.error);

@@ -1,7 +1,7 @@
 //! `agentnative contract diff`
 
 use super::complete;
-use super::progress::drawn;
+use super::progress::progress_observer;
 use crate::check::{ComparedSample, Comparison, ConfigSource, DiffInput, SessionOptions, diff};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
@@ -112,7 +112,7 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     if ok {
         return Ok(0);
     }
-    let unmet = numbered(&[(counts.breaking, Class::Breaking), (undecided, Class::Undecided)]);
+    let unmet = count_by_class(&[(counts.breaking, Class::Breaking), (undecided, Class::Undecided)]);
     let many = if counts.breaking + undecided == 1 { "change" } else { "changes" };
     output.error(&Error::findings(format!("{} {many}", unmet.join(" and "))));
     Ok(1)
@@ -145,7 +145,7 @@ impl DiffArgs {
             runner: runner.clone(),
             ..SessionOptions::default()
         };
-        let input = DiffInput::of_command(command, options, &mut drawn(output))?;
+        let input = DiffInput::of_command(command, options, &mut progress_observer(output))?;
         output.clear_progress();
         Ok(input)
     }
@@ -168,7 +168,7 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
         };
         return page.line(0, &[Cell::new(Tone::Good, format!("no difference{what}"))]);
     }
-    let counts = numbered(&[
+    let counts = count_by_class(&[
         (diff.counts.breaking, Class::Breaking),
         (diff.counts.undecided, Class::Undecided),
         (diff.counts.risky, Class::Risky),
@@ -181,8 +181,8 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
     }
 }
 
-/// The classes of which there are changes, each with their number.
-fn numbered(counts: &[(usize, Class)]) -> Vec<String> {
+/// Formats the classes that have changes, each with its number.
+fn count_by_class(counts: &[(usize, Class)]) -> Vec<String> {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, class)| format!("{count} {}", class.name())).collect()
 }
@@ -191,15 +191,15 @@ fn records(sample: ComparedSample) -> String {
     counted(sample.records, if sample.is_stream { "record" } else { "document" })
 }
 
-/// Changes, those of a variant of a union together. A document that shows several of them stands once, above them. What
-/// is found in a sample is named with its file.
+/// Shows changes, grouped by the variant of a union. A document that shows several changes is printed once, above
+/// them. Evidence from a sample is shown with the name of its file.
 pub(super) fn show_changes<'c>(
     changes: impl Iterator<Item = &'c Change>,
     sample: Option<&str>,
     page: &mut Page,
 ) {
     let document = |change: &'c Change| change.witness.as_ref().map(|witness| witness.document.to_string());
-    let together = |change: &'c Change| {
+    let group_key = |change: &'c Change| {
         let place = (&change.probe, change.format, &change.event, change.in_error);
         let (variant, document) = match change.variant.first() {
             Some(variant) => (Some(variant), None),
@@ -207,7 +207,7 @@ pub(super) fn show_changes<'c>(
         };
         Some((place, variant, document))
     };
-    for of_variant in grouped(changes, together) {
+    for of_variant in grouped(changes, group_key) {
         let name = of_variant.first().and_then(|change| change.variant.first());
         let indent = if name.is_some() { 2 } else { 0 };
         if let Some(name) = name {
@@ -233,7 +233,7 @@ pub(super) fn show_changes<'c>(
     }
 }
 
-/// The items by their key, in the order of the first of each; one without a key is alone.
+/// Groups changes by key, in the order of the first of each group. A change without a key is a group of its own.
 fn grouped<'c, K: PartialEq>(
     changes: impl Iterator<Item = &'c Change>,
     key: impl Fn(&'c Change) -> Option<K>,
@@ -249,7 +249,7 @@ fn grouped<'c, K: PartialEq>(
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// The document that shows these changes, and all that the old side says of it.
+/// Shows the document that demonstrates these changes, and why the old side rejects it.
 fn show_witnesses(changes: &[&Change], indent: usize, page: &mut Page) {
     let mut rejected: Vec<&str> = Vec::new();
     for witness in changes.iter().filter_map(|change| change.witness.as_ref()) {
@@ -263,7 +263,7 @@ fn show_witnesses(changes: &[&Change], indent: usize, page: &mut Page) {
     rejected.iter().for_each(|rejected| detail("old consumers", rejected, indent, page));
 }
 
-/// A change, as a compiler reports it.
+/// Shows a change in the style of a compiler error.
 fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Page) {
     let tone = match change.class {
         Class::Breaking => Tone::Bad,
@@ -300,7 +300,7 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     }
 }
 
-/// Where a sample has a change.
+/// Shows where a sample has a change.
 fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page) {
     for place in &evidence.places {
         let numbers = place.line.into_iter().chain(place.column).map(|number| format!(":{number}"));
@@ -317,7 +317,7 @@ fn detail(label: &str, text: &str, indent: usize, page: &mut Page) {
     page.labelled(indent, &Cell::dim(format!("= {label}: ")), text);
 }
 
-/// Another output with the same change.
+/// Formats another output with the same change.
 fn other_place(other: &Elsewhere) -> String {
     let probe = other.probe.as_ref().map(|probe| format!("probe {probe}"));
     let place = [probe, other.format.map(|format| format.name().to_owned()), other.pointer.clone()];

@@ -4,7 +4,7 @@ use agentnative_contract::error::Result;
 use agentnative_core::config::{Key, find_keys, keys};
 use agentnative_output::{Cell, Output, Page};
 
-/// Shows the keys that `query` names, or an overview of all.
+/// Shows the keys that match `query`, or an overview of all.
 pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<()> {
     let found: Vec<&Key> = match query {
         Some(query) => find_keys(query)?,

@@ -54,8 +54,8 @@ pub(super) struct InferredSchema {
     schema: Value,
 }
 
-/// Faults that come of reading lines as a document, or a document as lines.
-const FRAMING: [&str; 3] = ["trailing", "multi-line", "torn"];
+/// Rules that are broken if lines are read as a document, or a document as lines.
+const FRAMING_RULES: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
@@ -65,17 +65,17 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
         let other = Inference::read_state(path, DataFile::open(path)?.reader)?;
         inference.join(other).map_err(|error| Error::data(path, &error))?;
     }
-    let only_merges = !args.merge.is_empty() && args.data.are_default();
+    let only_merges = !args.merge.is_empty() && args.data.is_default();
     let paths = if only_merges { Vec::new() } else { args.data.paths()? };
     let learn = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
         let mut inference = Inference::new();
-        let faults = inference.input(file.reader, args.framing.or(file.framing), threads, progress)?;
-        Ok((file.name, inference, faults))
+        let violations = inference.input(file.reader, args.framing.or(file.framing), threads, progress)?;
+        Ok((file.name, inference, violations))
     };
     let (unreadable, error) =
-        read_each(paths, args.jobs, output, learn, |path, (name, learnt, faults), _| {
-            if !faults.is_empty() {
-                return Err(not_strict(path, &name, faults));
+        read_each(paths, args.jobs, output, learn, |path, (name, learnt, violations), _| {
+            if !violations.is_empty() {
+                return Err(not_strict_error(path, &name, violations));
             }
             inference.join(learnt).map_err(|error| Error::data(path, &error))
         })?;
@@ -100,16 +100,16 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
     error.map_or(Ok(()), Err)
 }
 
-fn not_strict(path: &Path, name: &str, faults: Vec<Violation>) -> Error {
-    let issue = |fault: Violation| Issue {
-        place: Some(fault.place(path)),
-        message: match fault.pointer.as_str() {
-            "" => fault.message,
-            pointer => format!("{pointer}: {}", fault.message),
+fn not_strict_error(path: &Path, name: &str, violations: Vec<Violation>) -> Error {
+    let issue = |violation: Violation| Issue {
+        place: Some(violation.place(path)),
+        message: match violation.pointer.as_str() {
+            "" => violation.message,
+            pointer => format!("{pointer}: {}", violation.message),
         },
     };
-    let misread = faults.iter().any(|fault| FRAMING.contains(&fault.rule.as_str()));
+    let misread = violations.iter().any(|violation| FRAMING_RULES.contains(&violation.rule.as_str()));
     let error = Error::findings(format!("{name} is not strict JSON; no schema was inferred"));
-    let error = error.issues(faults.into_iter().map(issue).collect());
+    let error = error.issues(violations.into_iter().map(issue).collect());
     if misread { error.hint("set --framing to `document` or `lines`") } else { error }
 }

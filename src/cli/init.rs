@@ -70,29 +70,30 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     let selector = args.target.selector();
     let named = command(&selector)?;
     let by_path = matches!(&selector, TargetSelector::Path(_) | TargetSelector::Argv(_));
-    // A signal ends this program, which asks questions, at once.
+    // While `init` asks questions, a signal ends it immediately.
     let runner = RunnerOptions { stop_on_signals: false, ..runner.clone() };
     let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
     let Inspected { target, commands, exit_codes } = session.inspect(&mut progress::help_pages(output))?;
     output.clear_progress();
     let path = target.folder().join(FILE_NAME);
-    let held = Config::find(target.folder())?.filter(|held| held.parent() == path.parent() && *held != path);
-    if let Some(manifest) = held
+    let manifest = Config::find(target.folder())?
+        .filter(|manifest| manifest.parent() == path.parent() && *manifest != path);
+    if let Some(manifest) = manifest
         && !args.print
     {
         return Err(Error::config(format!("{} holds a configuration", shown(&manifest)))
             .hint("edit it there, or remove it first; --print shows what would be written"));
     }
     if path.exists() && !args.print && !args.force {
-        return Err(exists(&path));
+        return Err(already_exists(&path));
     }
     let asks = args.probes.is_empty() && args.safe.is_empty() && !args.yes && !args.print && output.can_ask();
     if asks {
         confirm::ask(&commands, &target.name, &mut probes, output);
     } else {
-        confirm::flags(&commands, &target.name, &args.safe, args.yes, &mut probes)?;
+        confirm::add_from_options(&commands, &target.name, &args.safe, args.yes, &mut probes)?;
     }
-    let command = named.map(|words| portable(interpreted(words, &target), target.folder(), by_path));
+    let command = named.map(|words| portable(with_interpreter(words, &target), target.folder(), by_path));
     let skeleton = Skeleton {
         name: &target.name,
         command: command.as_deref(),
@@ -136,18 +137,18 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     })
 }
 
-/// The words of a script's command: with its interpreter, where the target is run by one.
-fn interpreted(words: Vec<String>, target: &Target) -> Vec<String> {
+/// Returns the command of a script, with its interpreter if the target is run by one.
+fn with_interpreter(words: Vec<String>, target: &Target) -> Vec<String> {
     let by_interpreter = words.len() == 1 && !target.prefix_args.is_empty();
     let all = std::iter::once(target.program.as_os_str()).chain(target.prefix_args.iter().map(|arg| &**arg));
     let all: Option<Vec<String>> = all.map(|word| word.to_str().map(str::to_owned)).collect();
     all.filter(|_| by_interpreter).unwrap_or(words)
 }
 
-/// The command as it was named, for the configuration; none for a project's own program.
+/// Returns the command line as the user gave it, for the configuration; `None` for the program of a project.
 ///
 /// # Errors
-/// Usage, for a word that is not UTF-8: TOML cannot hold it.
+/// A usage error if a word is not UTF-8: TOML cannot contain it.
 fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
     let word = |word: &OsStr| {
         let not_utf8 = || Error::usage(format!("{word:?} is not UTF-8: agentnative.toml cannot hold it"));
@@ -165,8 +166,8 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
     Ok(Some(words))
 }
 
-/// The words of a command as a file in `folder` can have them on every machine: files of the same repository
-/// by their path from there, and a program that PATH finds by its name.
+/// Makes the words of a command valid on every machine, for a file in `folder`: files of the same repository become
+/// relative paths, and a program on PATH becomes its name.
 fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
     let tree = repository(folder).unwrap_or_else(|| folder.to_owned());
     let word = |(at, word): (usize, String)| {
@@ -192,7 +193,7 @@ fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
     words.into_iter().enumerate().map(word).collect()
 }
 
-/// The path without `..` in it.
+/// Removes `..` from a path.
 fn without_parents(path: PathBuf) -> PathBuf {
     if !path.components().any(|part| part == Component::ParentDir) {
         return path;
@@ -205,16 +206,16 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     if force {
         return WholeFile::replace(path)?.write(text.as_bytes());
     }
-    // A file that is there must not be lost, also when it came a moment ago.
+    // An existing file must not be lost, even if it was created a moment ago.
     let created = std::fs::File::create_new(path);
     let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => exists(path),
+        std::io::ErrorKind::AlreadyExists => already_exists(path),
         _ => Error::io(ErrorKind::Write, "write", path, &error),
     })
 }
 
-fn exists(path: &Path) -> Error {
+fn already_exists(path: &Path) -> Error {
     Error::config(format!("cannot write {}: File exists", shown(path)))
         .hint("--force overwrites it, --print shows what would be written")
 }

@@ -2,9 +2,9 @@
 
 use super::diff::show_changes;
 use super::group;
-use super::progress::drawn;
+use super::progress::progress_observer;
 use super::target_args::{RunArgs, TargetArgs};
-use crate::check::{LockMode, Locked, Session, lock, promise_checks};
+use crate::check::{LockMode, Locked, Session, lock, lock_checks};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::run::RunnerOptions;
@@ -37,9 +37,9 @@ pub(super) struct LockArgs {
 
 pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     let session = Session::new(args.target.selector(), args.target.options(&args.runs, runner));
-    let seen = session.run(&promise_checks(), &mut drawn(output))?;
+    let session_output = session.run(&lock_checks(), &mut progress_observer(output))?;
     output.clear_progress();
-    if let Some(signal) = seen.signal {
+    if let Some(signal) = session_output.signal {
         return Err(Error::interrupted(signal, "interrupted; the lock was not changed"));
     }
     let mode = match (args.check, args.update) {
@@ -47,9 +47,11 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
         (false, true) => LockMode::Update,
         (false, false) => LockMode::Write,
     };
-    let locked = lock(&seen, mode)?;
+    let locked = lock(&session_output, mode)?;
     let ok = !args.check || locked.compatible;
-    output.emit("contract lock", ok, &locked, |page| show(&locked, seen.recording.lock.as_ref(), page))?;
+    output.emit("contract lock", ok, &locked, |page| {
+        show(&locked, session_output.recording.lock.as_ref(), page)
+    })?;
     if !ok {
         let breaking = locked.changes.iter().filter(|change| change.class == Class::Breaking).count();
         let message = counted(breaking, "breaking change");
@@ -61,9 +63,12 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
 fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
     show_changes(locked.changes.iter(), None, page);
     page.blank();
-    if let Some(was) = old.map(|old| &old.version).filter(|version| **version != locked.version) {
+    if let Some(old_version) = old.map(|old| &old.version).filter(|version| **version != locked.version) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
-        page.line(0, &[Cell::plain(format!("version: {}, before {}", words(&locked.version), words(was)))]);
+        page.line(
+            0,
+            &[Cell::plain(format!("version: {}, before {}", words(&locked.version), words(old_version)))],
+        );
     }
     let changes = counted(locked.changes.len(), "change");
     let outcome = match (old, locked.written) {

@@ -1,4 +1,4 @@
-//! The command line: clap types, and one thin file a subcommand.
+//! The command line: clap types, and one file per subcommand.
 
 mod baseline;
 mod check;
@@ -135,22 +135,22 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// The command line with its subcommands, for what is made from it.
+/// Returns the clap command, for completions and documentation.
 pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Answers a shell, if it is one that asks. What cannot be answered is no completion.
-fn answered(args: &[OsString]) -> bool {
+/// Answers a completion request of a shell; returns whether there was one. An invalid request gets no answer.
+fn answer_completion(args: &[OsString]) -> bool {
     let folder = std::env::current_dir().ok();
     let environment = CompleteEnv::with_factory(command).var(complete::VARIABLE);
     environment.try_complete(args, folder.as_deref()).unwrap_or(false)
 }
 
-/// Runs the program with these arguments (the first is its name) and gives its exit code.
+/// Runs the program with these arguments (the first is its name) and returns its exit code.
 pub fn main(args: &[OsString]) -> u8 {
     set_non_dumpable();
-    if answered(args) {
+    if answer_completion(args) {
         return 0;
     }
     let parsed = Cli::try_parse_from(args);
@@ -160,11 +160,11 @@ pub fn main(args: &[OsString]) -> u8 {
     };
     let mut output = Output::new(config);
     let runner = RunnerOptions { stop_on_signals: true, show: true, ..RunnerOptions::default() };
-    let done = match parsed {
+    let result = match parsed {
         Ok(cli) => cli.command.run(&mut output, &runner),
         Err(error) => clap_error(&error).and_then(|text| output.text(&text)).map(|()| 0),
     };
-    done.unwrap_or_else(|error| {
+    result.unwrap_or_else(|error| {
         output.error(&error);
         error.exit_code()
     })
@@ -172,7 +172,7 @@ pub fn main(args: &[OsString]) -> u8 {
 
 impl Command {
     fn run(self, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
-        let done = match self {
+        let result = match self {
             Self::Check(args) => return check::run(&args, output, runner),
             Self::Report(args) => return report::run(&args, output),
             Self::Validate(args) => {
@@ -189,11 +189,11 @@ impl Command {
             Self::Schema(args) => schema::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         };
-        done.map(|()| 0)
+        result.map(|()| 0)
     }
 }
 
-/// Does the work of a command whose cost a schema or a document decides: each step of it has a budget.
+/// Runs a command whose cost depends on a schema or a document: each step has a budget.
 fn within_budget(
     output: &Output,
     work: impl FnOnce(&mut Output) -> Result<u8> + Send + 'static,

@@ -14,7 +14,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// So many tool calls are listed in text; the JSON formats have all.
+/// Maximum number of tool calls that are listed in text; the JSON formats list all.
 const MAX_ROWS: usize = 20;
 
 #[derive(clap::Args)]
@@ -75,8 +75,8 @@ enum Format {
 
 pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
     let atif = args.format == Format::Atif;
-    let each = args.each || args.data.are_many();
-    let of_one = [
+    let each = args.each || args.data.may_be_many();
+    let single_run_options = [
         ("--stderr", args.stderr.is_some()),
         ("--exit-code", args.exit_code.is_some()),
         ("--format atif", atif),
@@ -84,7 +84,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
         ("--attempt", args.attempt.is_some()),
         ("--follow", args.follow),
     ];
-    if let Some((option, _)) = of_one.into_iter().find(|(_, given)| each && *given) {
+    if let Some((option, _)) = single_run_options.into_iter().find(|(_, given)| each && *given) {
         return Err(Error::usage(format!("{option} concerns one run, and these are several")));
     }
     let options = OutcomeOptions {
@@ -111,7 +111,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
         let before_waiting = || {
             let outcome = collector.outcome();
             if jsonl && printed.as_ref() != Some(&outcome) {
-                // An error closes the output, and that ends the reading.
+                // An error closes the output, which ends the reading.
                 let _ = output.record(&outcome);
                 printed = Some(outcome);
             }
@@ -136,7 +136,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
         return output.raw(&document);
     }
     let outcome = collector.outcome();
-    // The last change was printed as it came.
+    // The last change was already printed.
     let record = (printed.as_ref() != Some(&outcome)).then_some(&outcome);
     output.emit_records("outcome", true, &outcome, record, |page| show(&outcome, skipped.len(), page))
 }
@@ -146,7 +146,7 @@ fn read(collector: &Collector, file: &Path, named: bool) -> Result<()> {
     collector.read(reader, &name(file, named)).map_err(|error| Error::data(file, &error))
 }
 
-/// The file as it is, which grows; `-` is standard input.
+/// Opens a growing file without decompression; `-` is stdin.
 fn open_growing(file: &Path) -> Result<File> {
     let opened = if file.as_os_str() == OsStr::new("-") {
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
@@ -156,12 +156,12 @@ fn open_growing(file: &Path) -> Result<File> {
     opened.map_err(|error| Error::data(file, &error))
 }
 
-/// How warnings name a file, when there are several.
+/// Returns the name of a file in warnings; empty if there is only one.
 fn name(file: &Path, named: bool) -> String {
     if named { file.display().to_string() } else { String::new() }
 }
 
-/// The outcome for people. Warnings about lines, the last `shown` of all, were shown already.
+/// Shows the outcome as text. The last `shown` warnings, about lines, were printed before.
 fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     let (word, tone) = verdict(outcome);
     match &outcome.error {

@@ -1,17 +1,17 @@
-//! An outcome in words.
+//! Formats an outcome in words.
 
 use agentnative_outcome::{Quantity, RunOutcome};
 use agentnative_output::Tone;
 
-/// The word for how a run ended, and its tone.
+/// Returns the word for the result of a run, and its tone.
 pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
     if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) }
 }
 
-/// Model, time, tokens, cost, session: what is known of them.
+/// Returns the known facts: model, time, tokens, cost, session.
 pub(super) fn facts(outcome: &RunOutcome) -> Vec<String> {
     let metrics = outcome.metrics.clone().unwrap_or_default();
-    // Those of the whole run, where they are known.
+    // Prefers the tokens of the whole run, if they are known.
     let all_tokens = metrics.input_tokens.zip(metrics.output_tokens);
     let all_tokens = all_tokens.map(|(input, output)| Quantity(input.0 + output.0));
     let facts = [
@@ -24,7 +24,7 @@ pub(super) fn facts(outcome: &RunOutcome) -> Vec<String> {
     facts.into_iter().flatten().collect()
 }
 
-/// Milliseconds as people write them.
+/// Formats milliseconds with a suitable unit.
 pub(super) fn duration(Quantity(milliseconds): Quantity) -> String {
     match milliseconds / 1000.0 {
         seconds if seconds < 1.0 => format!("{milliseconds} ms"),

@@ -1,4 +1,4 @@
-//! `agentnative outcome --each`: each file is a run of its own.
+//! `agentnative outcome --each`: summarizes each file as a separate run.
 
 use super::data_files_args::{UnreadableFile, read_each};
 use super::outcome_words::{facts, verdict};
@@ -123,7 +123,7 @@ impl Summary {
         ] {
             if let Some(Quantity(value)) = value {
                 let before = total.unwrap_or(Total { sum: Quantity(0.0), runs: 0 });
-                // A number greater than any is none in JSON.
+                // JSON cannot represent an infinite number.
                 let sum = (before.sum.0 + value).clamp(f64::MIN, f64::MAX);
                 *total = Some(Total { sum: Quantity(sum), runs: before.runs + 1 });
             }
@@ -136,12 +136,12 @@ impl Summary {
         if self.unreadable > 0 {
             text.push_str(&format!("; {} unreadable", counted(self.unreadable as u64, "file")));
         }
-        let of = |total: Total| match total.runs == self.runs {
+        let coverage = |total: Total| match total.runs == self.runs {
             true => String::new(),
             false => format!(" (in {})", counted(total.runs, "run")),
         };
         if let Some(total) = self.total_cost {
-            text.push_str(&format!("; ${}{}", total.sum.0, of(total)));
+            text.push_str(&format!("; ${}{}", total.sum.0, coverage(total)));
         }
         text
     }
@@ -150,9 +150,9 @@ impl Summary {
 fn show(run: &RunOfFile, page: &mut Page) {
     let (word, tone) = verdict(&run.outcome);
     let mut cells = vec![Cell::new(tone, word), Cell::plain(format!("  {}", run.file))];
-    let said = run.outcome.error.clone().unwrap_or_else(|| facts(&run.outcome).join(" · "));
-    if !said.is_empty() {
-        cells.push(Cell::dim(format!("  {}", said.lines().next().unwrap_or_default())));
+    let detail = run.outcome.error.clone().unwrap_or_else(|| facts(&run.outcome).join(" · "));
+    if !detail.is_empty() {
+        cells.push(Cell::dim(format!("  {}", detail.lines().next().unwrap_or_default())));
     }
     page.line(0, &cells);
 }

@@ -2,7 +2,7 @@
 
 use super::complete;
 use super::group;
-use super::report_files::{ReportFile, ReportFiles, ShownArgs, each_has_its_own_file, report_file};
+use super::report_files::{ReportFile, ReportFiles, ShownArgs, ensure_distinct_files, report_file};
 use crate::check::Judged;
 use crate::report::{FleetInfo, Reports, merged};
 use agentnative_contract::counted;
@@ -47,11 +47,11 @@ struct MergeArgs {
 
 pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     let ReportCommand::Merge(args) = &args.command;
-    each_has_its_own_file(&args.report, std::iter::empty(), output)?;
+    ensure_distinct_files(&args.report, std::iter::empty(), output)?;
     let (mut all, mut parts) = (Vec::new(), Parts::default());
     for path in &args.files {
         let reports = Reports::read(path)?;
-        // Where all parts are there, it is no part any more.
+        // A report that contains all parts is complete and no longer a part.
         parts.add(path, reports.fleet().filter(|fleet| fleet.parts.len() < fleet.of as usize))?;
         all.extend(reports.into_vec());
     }
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     let mut judged: Vec<Judged> = judged.collect();
     let (fleet, missing) = parts.finish();
     if fleet.is_some() {
-        // As one check of all has them, in whatever order the parts come.
+        // In the order of a check of all targets, regardless of the order of the parts.
         judged.sort_by(|a, b| a.report.target.name.cmp(&b.report.target.name));
     }
     let files = ReportFiles::create(&args.report, output)?;
@@ -70,39 +70,40 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     missing.map_or(Ok(code), Err)
 }
 
-/// The parts of a check of several targets, as they are read.
+/// The parts of a check of several targets that were read so far.
 #[derive(Default)]
 struct Parts<'p> {
-    /// What all of them have in common; none while there are only reports that are no part.
+    /// What all parts have in common; `None` while only complete reports were read.
     fleet: Option<FleetInfo>,
-    /// The first file, and where each part is.
+    /// The first file.
     first: Option<&'p Path>,
+    /// The file of each part.
     files: BTreeMap<u32, &'p Path>,
 }
 
 impl<'p> Parts<'p> {
-    /// Adds those of a file.
+    /// Adds the parts of a file.
     ///
     /// # Errors
-    /// Of kind `Config`: they do not belong to those before, or are there already.
+    /// A configuration error if the parts do not belong to the earlier ones, or were added before.
     fn add(&mut self, path: &'p Path, parts: Option<&FleetInfo>) -> Result<()> {
         let first = *self.first.get_or_insert(path);
-        let other = |why: &str| {
+        let mismatch = |why: &str| {
             let message = format!("{} does not belong to {}: {why}", path.display(), first.display());
             Error::config(message)
         };
         let Some(parts) = parts else {
             return match self.fleet {
                 None => Ok(()),
-                Some(_) => Err(other("it is not a part of a check with --partition")),
+                Some(_) => Err(mismatch("it is not a part of a check with --partition")),
             };
         };
         match &self.fleet {
             None if first != path => {
-                return Err(other("only one of them is a part of a check with --partition"));
+                return Err(mismatch("only one of them is a part of a check with --partition"));
             }
             Some(fleet) if fleet.digest != parts.digest => {
-                return Err(other(
+                return Err(mismatch(
                     "the version, checks, options, targets, configurations or number of parts differ",
                 )
                 .hint("make all parts with the same program, options and files"));
@@ -122,12 +123,12 @@ impl<'p> Parts<'p> {
         Ok(())
     }
 
-    /// All of them together, and that some are missing.
+    /// Returns all parts together, and an error if some are missing.
     fn finish(self) -> (Option<FleetInfo>, Option<Error>) {
         let Some(mut fleet) = self.fleet else { return (None, None) };
-        let of = fleet.of;
-        let missing = (1..=of).filter(|part| !self.files.contains_key(part));
-        let missing: Vec<String> = missing.map(|part| format!("{part}/{of}")).collect();
+        let total = fleet.of;
+        let missing = (1..=total).filter(|part| !self.files.contains_key(part));
+        let missing: Vec<String> = missing.map(|part| format!("{part}/{total}")).collect();
         fleet.parts = self.files.into_keys().collect();
         let error = (!missing.is_empty()).then(|| {
             let message = format!("{} missing: {}", counted(missing.len(), "part"), missing.join(", "));

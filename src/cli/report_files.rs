@@ -1,4 +1,4 @@
-//! Where the reports of a check go beside standard output: `--report FORMAT=FILE`.
+//! The files of `--report FORMAT=FILE`, in addition to the report on stdout.
 
 use crate::check::Judged;
 use crate::output::{self, RENDERERS, Renderer, View};
@@ -14,15 +14,15 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The name that stands for standard output.
+/// The file name that stands for stdout.
 const STDOUT: &str = "-";
-/// The format whose lines follow the text report on standard output, where all others take its place.
+/// The format whose lines are appended to the text report on stdout; other formats replace it.
 const GITHUB: &str = "github";
 
-/// What is said where no check is left by `--failed`.
-const NOTHING_LEFT: &str = "nothing to check: no check failed or was unverified last time\n";
+/// The text if `--failed` selects no check.
+const NOTHING_TO_CHECK: &str = "nothing to check: no check failed or was unverified last time\n";
 
-/// Where a further report goes.
+/// The format and file of an additional report.
 #[derive(Clone)]
 pub(super) struct ReportFile {
     renderer: &'static Renderer,
@@ -40,7 +40,7 @@ pub(super) struct ShownArgs {
     strict: bool,
 }
 
-/// Reads `FORMAT=FILE`.
+/// Parses `FORMAT=FILE`.
 pub(super) fn report_file(text: &str) -> Result<ReportFile, String> {
     let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
     let (name, path) =
@@ -61,34 +61,34 @@ impl ReportFile {
     }
 }
 
-/// The further reports of a check, their files open.
+/// The additional reports of a check, with their open files.
 pub(super) struct ReportFiles<'a> {
-    /// The one that takes the place of the report on standard output.
+    /// The report that replaces the one on stdout.
     pub stdout: Option<&'a ReportFile>,
-    /// Annotations follow the text report.
+    /// Whether GitHub annotations follow the text report.
     pub annotate: bool,
     files: Vec<(&'a ReportFile, WholeFile)>,
-    /// The summary of a step of GitHub Actions.
+    /// The summary file of a GitHub Actions step.
     summary: Option<PathBuf>,
 }
 
 impl<'a> ReportFiles<'a> {
-    /// Makes the files. On GitHub Actions a text report gets annotations, unless they are asked for elsewhere.
+    /// Creates the files. On GitHub Actions a text report gets annotations, unless another `--report` writes them.
     pub fn create(reports: &'a [ReportFile], output: &Output) -> Result<Self> {
         let (stdout, files): (Vec<_>, Vec<_>) = reports.iter().partition(|report| report.is_stdout());
         let files = files.into_iter().map(|report| Ok((report, WholeFile::create(&report.path)?)));
         let files = files.collect::<Result<_>>()?;
         let (added, replacing): (Vec<_>, Vec<_>) = stdout.into_iter().partition(|report| report.is_github());
-        let asked = reports.iter().any(ReportFile::is_github);
+        let writes_github = reports.iter().any(ReportFile::is_github);
         let text = output.config().format == OutputFormat::Text && replacing.is_empty();
         let in_workflow = || env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
-        let annotate = !added.is_empty() || (text && !asked && in_workflow());
+        let annotate = !added.is_empty() || (text && !writes_github && in_workflow());
         let summary = env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from);
-        let summary = summary.filter(|path| (annotate || asked) && path.is_file());
+        let summary = summary.filter(|path| (annotate || writes_github) && path.is_file());
         Ok(Self { stdout: replacing.first().copied(), annotate, files, summary })
     }
 
-    /// Writes the reports to all places; gives the exit code.
+    /// Writes all reports; returns the exit code.
     pub fn finish(
         self,
         judged: &[Judged],
@@ -98,7 +98,7 @@ impl<'a> ReportFiles<'a> {
     ) -> Result<u8> {
         let unmet = unmet(judged, strict);
         let was_checked = |report: &Report| !report.results.is_empty() || report.error.is_some();
-        let left = judged.iter().any(|judged| was_checked(&judged.report));
+        let has_results = judged.iter().any(|judged| was_checked(&judged.report));
         let folder = env::current_dir().ok();
         let root = folder.as_deref().and_then(repository);
         let view = View {
@@ -108,17 +108,17 @@ impl<'a> ReportFiles<'a> {
             folder: folder.as_deref(),
             root: root.as_deref(),
             strict,
-            // Where nothing is known of a terminal.
+            // Files are not written for a terminal.
             ..View::new(judged, OutputConfig::plain(OutputFormat::Text))
         };
         let (stdout, annotate) = (self.stdout, self.annotate);
         self.write(&view)?;
         match stdout {
             Some(report) => output.verbatim((report.renderer.render)(&view)?.as_bytes())?,
-            None if left || fleet.is_some() || output.config().format != OutputFormat::Text => {
+            None if has_results || fleet.is_some() || output.config().format != OutputFormat::Text => {
                 output::write_report(output, view)?;
             }
-            None => output.text(NOTHING_LEFT)?,
+            None => output.text(NOTHING_TO_CHECK)?,
         }
         if annotate {
             output.verbatim(render(GITHUB, &view)?.as_bytes())?;
@@ -130,7 +130,6 @@ impl<'a> ReportFiles<'a> {
         Ok(code)
     }
 
-    /// Writes the files.
     fn write(self, view: &View<'_>) -> Result<()> {
         for (report, file) in self.files {
             file.write((report.renderer.render)(view)?.as_bytes())?;
@@ -146,7 +145,7 @@ impl<'a> ReportFiles<'a> {
     }
 }
 
-/// Why the exit code is not 0: of several targets, the names of those that failed.
+/// Returns why the exit code is not 0; for several targets, the names of those that failed.
 fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
     let of = |judged: &Judged| Some((judged.report.target.name.clone(), judged.report.unmet(strict)?));
     let (names, mut errors): (Vec<String>, Vec<Error>) = judged.iter().filter_map(of).unzip();
@@ -161,25 +160,25 @@ fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
     }
 }
 
-/// What the renderer of this name makes of the verdicts.
+/// Renders the verdicts in the format of this name.
 fn render(name: &str, view: &View<'_>) -> Result<String> {
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
     renderer.map_or_else(|| Ok(String::new()), |renderer| (renderer.render)(view))
 }
 
-/// That no two reports, and no report and one of the `others`, go to one place.
-pub(super) fn each_has_its_own_file<'p>(
+/// Returns an error if two reports, or a report and one of the `others`, are written to the same file.
+pub(super) fn ensure_distinct_files<'p>(
     reports: &'p [ReportFile],
     others: impl Iterator<Item = &'p Path>,
     output: &Output,
 ) -> Result<()> {
-    let mut places = BTreeSet::new();
+    let mut files = BTreeSet::new();
     for path in reports.iter().map(|report| report.path.as_path()).chain(others) {
-        if !places.insert(place_of(path)) {
+        if !files.insert(resolve_folder(path)) {
             return Err(Error::usage(format!("two outputs are written to {}", path.display())));
         }
     }
-    if places.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {
+    if files.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {
         let github = reports.iter().any(|report| report.is_stdout() && report.is_github());
         let message = match github {
             true => "--report github=- writes annotations below the text report on standard output",
@@ -190,8 +189,8 @@ pub(super) fn each_has_its_own_file<'p>(
     Ok(())
 }
 
-/// A path that is the same for all names of one file, links to the file itself aside.
-fn place_of(path: &Path) -> PathBuf {
+/// Returns a path that is the same for all names of a file, except for symbolic links to the file itself.
+fn resolve_folder(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (folder.canonicalize(), path.file_name()) {
         (Ok(folder), Some(name)) if path != Path::new(STDOUT) => folder.join(name),

@@ -44,10 +44,10 @@ enum Name {
     Config,
 }
 
-/// A subcommand, and the schema of its `data`.
-type Data = (&'static str, fn(&mut SchemaGenerator) -> Schema);
+/// A subcommand with the schema of its `data`.
+type DataSchema = (&'static str, fn(&mut SchemaGenerator) -> Schema);
 
-const DATA: &[Data] = &[
+const DATA: &[DataSchema] = &[
     ("check", |generator| generator.subschema_for::<Reports>()),
     ("list", |generator| generator.subschema_for::<Vec<list::Listed>>()),
     ("validate", |generator| generator.subschema_for::<validate::Validated>()),
@@ -86,11 +86,11 @@ fn root<T: JsonSchema>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The envelope around the data of these subcommands.
-fn documents(data: &[Data]) -> Value {
+/// Returns the schema of the envelope around the data of these subcommands.
+fn documents(data: &[DataSchema]) -> Value {
     let mut generator = generator();
-    let of_command = |(command, of): &Data| {
-        let data = of(&mut generator).to_value();
+    let of_command = |(command, data_schema): &DataSchema| {
+        let data = data_schema(&mut generator).to_value();
         json!({ "properties": { "command": { "const": command }, "data": data } })
     };
     let branches: Vec<Value> = data.iter().map(of_command).collect();

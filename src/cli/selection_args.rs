@@ -1,4 +1,4 @@
-//! The arguments that choose checks, and the IDs that completions offer for them.
+//! The arguments that select checks, and the completion of their IDs.
 
 use super::complete;
 use crate::check::Selection;
@@ -41,12 +41,12 @@ impl SelectionArgs {
     }
 }
 
-/// Any text; completions offer these IDs. What is no ID, and no pattern of some, is refused with a suggestion where
-/// it is used.
+/// A parser that accepts any text and offers these IDs to completions. [`Selection`] rejects unknown IDs and patterns
+/// later, with a suggestion.
 #[derive(Clone, Copy)]
 pub(super) struct Ids(pub fn() -> Vec<PossibleValue>);
 
-/// The IDs of the checks.
+/// Returns the IDs of the checks.
 pub(super) fn checks() -> Vec<PossibleValue> {
     let value = |check: &catalogue::Check| PossibleValue::new(check.id.as_str()).help(check.title.clone());
     catalogue::checks().iter().map(value).collect()

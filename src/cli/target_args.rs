@@ -49,7 +49,7 @@ pub(super) struct RunArgs {
     allow_unconfined: bool,
 }
 
-/// The kinds of isolation, with the former name of one.
+/// Parses a kind of isolation, including the former name of one.
 fn isolation() -> impl TypedValueParser<Value = Isolation> {
     let kinds = Isolation::NAMED.map(|(name, _)| {
         let value = PossibleValue::new(name);
@@ -64,7 +64,7 @@ fn isolation() -> impl TypedValueParser<Value = Isolation> {
 impl TargetArgs {
     pub(super) fn selector(&self) -> TargetSelector {
         match (&self.path, &self.name) {
-            // A path is no name on PATH.
+            // A name with a `/` is a path, not a name on PATH.
             (_, Some(name)) if name.to_string_lossy().contains('/') => {
                 TargetSelector::Argv(vec![name.clone()])
             }
@@ -75,7 +75,7 @@ impl TargetArgs {
         }
     }
 
-    /// The arguments that name the target again, for a shell.
+    /// Formats the arguments that name the target, for a shell.
     pub(super) fn words(&self) -> String {
         let word = |word: &OsStr| {
             let word = word.to_string_lossy();

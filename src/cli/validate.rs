@@ -226,7 +226,7 @@ impl ValidatedFile {
         }))
     }
 
-    /// What there is to say of a file as a whole.
+    /// Formats the counts of a file.
     fn notes(&self) -> String {
         let mut notes = counted(self.records, "record");
         let unknown: u64 = self.unknown_types.values().sum();

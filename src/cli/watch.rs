@@ -1,9 +1,9 @@
-//! `agentnative check --watch`: again whenever something changes that the check depends on.
+//! `agentnative check --watch`: repeats the check when a file changes that it depends on.
 
 use super::check_args::CheckArgs;
 use super::check_one::{check, session};
 use super::shown_path::shown;
-use crate::check::{Look, Watched, first_change};
+use crate::check::{FileSnapshot, WatchedFiles, first_change};
 use agentnative_contract::error::{Error, ErrorKind, Result, exit_of_signal};
 use agentnative_core::run::{Hearing, RunnerOptions};
 use agentnative_output::{Output, OutputFormat};
@@ -15,37 +15,37 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// So long at least, and more where looking takes long, from one look at the files to the next.
-const PAUSE: Duration = Duration::from_millis(100);
-/// And so long at most.
-const LONGEST: Duration = Duration::from_secs(2);
+/// Minimum time between two snapshots; longer if taking a snapshot is slow.
+const MIN_PAUSE: Duration = Duration::from_millis(100);
+/// Maximum time between two snapshots.
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// Checks, and checks again at each change, until a signal; gives the exit code of that.
+/// Checks at the start and after each change, until a signal; returns the exit code of that signal.
 pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     if output.config().format != OutputFormat::Text {
         let error = Error::usage("--watch prints text reports, one after the other");
         return Err(error.hint("leave --output, --json and --jsonl out"));
     }
-    let signal = Signal::listen()?;
+    let signal = StopSignal::register()?;
     let session = session(args, runner)?;
     let (mut command, mut first) = (Vec::new(), true);
-    // A baseline that each check writes anew is no change.
+    // A baseline that each check rewrites is not a change.
     let baseline = args.baseline.clone().filter(|_| args.write_baseline.is_none());
-    let mut watched = session.watched(&command).with(baseline.clone());
+    let mut files = session.watched_files(&command).with(baseline.clone());
     loop {
-        let before = watched.contents();
+        let before = files.content_hashes();
         let mut built = None;
-        let done = check(args, output, runner, Some(&mut || built = Some(watched.look())));
+        let done = check(args, output, runner, Some(&mut || built = Some(files.snapshot())));
         output.clear_progress();
         let wrote = !matches!(&done, Ok(done) if !done.wrote);
-        let by_runs = built.filter(|_| wrote).and_then(|built| watched.changed_in_runs(&built));
+        let by_runs = built.filter(|_| wrote).and_then(|built| files.changed_in_runs(&built));
         match done {
             Ok(done) => match done.signal {
                 Some(signal) => return Ok(exit_of_signal(signal)),
                 None => command = done.command,
             },
             Err(error) if first && error.kind == ErrorKind::Usage => return Err(error),
-            // What is wrong may be mended.
+            // The user may fix the error and continue.
             Err(error) => output.error(&error),
         }
         if let Some(path) = by_runs {
@@ -54,28 +54,28 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
             return Err(error.hint("look at the change, then start `agentnative check --watch` again"));
         }
         first = false;
-        let edited = first_change(&before, &watched.contents());
-        watched = session.watched(&command).with(baseline.clone());
-        let look = watched.look();
+        let edited = first_change(&before, &files.content_hashes());
+        files = session.watched_files(&command).with(baseline.clone());
+        let snapshot = files.snapshot();
         if output.is_closed() {
             return Ok(0);
         }
         if edited.is_none() && signal.number().is_none() {
             output.diagnostic("watching for changes; press Ctrl-C to end");
         }
-        match edited.or_else(|| change(&watched, look, &signal)) {
+        match edited.or_else(|| wait_for_change(&files, snapshot, &signal)) {
             Some(path) if signal.number().is_none() => output.text(&separator(&path))?,
             _ => return Ok(signal.number().map_or(0, exit_of_signal)),
         }
     }
 }
 
-/// Waits until a file changes, and then until no further one does. None when a signal comes first.
-fn change(watched: &Watched, mut before: Look, signal: &Signal) -> Option<PathBuf> {
+/// Waits until a file changes, and then until no further file does. Returns `None` if a signal arrives first.
+fn wait_for_change(files: &WatchedFiles, mut before: FileSnapshot, signal: &StopSignal) -> Option<PathBuf> {
     let mut changed = None;
     loop {
-        let begun = Instant::now();
-        let now = watched.look();
+        let start = Instant::now();
+        let now = files.snapshot();
         if signal.number().is_some() {
             return None;
         }
@@ -85,26 +85,26 @@ fn change(watched: &Watched, mut before: Look, signal: &Signal) -> Option<PathBu
             path => changed = path,
         }
         before = now;
-        let pause = (begun.elapsed() * 10).clamp(PAUSE, LONGEST);
-        while begun.elapsed() < pause && signal.number().is_none() {
-            sleep(PAUSE);
+        let pause = (start.elapsed() * 10).clamp(MIN_PAUSE, MAX_PAUSE);
+        while start.elapsed() < pause && signal.number().is_none() {
+            sleep(MIN_PAUSE);
         }
     }
 }
 
-/// The line between two reports.
+/// Returns the line between two reports.
 fn separator(changed: &Path) -> String {
     format!("\n--- {} changed ---\n\n", shown(changed))
 }
 
-/// The signal that ends the loop; while runs are made, they end with it as well.
-struct Signal {
+/// Records the signal that ends the loop; it also ends runs that are being made.
+struct StopSignal {
     number: Arc<AtomicUsize>,
     _hearing: Hearing,
 }
 
-impl Signal {
-    fn listen() -> Result<Self> {
+impl StopSignal {
+    fn register() -> Result<Self> {
         let cannot = |error: io::Error| Error::general(format!("cannot listen to signals: {error}"));
         let (signals, number) = ([SIGINT, SIGTERM, SIGHUP], Arc::new(AtomicUsize::new(0)));
         let hearing = Hearing::begin(&signals).map_err(cannot)?;

@@ -1,35 +1,35 @@
-//! Which commands the declared probes call, and the help pages of these: the words that a probe begins with, as long
-//! as the help lists them, read level by level.
+//! Finds the commands that the declared probes call: the leading words of a probe that the help pages list, read
+//! level by level.
 
-use super::runs_so_far::{RunsSoFar, Step, join};
-use crate::check::help_pages::help_of;
+use super::runs_so_far::{PhaseResult, RunsSoFar, join_all};
+use crate::check::help_pages::parse_help;
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::{self, Probe};
 use agentnative_core::targets::Interface;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The levels of commands that are searched.
+/// Maximum number of nested commands that are searched.
 const MAX_DEPTH: usize = 4;
 
-/// The commands that the declared probes call, each in words. `root` is the help page of the target.
+/// Returns the commands that the declared probes call, each as its words. `root` is the help page of the target.
 pub(super) fn called_commands(
     declared: &[Probe],
     root: &Interface,
     so_far: &RunsSoFar,
-) -> Step<Vec<Vec<String>>> {
+) -> PhaseResult<Vec<Vec<String>>> {
     let mut pages = BTreeMap::from([(Vec::new(), root.clone())]);
     let mut paths: Vec<Vec<String>> = vec![Vec::new(); declared.len()];
     for level in 0..MAX_DEPTH {
-        let commands = lengthen(&mut paths, declared, &pages, level);
+        let commands = extend_paths(&mut paths, declared, &pages, level);
         let probes = probe::command_helps(declared, &commands);
         if probes.is_empty() {
             break;
         }
-        let runs = join(probes.iter().map(|probe| so_far.plain(probe, OutputFormat::Text)))?;
+        let runs = join_all(probes.iter().map(|probe| so_far.plain_run(probe, OutputFormat::Text)))?;
         for (path, seen) in commands.into_iter().zip(runs) {
-            let Some(page) = seen.map(|seen| help_of(seen, &path)) else { continue };
-            // The page of a command above it says nothing of this one.
+            let Some(page) = seen.map(|seen| parse_help(seen, &path)) else { continue };
+            // A page that repeats that of a parent command does not describe this command.
             if !pages.values().any(|above| above.commands == page.commands) {
                 pages.insert(path, page);
             }
@@ -44,9 +44,9 @@ pub(super) fn called_commands(
     ControlFlow::Continue(commands)
 }
 
-/// Adds the next word to the path of each declared probe where the page of its path lists that word; returns the
-/// paths that are new, each once.
-fn lengthen(
+/// Extends the command path of each declared probe by its next word, if the page of the path lists that word. Returns
+/// the new paths without duplicates.
+fn extend_paths(
     paths: &mut [Vec<String>],
     declared: &[Probe],
     pages: &BTreeMap<Vec<String>, Interface>,

@@ -1,24 +1,24 @@
-//! The examples in the help pages that can be tried: with an unknown flag behind them, which is to be refused.
+//! Finds the examples in help pages that can be called with an unknown flag, which the target should reject.
 
-use crate::check::help_pages::page_of;
+use crate::check::help_pages::help_text;
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{Case, ProbeId};
 use agentnative_core::probe::Recording;
 use agentnative_core::run::{End, Observation};
 use agentnative_core::targets::{HelpPage, Interface, Names, Page};
 
-/// More examples are not tried.
-const MOST: usize = 40;
-/// What asks for a page, whatever else is wrong.
-const META: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
+/// Maximum number of examples that are called.
+const MAX_EXAMPLES: usize = 40;
+/// Arguments that print a page even if other arguments are invalid.
+const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 
-/// The arguments of the examples of these pages, those of the target's own page first. Not of a command that passes
-/// its arguments on: an unknown flag is none of its own there.
-pub(super) fn of_pages<'a>(
+/// Returns the arguments of the examples in these pages, those of the root page first. Skips commands that pass their
+/// arguments on: another program would interpret the unknown flag.
+pub(super) fn find_examples<'a>(
     root: &'a Observation,
-    of_commands: impl Iterator<Item = &'a Observation>,
+    command_pages: impl Iterator<Item = &'a Observation>,
 ) -> Vec<Vec<String>> {
-    let page = HelpPage::read(&page_of(root));
+    let page = HelpPage::read(&help_text(root));
     let commands = Interface::of_command(&page, &[]).commands;
     let names = Names::of(&page, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
     let read = |seen: &Observation| {
@@ -27,32 +27,32 @@ pub(super) fn of_pages<'a>(
             _ => Vec::new(),
         };
         let path: Vec<&str> = command.iter().map(String::as_str).collect();
-        let page = Page::of(&HelpPage::read(&page_of(seen)), &path, &names, &commands);
+        let page = Page::of(&HelpPage::read(&help_text(seen)), &path, &names, &commands);
         (command, page)
     };
-    let pages: Vec<(Vec<String>, Page)> = std::iter::once(root).chain(of_commands).map(read).collect();
+    let pages: Vec<(Vec<String>, Page)> = std::iter::once(root).chain(command_pages).map(read).collect();
     let passes_on = |args: &[String]| {
         pages.iter().any(|(path, page)| page.passes_on() && path.iter().all(|word| args.contains(word)))
     };
     let mut found: Vec<Vec<String>> = Vec::new();
     for example in pages.iter().flat_map(|(_, page)| &page.examples) {
         let args = &example.args;
-        let is_meta = args.iter().any(|arg| META.contains(&arg.as_str()) || arg == "--");
+        let is_meta = args.iter().any(|arg| META_ARGUMENTS.contains(&arg.as_str()) || arg == "--");
         if !is_meta && example.is_complete() && !found.contains(args) && !passes_on(args) {
             found.push(args.clone());
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_EXAMPLES);
     found
 }
 
-/// Whether each declared probe with an unknown flag was rejected: an example that is not rejected does what it says.
+/// Returns whether each declared probe was rejected with an unknown flag. Otherwise an example could be executed.
 pub(super) fn are_safe(recording: &Recording) -> bool {
-    let mut tried = recording
+    let mut with_unknown_flag = recording
         .observations
         .iter()
         .filter(|seen| seen.key.probe.kind() == Some(Derived::IgnoredFlag))
         .peekable();
     let is_rejected = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
-    tried.peek().is_some() && tried.all(is_rejected)
+    with_unknown_flag.peek().is_some() && with_unknown_flag.all(is_rejected)
 }

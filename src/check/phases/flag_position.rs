@@ -1,10 +1,11 @@
-//! Where a target accepts the format option: found by trial for the declared probes that do not say.
+//! Finds the position in which a target accepts the format flag, by trial calls of the declared probes that do not
+//! specify it.
 //!
-//! Where neither the configuration nor the help names a format, a position is tried only if a value that no tool
-//! takes does no harm there: what follows the flag might name a file.
+//! If neither the configuration nor the help names a format, a position is tried only if an unknown format value is
+//! harmless there: the argument after the flag might name a file.
 
 use super::format_flag::is_harmless;
-use super::runs_so_far::{RunsSoFar, Step, ended_as_declared, join};
+use super::runs_so_far::{PhaseResult, RunsSoFar, ended_as_declared, join_all};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::{FORMAT_PLACE, Flag};
 use agentnative_core::model::{Case, OutputFormat, ProbeId};
@@ -14,65 +15,66 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// The part of an output that shows whether it is JSON, in bytes.
-const HEAD: u64 = 4096;
+/// Length of the output prefix that is searched for JSON, in bytes.
+const HEAD_LENGTH: u64 = 4096;
 
 /// The positions that were found.
 #[derive(Default)]
 pub(super) struct Positions {
-    /// The calls that are rejected with the format option after the arguments, though it is accepted elsewhere.
-    pub refused: Vec<Probe>,
-    /// What a trial run is from now on; `None` for one that is not used any further.
+    /// Calls that are rejected with the flag after the arguments, though the target accepts it elsewhere.
+    pub rejected: Vec<Probe>,
+    /// The new key of each trial run; `None` for a trial that is not used further.
     pub renamed: BTreeMap<RunKey, Option<RunKey>>,
-    /// Which position was found, for the reader.
+    /// Notes of the report on the position.
     pub notes: Vec<String>,
 }
 
-/// A position in which a probe prints JSON, though it fails with the option after its arguments.
-struct Found {
+/// A position in which a probe prints JSON, though it fails with the flag after its arguments.
+struct FoundPosition {
     position: Place,
     format: OutputFormat,
-    /// The probe with the option there.
+    /// The probe with the flag in this position.
     placed: Probe,
 }
 
-/// The trials for the declared probes.
+/// The trial calls of the declared probes.
 struct Trials<'a> {
     profile: &'a TargetProfile,
     so_far: &'a RunsSoFar,
-    /// The calls without a format.
-    bare: Vec<Probe>,
+    without_format: Vec<Probe>,
 }
 
-/// Finds the position for each declared probe that prints data, fails with the format option after its arguments, and
-/// works without it; and marks it in the arguments of the probe.
+/// Finds the flag position of each declared probe that prints data, fails with the flag after its arguments and works
+/// without it. Marks the position in the arguments of the probe.
 pub(super) fn find(
     declared: &mut [Probe],
     profile: &TargetProfile,
     timeout: Duration,
     so_far: &RunsSoFar,
-) -> Step<Positions> {
-    let bare = probe::derived(&BTreeSet::from([Derived::NoFormat]), declared, profile, timeout);
-    let trials = Trials { profile, so_far, bare };
-    let found = join(declared.iter().map(|probe| trials.search(probe)))?;
+) -> PhaseResult<Positions> {
+    let without_format = probe::derived(&BTreeSet::from([Derived::NoFormat]), declared, profile, timeout);
+    let trials = Trials { profile, so_far, without_format };
+    let found = join_all(declared.iter().map(|probe| trials.search(probe)))?;
     let mut positions = Positions::default();
-    // The probes that show no position, since they were not tried or end otherwise than declared in any call, are
-    // called as those that show one, if these agree. A call in which that is the same position says nothing.
+    // A probe without a position of its own (not tried, or failing in every call) uses the position of the others if
+    // these agree. A call in which both positions are the same gives no evidence.
     let first = found.iter().flatten().next().map(|found| found.position);
-    let stayed = |probe: &Probe, found: &Option<Found>, position| {
+    let works_after_arguments = |probe: &Probe, found: &Option<FoundPosition>, position| {
         let is_accepted = trials.first_run(probe).is_some_and(|seen| ended_as_declared(probe, seen));
-        is_accepted && found.is_none() && placed(probe, position, profile).is_some()
+        is_accepted && found.is_none() && with_position(probe, position, profile).is_some()
     };
     let common = first.filter(|position| {
-        !declared.iter().zip(&found).any(|(probe, found)| stayed(probe, found, *position))
+        !declared.iter().zip(&found).any(|(probe, found)| works_after_arguments(probe, found, *position))
     });
     for (probe, found) in declared.iter_mut().zip(found) {
         match (found, common) {
             (Some(found), _) => positions.accept(probe, found, profile),
             (None, Some(position)) => {
                 let ended = trials.first_run(probe);
-                let open = ended.is_none_or(|seen| ended_otherwise(probe, seen));
-                let Some(placed) = placed(probe, position, profile).filter(|_| open) else { continue };
+                let is_undetermined = ended.is_none_or(|seen| ended_unexpectedly(probe, seen));
+                let Some(placed) = with_position(probe, position, profile).filter(|_| is_undetermined) else {
+                    continue;
+                };
                 positions.renamed.extend(ended.map(|seen| (seen.key.clone(), None)));
                 *probe = placed;
             }
@@ -83,24 +85,24 @@ pub(super) fn find(
 }
 
 impl Positions {
-    /// Calls a probe in the position that was found. The run that was rejected is kept as that of another probe, and
-    /// the one that was accepted is the run of this one.
-    fn accept(&mut self, probe: &mut Probe, found: Found, profile: &TargetProfile) {
-        let Found { position, format, placed } = found;
-        let refused = Probe {
+    /// Moves the flag of a probe to the position that was found. The rejected run becomes the run of another probe;
+    /// the accepted run becomes the run of this one.
+    fn accept(&mut self, probe: &mut Probe, found: FoundPosition, profile: &TargetProfile) {
+        let FoundPosition { position, format, placed } = found;
+        let rejected = Probe {
             id: ProbeId::derived(Derived::Refused, Some(probe.name.clone())),
             name: format!("{}, format after the arguments", probe.name),
             formats: vec![format],
             ..probe.clone()
         };
-        self.renamed.insert(probe.plain(format), Some(refused.plain(format)));
-        self.renamed.insert(candidate(&placed, position).plain(format), Some(probe.plain(format)));
-        let behind = ProbeId::derived(Derived::InvalidFormat, Some(probe.name.clone()));
-        let behind = RunKey::plain(behind, OutputFormat::Text);
+        self.renamed.insert(probe.plain(format), Some(rejected.plain(format)));
+        self.renamed.insert(trial(&placed, position).plain(format), Some(probe.plain(format)));
+        let after_arguments = ProbeId::derived(Derived::InvalidFormat, Some(probe.name.clone()));
+        let after_arguments = RunKey::plain(after_arguments, OutputFormat::Text);
         let question = RunKey::plain(trial_id(Derived::InvalidFormat, probe, position), OutputFormat::Text);
-        self.renamed.insert(behind.clone(), None);
-        self.renamed.insert(question, Some(behind));
-        self.refused.push(refused);
+        self.renamed.insert(after_arguments.clone(), None);
+        self.renamed.insert(question, Some(after_arguments));
+        self.rejected.push(rejected);
         if self.notes.is_empty() {
             let call = strict_json::sanitize::line(placed.args_in(format, profile).join(" "));
             self.notes.push(format!(
@@ -113,95 +115,98 @@ impl Positions {
 }
 
 impl Trials<'_> {
-    /// The run of a probe with the option after its arguments, if it was made.
+    /// Returns the run of a probe with the flag after its arguments, if it was made.
     fn first_run(&self, probe: &Probe) -> Option<&Observation> {
         let key = probe.plain(format_to_try(probe, self.profile)?);
         self.so_far.all().iter().find(|seen| seen.key == key)
     }
 
-    /// The position in which a probe accepts the option, if it rejects that after its arguments.
-    fn search(&self, probe: &Probe) -> Step<Option<Found>> {
+    /// Searches the position in which a probe accepts the flag, if it rejects it after its arguments.
+    fn search(&self, probe: &Probe) -> PhaseResult<Option<FoundPosition>> {
         let none = ControlFlow::Continue(None);
         let Some(format) = format_to_try(probe, self.profile) else { return none };
-        if self.so_far.plain(probe, format)?.is_none_or(|seen| !ended_otherwise(probe, seen)) {
+        if self.so_far.plain_run(probe, format)?.is_none_or(|seen| !ended_unexpectedly(probe, seen)) {
             return none;
         }
-        let is_bare = |bare: &&Probe| bare.of() == Some(&probe.name);
-        let Some(bare) = self.bare.iter().find(is_bare) else { return none };
-        let works = self.so_far.plain(bare, OutputFormat::Text)?;
-        let Some(works) = works.filter(|seen| ended_as_declared(probe, seen)) else { return none };
+        let is_of_probe = |call: &&Probe| call.of() == Some(&probe.name);
+        let Some(without_format) = self.without_format.iter().find(is_of_probe) else { return none };
+        let accepted = self.so_far.plain_run(without_format, OutputFormat::Text)?;
+        let Some(accepted) = accepted.filter(|seen| ended_as_declared(probe, seen)) else { return none };
         for position in [Place::Front, Place::BehindFirst] {
-            let Some(placed) = placed(probe, position, self.profile) else { continue };
+            let Some(placed) = with_position(probe, position, self.profile) else { continue };
             if !is_named(probe, format, self.profile) && !self.is_harmless(&placed, position)? {
                 continue;
             }
-            let tried = self.so_far.plain(&candidate(&placed, position), format)?;
-            if tried.is_some_and(|tried| ended_as_declared(probe, tried) && prints_json(tried, works)) {
-                return ControlFlow::Continue(Some(Found { position, format, placed }));
+            let tried = self.so_far.plain_run(&trial(&placed, position), format)?;
+            if tried.is_some_and(|tried| ended_as_declared(probe, tried) && prints_json(tried, accepted)) {
+                return ControlFlow::Continue(Some(FoundPosition { position, format, placed }));
             }
         }
         none
     }
 
-    /// Whether a format that no tool has does no harm in this position.
-    fn is_harmless(&self, placed: &Probe, position: Place) -> Step<bool> {
+    /// Returns whether an unknown format is harmless in this position.
+    fn is_harmless(&self, placed: &Probe, position: Place) -> PhaseResult<bool> {
         let questions = probe::questions(std::slice::from_ref(placed), self.profile);
         let Some(question) = questions.into_iter().next() else { return ControlFlow::Continue(false) };
         let question = Probe { id: trial_id(Derived::InvalidFormat, placed, position), ..question };
-        let answer = self.so_far.plain(&question, OutputFormat::Text)?;
+        let answer = self.so_far.plain_run(&question, OutputFormat::Text)?;
         ControlFlow::Continue(answer.is_some_and(|seen| is_harmless(seen, placed)))
     }
 }
 
-/// The identity of a trial of a probe in this position.
+/// Returns the ID of a trial of a probe with the flag in this position.
 fn trial_id(kind: Derived, probe: &Probe, position: Place) -> ProbeId {
     ProbeId::Derived { kind, from: Some(probe.name.clone()), case: Case::words([position.words()]) }
 }
 
-/// The trial of a probe whose option is in this position.
-fn candidate(placed: &Probe, position: Place) -> Probe {
+/// Returns the trial of a probe that has the flag in this position.
+fn trial(placed: &Probe, position: Place) -> Probe {
     Probe { id: trial_id(Derived::Refused, placed, position), ..placed.clone() }
 }
 
-/// Whether a run ended by itself, otherwise than it is declared.
-fn ended_otherwise(probe: &Probe, seen: &Observation) -> bool {
+/// Returns whether a run exited with another exit code than its probe declares.
+fn ended_unexpectedly(probe: &Probe, seen: &Observation) -> bool {
     matches!(seen.end, End::Exited(_)) && !ended_as_declared(probe, seen)
 }
 
-/// The format that shows where a probe's is taken.
+/// Returns the format that is used to find the flag position of a probe.
 fn format_to_try(probe: &Probe, profile: &TargetProfile) -> Option<OutputFormat> {
-    let open = probe.gives_data()
+    let has_free_position = probe.gives_data()
         && !probe.call.args.is_empty()
         && !probe.call.args.iter().any(|arg| arg == FORMAT_PLACE);
-    let is_asked = |format: OutputFormat| {
+    let is_usable = |format: OutputFormat| {
         probe.formats.contains(&format)
             && !probe.asking(format, profile).is_empty()
             && (is_named(probe, format, profile) || probe.is_open(profile) && probe.call.workspace.is_none())
     };
-    [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find(|format| open && is_asked(*format))
+    [OutputFormat::Json, OutputFormat::Jsonl]
+        .into_iter()
+        .find(|format| has_free_position && is_usable(*format))
 }
 
-/// Whether the configuration or the help names this format.
+/// Returns whether the configuration or the help names this format.
 fn is_named(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> bool {
     profile.known_formats.contains(&format) || probe.call.asking.contains_key(&format)
 }
 
-/// The probe with the format at this place; none where that is after all arguments, or it has one already.
-fn placed(probe: &Probe, place: Place, profile: &TargetProfile) -> Option<Probe> {
+/// Returns the probe with the flag in this position; `None` if that is after all arguments, or the probe specifies
+/// the position already.
+fn with_position(probe: &Probe, position: Place, profile: &TargetProfile) -> Option<Probe> {
     if probe.call.args.iter().any(|arg| arg == FORMAT_PLACE) {
         return None;
     }
-    let at = match place {
+    let index = match position {
         Place::Front => 0,
         Place::BehindFirst => probe.call.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
     };
-    (at < probe.call.args.len()).then(|| {
-        let marked = |args: &[String]| [&args[..at], &[FORMAT_PLACE.to_owned()], &args[at..]].concat();
-        let mut placed = Probe { place: Some(place), ..probe.clone().with_args(marked(&probe.call.args)) };
+    (index < probe.call.args.len()).then(|| {
+        let marked = |args: &[String]| [&args[..index], &[FORMAT_PLACE.to_owned()], &args[index..]].concat();
+        let mut placed = Probe { place: Some(position), ..probe.clone().with_args(marked(&probe.call.args)) };
         if let Some(unconfirmed) = probe.effect.as_ref().and_then(|effect| effect.unconfirmed.as_ref())
-            && at <= unconfirmed.len()
+            && index <= unconfirmed.len()
         {
-            // The confirmation goes there as well.
+            // The confirmation flag goes to the same position.
             let unconfirmed = marked(unconfirmed);
             let confirm = probe.flag(Flag::Confirm, profile).args().unwrap_or_default();
             placed.call.args = probe::placed(&unconfirmed, confirm, &placed, profile);
@@ -211,12 +216,11 @@ fn placed(probe: &Probe, place: Place, profile: &TargetProfile) -> Option<Probe>
     })
 }
 
-/// Whether a call prints JSON: a call that ignores the flag prints something else, or what it prints without one.
+/// Returns whether a call prints JSON. A call that ignores the flag prints text, or the same as without it.
 fn prints_json(seen: &Observation, without: &Observation) -> bool {
-    let head = |seen: &Observation| seen.stdout.bytes.first(HEAD);
+    let head = |seen: &Observation| seen.stdout.bytes.first(HEAD_LENGTH);
     let is_json = |text: &[u8]| text.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte));
-    let head_of_seen = head(seen);
-    // Prose before the document is the matter of another check.
-    is_json(&head_of_seen)
-        || head_of_seen != head(without) && head_of_seen.split(|byte| *byte == b'\n').any(is_json)
+    let seen_head = head(seen);
+    // Another check reports text before the document.
+    is_json(&seen_head) || seen_head != head(without) && seen_head.split(|byte| *byte == b'\n').any(is_json)
 }

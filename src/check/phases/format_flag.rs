@@ -1,56 +1,59 @@
-//! Whether `--output` chooses a format, where neither the configuration nor the help says so.
+//! Verifies that `--output` selects a format, if neither the configuration nor the help says so.
 //!
-//! It is often the name of a file. So each call is first made with a value that no tool takes, in an empty folder:
-//! it has to do there what it does otherwise, or to refuse the value by name, and to write nothing.
+//! In many tools `--output` names a file. So each probe is first called with an unknown format value, in an empty
+//! folder. The call must either work as usual or reject the value by name, and it must not write files.
 
-use super::runs_so_far::{RunsSoFar, Step, ended_as_declared, join};
+use super::runs_so_far::{PhaseResult, RunsSoFar, ended_as_declared, join_all};
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
 use agentnative_core::run::{Bytes, End, Observation};
 use std::ops::ControlFlow;
 
-/// The part of a stream that is searched, in bytes.
+/// Length of the stream prefix that is searched, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
 
-/// The declared probes, without the formats of those for which `--output` may not be a format.
-pub(super) fn verified(
+/// Returns the declared probes; removes the formats of those for which `--output` may not select a format.
+pub(super) fn verify(
     mut declared: Vec<Probe>,
     profile: &TargetProfile,
     so_far: &RunsSoFar,
-) -> Step<Vec<Probe>> {
+) -> PhaseResult<Vec<Probe>> {
     let questions = probe::questions(&declared, profile);
-    let runs = join(questions.iter().map(|question| so_far.plain(question, OutputFormat::Text)))?;
+    let runs = join_all(questions.iter().map(|question| so_far.plain_run(question, OutputFormat::Text)))?;
     let answer = |probe: &Probe| {
         let question = questions.iter().position(|question| question.of() == Some(&probe.name))?;
         runs[question]
     };
     let harmless = |probe: &Probe| answer(probe).is_some_and(|seen| is_harmless(seen, probe));
-    // A call that fails anyway shows less: it is enough where another has shown it.
-    let shown = declared.iter().any(|probe| probe.gives_data() && harmless(probe));
+    // A call that fails in any case gives less evidence: it is enough if another probe has shown it.
+    let is_shown = declared.iter().any(|probe| probe.gives_data() && harmless(probe));
     let fails = |probe: &Probe| {
         let failed = |seen: &Observation| !seen.wrote && matches!(seen.end, End::Exited(code) if code != 0);
-        shown && !probe.gives_data() && answer(probe).is_some_and(failed)
+        is_shown && !probe.gives_data() && answer(probe).is_some_and(failed)
     };
-    let closed = |probe: &&mut Probe| {
-        let asked = questions.iter().any(|question| question.of() == Some(&probe.name));
-        asked && !harmless(probe) && !fails(probe)
+    let is_unverified = |probe: &&mut Probe| {
+        let was_called = questions.iter().any(|question| question.of() == Some(&probe.name));
+        was_called && !harmless(probe) && !fails(probe)
     };
-    for probe in declared.iter_mut().filter(closed) {
+    for probe in declared.iter_mut().filter(is_unverified) {
         probe.asks_format = false;
         probe.formats = vec![OutputFormat::Text];
     }
     ControlFlow::Continue(declared)
 }
 
-/// Whether a call with an unknown format shows that `--output` names no file.
+/// Returns whether a call with an unknown format shows that `--output` does not name a file.
 pub(super) fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
     if !matches!(seen.end, End::Exited(_)) {
         return false;
     }
-    let names = |bytes: &Bytes| {
+    let mentions_format = |bytes: &Bytes| {
         let text = bytes.first(MAX_SEARCHED);
         let text = String::from_utf8_lossy(&text);
         text.contains("-output") || text.contains(UNKNOWN_FORMAT)
     };
-    !seen.wrote && (ended_as_declared(probe, seen) || names(&seen.stderr.bytes) || names(&seen.stdout.bytes))
+    !seen.wrote
+        && (ended_as_declared(probe, seen)
+            || mentions_format(&seen.stderr.bytes)
+            || mentions_format(&seen.stdout.bytes))
 }

@@ -1,4 +1,4 @@
-//! The runs of a discovery so far, and what a phase gives: a result, or the runs that it lacks.
+//! The runs of a discovery so far, and the result of a phase: a value, or the runs that it needs.
 
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::OutputFormat;
@@ -10,45 +10,45 @@ use std::ops::ControlFlow;
 /// Plain runs to make: probes, each with a format.
 pub(in crate::check) type Calls = Vec<(Probe, OutputFormat)>;
 
-/// The result of a phase, or the runs that have to be made before it has one.
-pub(super) type Step<T> = ControlFlow<Calls, T>;
+/// The result of a phase, or the runs that it still needs.
+pub(super) type PhaseResult<T> = ControlFlow<Calls, T>;
 
-/// The results of all steps, or the runs that any of them lacks.
-pub(super) fn join<T>(steps: impl Iterator<Item = Step<T>>) -> Step<Vec<T>> {
-    let (mut results, mut lacking) = (Vec::new(), Calls::new());
-    for step in steps {
-        match step {
+/// Returns the results of all phases, or the runs that they still need.
+pub(super) fn join_all<T>(phases: impl Iterator<Item = PhaseResult<T>>) -> PhaseResult<Vec<T>> {
+    let (mut results, mut needed) = (Vec::new(), Calls::new());
+    for phase in phases {
+        match phase {
             ControlFlow::Continue(result) => results.push(result),
-            ControlFlow::Break(calls) => lacking.extend(calls),
+            ControlFlow::Break(calls) => needed.extend(calls),
         }
     }
-    if lacking.is_empty() { ControlFlow::Continue(results) } else { ControlFlow::Break(lacking) }
+    if needed.is_empty() { ControlFlow::Continue(results) } else { ControlFlow::Break(needed) }
 }
 
 /// The runs of a discovery so far.
 #[derive(Default)]
 pub(in crate::check) struct RunsSoFar {
     runs: Vec<Observation>,
-    /// All that were asked for: of one that could not be made there is no observation.
-    asked: BTreeSet<RunKey>,
-    /// No more are made, since a signal came.
+    /// Keys of all requested runs; a run that could not be made has no observation.
+    requested: BTreeSet<RunKey>,
+    /// True after a signal: no more runs are made.
     is_closed: bool,
 }
 
-/// Whether a run ended with the exit code that its probe declares.
+/// Returns whether a run exited with the code that its probe declares.
 pub(super) fn ended_as_declared(probe: &Probe, seen: &Observation) -> bool {
     matches!(seen.end, End::Exited(code) if probe.exit == Some(code))
 }
 
 impl RunsSoFar {
-    /// Adds the observations of the runs that were asked for.
-    pub fn add(&mut self, asked: Vec<RunKey>, observations: Vec<Observation>, is_closed: bool) {
-        self.asked.extend(asked);
+    /// Adds the observations of requested runs.
+    pub fn add(&mut self, requested: Vec<RunKey>, observations: Vec<Observation>, is_closed: bool) {
+        self.requested.extend(requested);
         self.runs.extend(observations);
         self.is_closed = is_closed;
     }
 
-    /// All of them.
+    /// Returns the observations of all runs.
     pub fn all(&self) -> &[Observation] {
         &self.runs
     }
@@ -57,10 +57,10 @@ impl RunsSoFar {
         self.runs.iter().filter(move |seen| seen.key.probe.kind() == Some(kind))
     }
 
-    /// The plain run of a probe; none if it cannot be made.
-    pub(super) fn plain(&self, probe: &Probe, format: OutputFormat) -> Step<Option<&Observation>> {
+    /// Returns the plain run of a probe; `None` if it cannot be made.
+    pub(super) fn plain_run(&self, probe: &Probe, format: OutputFormat) -> PhaseResult<Option<&Observation>> {
         let key = probe.plain(format);
-        if !self.is_closed && !self.asked.contains(&key) {
+        if !self.is_closed && !self.requested.contains(&key) {
             return ControlFlow::Break(vec![(probe.clone(), format)]);
         }
         ControlFlow::Continue(self.runs.iter().find(|seen| seen.key == key))

@@ -1,7 +1,7 @@
-//! What the checks of a target came to last time: a small file for each target below the cache folder of the user.
+//! The verdicts of the previous check of a target: one small file per target in the cache folder of the user.
 //!
-//! It helps to check less; nothing rests on it. So one that is damaged is none, and one that cannot be written is
-//! not there next time.
+//! It only reduces the number of checks to make. A damaged file counts as missing, and a file that cannot be written
+//! is missing the next time.
 
 use super::Session;
 use crate::report::Report;
@@ -17,67 +17,68 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The only version of the file so far.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// Where the verdicts of a target are kept, and those of last time.
+/// The cache file of a target, with the verdicts of its previous check.
 #[derive(Debug, Clone)]
-pub struct LastTime {
+pub struct PreviousResults {
     file: Option<PathBuf>,
-    key: Key,
-    kept: Option<Kept>,
+    key: TargetKey,
+    stored: Option<StoredResults>,
 }
 
-/// Which target it is: what was named, absolute.
+/// Identifies a target: the absolute paths of what the user named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Key {
+struct TargetKey {
     config: Option<String>,
     target: Vec<String>,
     bin: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Kept {
+struct StoredResults {
     version: u32,
-    key: Key,
+    key: TargetKey,
     target: TargetInfo,
     checks: BTreeMap<String, Status>,
 }
 
-impl LastTime {
-    /// What is kept for the target of this session, with the configuration at `config`.
+impl PreviousResults {
+    /// Reads the results of the target of this session, with the configuration at `config`.
     pub fn of(session: &Session, config: Option<&Path>) -> Self {
-        let key = Key::of(session, config);
+        let key = TargetKey::of(session, config);
         let name = serde_json::to_vec(&key).map_or(0, |bytes| xxh3_64(&bytes));
         let file = cache_folder().map(|cache| cache.join(format!("agentnative/last-time/{name:016x}.json")));
-        let kept = file.as_deref().and_then(|file| read(file, &key));
-        Self { file, key, kept }
+        let stored = file.as_deref().and_then(|file| read(file, &key));
+        Self { file, key, stored }
     }
 
-    /// The target as it was last time; none when nothing is known of it.
+    /// Returns the target of the previous check; `None` without a previous check.
     pub fn target(&self) -> Option<&TargetInfo> {
-        self.kept.as_ref().map(|kept| &kept.target)
+        self.stored.as_ref().map(|stored| &stored.target)
     }
 
-    /// Whether a check has to be made again: it did not hold, could not be decided, or was not made.
-    pub fn is_open(&self, check: &Check) -> bool {
-        let last = self.kept.as_ref().and_then(|kept| kept.checks.get(check.id.as_str()));
+    /// Returns whether a check has to be made again: it failed, warned, was unverified or was not made.
+    pub fn needs_check(&self, check: &Check) -> bool {
+        let last = self.stored.as_ref().and_then(|stored| stored.checks.get(check.id.as_str()));
         last.is_none_or(|last| matches!(last, Status::Fail | Status::Warn | Status::Unverified))
     }
 
-    /// Keeps the verdicts of a report; checks that it has not stay as they were.
-    pub fn keep(&self, report: &Report) {
+    /// Stores the verdicts of a report; those of other checks stay unchanged.
+    pub fn store(&self, report: &Report) {
         let Some(file) = &self.file else { return };
-        // Another check of the same target may have ended meanwhile.
-        let mut checks = read(file, &self.key).map(|kept| kept.checks).unwrap_or_default();
+        // A concurrent check of the same target may have written the file.
+        let mut checks = read(file, &self.key).map(|stored| stored.checks).unwrap_or_default();
         checks.extend(report.results.iter().map(|result| (result.id.to_string(), result.status)));
-        let kept = Kept { version: VERSION, key: self.key.clone(), target: report.target.clone(), checks };
-        // Without it the next check makes all checks, and says so.
-        let _ = write(file, &kept);
+        let stored =
+            StoredResults { version: VERSION, key: self.key.clone(), target: report.target.clone(), checks };
+        // If writing fails, the next check makes all checks and reports that.
+        let _ = write(file, &stored);
     }
 }
 
-impl Key {
+impl TargetKey {
     fn of(session: &Session, config: Option<&Path>) -> Self {
         let cwd = env::current_dir().unwrap_or_default();
         let absolute = |path: &Path| cwd.join(path).components().collect::<PathBuf>().display().to_string();
@@ -93,19 +94,19 @@ impl Key {
     }
 }
 
-/// The user's cache folder, as the XDG Base Directory Specification has it. A home that is not there is not made.
+/// Returns the user's cache folder according to the XDG Base Directory Specification. A missing home is not created.
 fn cache_folder() -> Option<PathBuf> {
     let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute() && home.is_dir())?.join(".cache")))
 }
 
-fn read(file: &Path, key: &Key) -> Option<Kept> {
-    let kept: Kept = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
-    (kept.version == VERSION && kept.key == *key).then_some(kept)
+fn read(file: &Path, key: &TargetKey) -> Option<StoredResults> {
+    let stored: StoredResults = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+    (stored.version == VERSION && stored.key == *key).then_some(stored)
 }
 
-/// Writes the file as a whole: who reads it meanwhile has the old one or the new one.
-fn write(file: &Path, kept: &Kept) -> Option<()> {
+/// Writes the file atomically: a concurrent reader gets the old or the new content.
+fn write(file: &Path, stored: &StoredResults) -> Option<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(file.parent()?).ok()?;
-    WholeFile::replace(file).ok()?.write(&serde_json::to_vec(kept).ok()?).ok()
+    WholeFile::replace(file).ok()?.write(&serde_json::to_vec(stored).ok()?).ok()
 }
