@@ -73,7 +73,7 @@ impl BaselineFile {
     /// Reads the file at `path`.
     ///
     /// # Errors
-    /// Those of [`Error::data`]; configuration, with line and column, when it is not a baseline.
+    /// The errors of [`Error::data`]; a configuration error with line and column if it is not a baseline.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = files::read(path, MAX_DATA).map_err(|error| {
             let error = Error::data(path, &error);

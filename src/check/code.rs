@@ -63,7 +63,7 @@ fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<
     )
 }
 
-/// Nothing: this build cannot read code.
+/// Returns nothing: this build cannot read code.
 #[cfg(not(feature = "source"))]
 fn build_info(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<Built> {
     None
@@ -82,7 +82,7 @@ fn scan(package: &Path) -> Result<Option<Facts>> {
     scan_within(BUDGET, package.to_owned(), Rules::of(catalogue::checks())).map(Some)
 }
 
-/// Nothing: this build cannot read code.
+/// Returns nothing: this build cannot read code.
 #[cfg(not(feature = "source"))]
 fn scan(_: &Path) -> Result<Option<Facts>> {
     Ok(None)

@@ -63,7 +63,7 @@ pub struct Comparison {
 pub struct ComparedSample {
     /// The side that it is.
     pub side: SampleSide,
-    /// They are the events of a stream.
+    /// Whether the records are the events of a stream.
     #[serde(skip)]
     pub is_stream: bool,
     /// Number of documents or records.
@@ -76,7 +76,7 @@ pub struct ComparedSample {
 /// schema is inferred. Between two sides inferred from runs, an empty list or a null is no change.
 ///
 /// # Errors
-/// Those of [`compare_sample`].
+/// The errors of [`compare_sample`].
 pub fn diff(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
     let (contract, sample, side) = match (&old.source, &new.source) {
         (InputSource::Contract(contract), InputSource::Sample(sample)) => (contract, sample, SampleSide::New),

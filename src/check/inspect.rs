@@ -33,7 +33,7 @@ impl Session {
     /// `on_page` with the number of pages requested so far.
     ///
     /// # Errors
-    /// Those of [`Finder::find`](agentnative_core::targets::Finder::find) and
+    /// The errors of [`Finder::find`](agentnative_core::targets::Finder::find) and
     /// [`Config::load`](agentnative_core::config::Config::load); a configuration error if there are several targets
     /// and none was selected, or if the target cannot be started; a general error if it does not exit by itself.
     pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<Inspected> {

@@ -154,7 +154,7 @@ impl<'o, 'f> EventReporter<'o, 'f> {
         self.error = self.error.take().or(result.err());
     }
 
-    /// The first error of the observer.
+    /// Returns the first error of the observer.
     fn take_error(&mut self) -> Result<()> {
         self.error.take().map_or(Ok(()), Err)
     }

@@ -56,7 +56,7 @@ pub enum ConfigSource {
     /// The nearest `agentnative.toml` in the folder of the target or above, if there is one.
     #[default]
     Nearest,
-    /// This file.
+    /// A configuration file.
     File(PathBuf),
     /// A configuration that was read before.
     Read(Arc<Config>),

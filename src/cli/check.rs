@@ -1,4 +1,4 @@
-//! `agentnative check`
+//! The command `agentnative check`.
 
 use super::check_args::CheckArgs;
 use super::check_one::check;

@@ -1,4 +1,4 @@
-//! `agentnative completions SHELL`
+//! The command `agentnative completions SHELL`.
 
 use super::complete::VARIABLE;
 use agentnative_contract::error::{Error, Result};

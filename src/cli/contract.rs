@@ -1,4 +1,4 @@
-//! `agentnative contract`
+//! The command `agentnative contract`.
 
 use super::complete;
 use super::infer::{self, InferArgs};

@@ -1,4 +1,4 @@
-//! `agentnative contract diff`
+//! The command `agentnative contract diff`.
 
 use super::complete;
 use super::progress::progress_observer;

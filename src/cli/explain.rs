@@ -1,4 +1,4 @@
-//! `agentnative explain ID`
+//! The command `agentnative explain ID`.
 
 use super::complete;
 use super::explain_config;

@@ -1,4 +1,4 @@
-//! `agentnative explain config [KEY]`
+//! The command `agentnative explain config [KEY]`.
 
 use agentnative_contract::error::Result;
 use agentnative_core::config::{Key, find_keys, keys};

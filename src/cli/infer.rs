@@ -1,4 +1,4 @@
-//! `agentnative contract infer`
+//! The command `agentnative contract infer`.
 
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use agentnative_contract::error::{Error, Issue, Result};

@@ -1,4 +1,4 @@
-//! `agentnative init`
+//! The command `agentnative init`.
 
 use super::shown_path::shown;
 use super::target_args::{RunArgs, TargetArgs};

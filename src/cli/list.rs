@@ -1,4 +1,4 @@
-//! `agentnative list`
+//! The command `agentnative list`.
 
 use super::group;
 use crate::check::Selection;

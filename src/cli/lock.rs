@@ -1,4 +1,4 @@
-//! `agentnative contract lock`
+//! The command `agentnative contract lock`.
 
 use super::diff::show_changes;
 use super::group;

@@ -1,4 +1,4 @@
-//! `agentnative outcome [FILE|-]...`
+//! The command `agentnative outcome [FILE|-]...`.
 
 use super::data_files_args::DataFilesArgs;
 use super::outcome_words::{duration, facts, verdict};

@@ -1,4 +1,4 @@
-//! `agentnative report`
+//! The command `agentnative report`.
 
 use super::complete;
 use super::group;

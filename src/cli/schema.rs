@@ -1,4 +1,4 @@
-//! `agentnative schema [NAME]`
+//! The command `agentnative schema [NAME]`.
 
 use super::outcomes::Outcomes;
 use super::{completions, contract, diff, explain, infer, init, list, validate};

@@ -1,4 +1,4 @@
-//! `agentnative validate`
+//! The command `agentnative validate`.
 
 use super::complete;
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Maximum length of a program path in short command lines, in bytes.
 const MAX_PROGRAM: usize = 32;
 
-/// Returns a command line with the program relative to the current folder if it is below that.
+/// Returns a command line with the program relative to the current folder, if it is below that.
 pub(super) fn relative(report: &Report, folder: Option<&Path>, line: &str) -> String {
     with_program(report, line, |program| relative_path(folder, program))
 }

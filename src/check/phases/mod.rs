@@ -34,7 +34,7 @@ pub(super) struct Discovery<'a> {
     pub timeout: Duration,
 }
 
-/// What discovery found.
+/// The result of discovery.
 pub(super) struct Discovered {
     /// The profile of the target, with what its help pages list.
     pub profile: TargetProfile,

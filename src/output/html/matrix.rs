@@ -5,7 +5,7 @@ use agentnative_core::model::{CheckResult, OutputFormat, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A table of the behavioral checks that depend on probes.
+/// The matrix of the behavioral checks that depend on probes.
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {
     probes: Vec<Column>,
