@@ -1,30 +1,30 @@
-//! Known faults, and those that a check finds: what stays the same of a fault from one check to the next.
+//! Faults that are stable from one check to the next, and the baseline that counts them.
 
 use agentnative_core::model::{CheckId, Evidence, Layer, OutputFormat};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What stays the same of a fault when lines move and other bytes are printed.
+/// Identity of a fault, independent of line numbers and of the printed bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// Name of the target.
     pub target: String,
-    /// The check that reports it.
+    /// Check that reports the fault.
     pub check: CheckId,
-    /// The probe that shows it, for a fault in runs.
+    /// Probe that shows a fault of a run.
     pub probe: Option<String>,
-    /// The format of these runs.
+    /// Format of the runs that show it.
     pub format: Option<OutputFormat>,
-    /// The file that it is in, relative to the project.
+    /// File that contains the fault, relative to the project.
     pub file: Option<String>,
-    /// The kind of fault.
+    /// Kind of fault, as the check declares it.
     pub kind: String,
-    /// The line of code, with single spaces.
+    /// Line of code, with single spaces.
     pub text: Option<String>,
 }
 
 impl Fault {
-    /// The fault of a check of this layer that is seen here.
+    /// Returns the fault that this evidence of a check in `layer` shows.
     pub fn of(target: &str, check: CheckId, layer: Layer, evidence: &Evidence) -> Self {
         let line = |excerpt: &String| excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         Self {
@@ -34,19 +34,19 @@ impl Fault {
             format: evidence.format,
             file: evidence.file.clone(),
             kind: evidence.kind.clone(),
-            // What a document or a help page says may change; a line of code that changes is another one.
+            // The text of a document or a help page may change; a changed line of code is another fault.
             text: evidence.excerpt.as_ref().filter(|_| layer == Layer::Source).map(line),
         }
     }
 }
 
 impl Fault {
-    /// Whether each place that has it is one of its own; runs that show it are not.
+    /// True if each occurrence counts; runs that show the same fault count once.
     pub const fn is_of_code(&self) -> bool {
         self.file.is_some()
     }
 
-    /// All of it in one text, with a NUL between its parts.
+    /// Returns all parts in one string, separated by NUL.
     pub fn key(&self) -> String {
         let Self { target, check, probe, format, file, kind, text } = self;
         let rest = [probe.as_deref(), format.map(OutputFormat::name), file.as_deref(), text.as_deref()];
@@ -67,43 +67,42 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Faults, each with the number of places that have it.
+/// Faults with the number of their occurrences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
     faults: BTreeMap<Fault, usize>,
 }
 
 impl Baseline {
-    /// Adds a place that has this fault. Runs of a probe that show the same fault are one place; equal lines of code
-    /// are several.
+    /// Adds an occurrence. The runs of a probe that show the same fault count once, equal lines of code several times.
     pub fn add(&mut self, fault: Fault) {
         let of_code = fault.is_of_code();
         let count = self.faults.entry(fault).or_default();
         *count = if of_code { *count + 1 } else { 1 };
     }
 
-    /// The number of places that have this fault.
+    /// Returns the number of occurrences of a fault.
     pub fn count(&self, fault: &Fault) -> usize {
         self.faults.get(fault).copied().unwrap_or_default()
     }
 
-    /// Makes this number at least so large.
+    /// Raises the number of occurrences to at least `count`.
     pub fn raise(&mut self, fault: Fault, count: usize) {
         let own = self.faults.entry(fault).or_default();
         *own = count.max(*own);
     }
 
-    /// Adds what another baseline has beyond this one.
+    /// Merges another baseline: each fault keeps the larger number.
     pub fn join(&mut self, other: Self) {
         other.faults.into_iter().for_each(|(fault, count)| self.raise(fault, count));
     }
 
-    /// The faults with their numbers, sorted.
+    /// Returns the faults with their numbers, sorted.
     pub fn iter(&self) -> impl Iterator<Item = (&Fault, usize)> {
         self.faults.iter().map(|(fault, count)| (fault, *count))
     }
 
-    /// The number of different faults: the entries of the file.
+    /// Returns the number of different faults, which are the entries of the file.
     pub fn len(&self) -> usize {
         self.faults.len()
     }

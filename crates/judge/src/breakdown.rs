@@ -1,5 +1,5 @@
-//! A target that ends in the same failure whatever it is asked, such as a failed import: one problem, which one check
-//! reports, and for which the others wait.
+//! Detects a target whose calls all fail in the same way, such as with a failed import. One check reports the failure
+//! as one problem, and the other checks refer to it.
 
 use super::confined;
 use super::context::{CheckContext, RunView};
@@ -9,14 +9,14 @@ use agentnative_core::catalogue::{Check, Derived};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
 use agentnative_core::run::End;
 
-/// The same failure of all calls.
+/// The failure that all calls have in common.
 struct Breakdown<'a> {
     run: RunView<'a>,
     how: String,
 }
 
-/// The judgement of a check on a target whose calls all fail alike; else as it was.
-/// `is_broken` tells whether a check finds a fault by itself.
+/// Returns the judgement of a check on a target whose calls all fail alike; otherwise the given judgement. `is_broken`
+/// returns whether a check finds a fault by itself.
 pub(super) fn judgement(
     context: &CheckContext,
     check: &Check,
@@ -54,7 +54,7 @@ pub(super) fn judgement(
     }
 }
 
-/// The check that reports a breakdown.
+/// Returns the check that reports a breakdown.
 fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
     match run.observation.end {
         End::Signaled(_) => CheckId::P2ExitConsistent,
@@ -63,7 +63,7 @@ fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
     }
 }
 
-/// The failure in which all plain runs end, the help among them, unless confinement may be its cause.
+/// Returns the failure of all plain runs, including the help, unless the confinement may be its cause.
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     let help = context.derived(Derived::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
     let (end, line) = failure(&help)?;
@@ -77,7 +77,7 @@ fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     if shown.count() < 2 || !runs.all(is_same) {
         return None;
     }
-    // As it was printed, not as it is compared.
+    // The printed line, not the normalized one.
     let printed = last_line(&help).unwrap_or_default();
     let how = match (&end, printed.is_empty()) {
         (End::Signaled(signal), true) => format!("by {}", signal_words(*signal)),
@@ -87,10 +87,10 @@ fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     Some(Breakdown { run: help, how })
 }
 
-/// How a run failed: its end, and the last line on standard error without what changes from run to run.
+/// Returns the end of a failed run and the last line on stderr, normalized.
 fn failure(run: &RunView) -> Option<(End, Option<String>)> {
     let end = run.observation.end.clone();
-    let line = run.steady_lines(Stream::Stderr)?.into_iter().rfind(|line| !line.is_empty());
+    let line = run.normalized_lines(Stream::Stderr)?.into_iter().rfind(|line| !line.is_empty());
     let has_failed = match end {
         End::Exited(code) => code != 0 && line.is_some(),
         End::Signaled(_) => true,

@@ -1,5 +1,5 @@
-//! Runs that ended otherwise than expected, and seem to have done so because they were confined: what is found in them is
-//! no fault of the target.
+//! Attributes failures to the confinement: a run that ended differently than expected, apparently because it was
+//! confined, shows no fault of the target.
 
 use super::context::{CheckContext, RunView};
 use super::verdict::{Finding, Judgement};
@@ -7,11 +7,11 @@ use agentnative_core::model::{Confinement, Evidence, Stream};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{End, RunKey};
 
-/// What is said where a file may not be written: by the kernel's words, and the names of the error in languages.
+/// Messages for a read-only file: words of the kernel, and the names of the error in several languages.
 const READ_ONLY: &[&str] = &["ead-only file system", "EROFS", "os error 30)", "Errno 30]"];
-/// What is said where a folder of the project is renamed: a copy-on-write view cannot do that.
+/// Messages for renaming a folder of the project, which a copy-on-write view does not support.
 const CROSS_DEVICE: &[&str] = &["ross-device link", "EXDEV", "os error 18)", "Errno 18]"];
-/// The same as for files that may not be written, where Landlock does not allow it, or the filter on sockets.
+/// Messages for a file that Landlock protects, or a socket that the filter rejects.
 const DENIED: &[&str] = &[
     "ermission denied",
     "EACCES",
@@ -21,7 +21,7 @@ const DENIED: &[&str] = &[
     "EPERM",
     "os error 1)",
 ];
-/// What is said where there is no network.
+/// Messages for a missing network.
 const NO_NETWORK: &[&str] = &[
     "etwork is unreachable",
     "ENETUNREACH",
@@ -34,7 +34,7 @@ const NO_NETWORK: &[&str] = &[
     "Name or service not known",
     "nodename nor servname",
 ];
-/// Words of a line about a missing network, beside these.
+/// More words of a line about a missing network.
 const OFFLINE: &[&str] = &[
     "offline",
     "o internet",
@@ -44,23 +44,24 @@ const OFFLINE: &[&str] = &[
     "ould not connect",
     "annot connect",
 ];
-/// What is said where standard output was closed, which no confinement does.
-const PIPE: &[&str] = &["BrokenPipe", "roken pipe", "EPIPE"];
-/// What is said where a file is missing, and what the paths of files begin with that a confined run does not see.
+/// Messages for a closed stdout, which no confinement causes.
+const BROKEN_PIPE: &[&str] = &["BrokenPipe", "roken pipe", "EPIPE"];
+/// Messages for a missing file.
 const NO_FILE: &[&str] = &["o such file", "ENOENT", "os error 2)", "Errno 2]"];
-const HOMES: &[&str] = &["/home/", "/root/"];
-/// What is said where a service of the machine cannot be reached over its socket.
+/// Prefixes of files in home folders, which confined runs do not see.
+const HOME_PREFIXES: &[&str] = &["/home/", "/root/"];
+/// Words of a message about a local service that is unreachable over its socket.
 const NO_SERVICE: &[&str] = &["/run/", ".sock", "D-Bus", "dbus"];
 
-/// What confinement keeps a run from.
+/// A restriction of confined runs that can make a call fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// It could not write to its start folder, and could not be repeated in a copy of it.
+    /// The start folder is read-only and could not be copied.
     Uncopied,
     Network,
     ReadOnly,
     CrossDevice,
-    /// A file of the user's home that is hidden.
+    /// A hidden file of the user's home.
     Home,
     Service,
 }
@@ -89,12 +90,12 @@ impl Obstacle {
             }
             Self::ReadOnly => says_all(&[if is_namespaces { READ_ONLY } else { DENIED }]),
             Self::CrossDevice => is_namespaces && says_all(&[CROSS_DEVICE]),
-            Self::Home => is_namespaces && says_all(&[NO_FILE, HOMES]),
+            Self::Home => is_namespaces && says_all(&[NO_FILE, HOME_PREFIXES]),
             Self::Service => says_all(&[NO_SERVICE]),
         }
     }
 
-    /// What it kept a run from, and what to declare.
+    /// Returns a description of the obstacle, and what to declare.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Uncopied => (
@@ -120,28 +121,30 @@ impl Obstacle {
         }
     }
 
-    /// Whether other runs show that it is not the cause of how this one ended: one of the same call or of one that is
-    /// derived from it met the obstacle and ended as expected, or the same call ended so without meeting it.
+    /// True if other runs show that the obstacle is not the cause of the outcome: a run of the same call, or of one
+    /// derived from it, met the obstacle and ended as expected; or the same call ended in the same way without meeting
+    /// it.
     fn is_ruled_out(self, run: &RunView<'_>) -> bool {
         let name = |probe: &Probe| probe.of().map_or_else(|| probe.name.clone(), str::to_owned);
         let family = name(run.probe);
         let mut others = run.context.runs().filter(|other| other.observation.key != run.observation.key);
         others.any(|other| {
             let is_same_call = other.probe.id == run.probe.id;
-            let is_kin = is_same_call || name(other.probe) == family;
-            let ended_as_expected = is_kin && other.probe.exit.is_some() && other.exit() == other.probe.exit;
+            let is_related = is_same_call || name(other.probe) == family;
+            let ended_as_expected =
+                is_related && other.probe.exit.is_some() && other.exit() == other.probe.exit;
             let ended_so = is_same_call && other.observation.end == run.observation.end;
             ended_as_expected && self.is_met_by(&other) || ended_so && !self.is_met_by(&other)
         })
     }
 }
 
-/// The judgement without what was found in such runs: that is a reason why the check cannot be decided.
+/// Attributes findings to the confinement: each becomes a reason why the check is undecided.
 pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement {
     let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
     for finding in findings {
-        match obstacles_of(context, &finding) {
+        match obstacles_for(context, &finding) {
             Some((run, obstacles)) => {
                 let (what, remedies): (Vec<_>, Vec<_>) = obstacles.into_iter().map(Obstacle::words).unzip();
                 let (what, remedies) = (what.join(", or "), remedies.join(", or "));
@@ -153,8 +156,8 @@ pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement 
     if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Broken(left, reasons) }
 }
 
-/// The obstacles that a finding may be due to, with its run.
-fn obstacles_of<'a>(
+/// Returns the obstacles that may be the cause of a finding, with its run.
+fn obstacles_for<'a>(
     context: &'a CheckContext<'a>,
     finding: &Finding,
 ) -> Option<(RunView<'a>, Vec<Obstacle>)> {
@@ -162,32 +165,32 @@ fn obstacles_of<'a>(
     let name = evidence.probe.as_ref()?;
     let probe = context.probes.iter().find(|probe| probe.name == *name)?.id.clone();
     let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
-    let run = context.run_of(&RunKey { probe, format, variant, nth })?;
-    let obstacles = match may_have_failed_for_one(&run) {
+    let run = context.run_by_key(&RunKey { probe, format, variant, nth })?;
+    let obstacles = match may_be_caused_by_confinement(&run) {
         true => obstacles(&run),
         false => is_about_being_offline(&run, evidence).then_some(Obstacle::Network).into_iter().collect(),
     };
     (!obstacles.is_empty()).then_some((run, obstacles))
 }
 
-/// The obstacles that may be the cause of how a run ended: each of them, since any may be.
+/// Returns all obstacles that may be the cause of how a run ended.
 pub(super) fn obstacles(run: &RunView<'_>) -> Vec<Obstacle> {
-    if !may_have_failed_for_one(run) {
+    if !may_be_caused_by_confinement(run) {
         return Vec::new();
     }
     let may_be = |obstacle: &Obstacle| obstacle.is_met_by(run) && !obstacle.is_ruled_out(run);
     Obstacle::ALL.into_iter().filter(may_be).collect()
 }
 
-/// Whether a run ended otherwise than expected, in a way that an obstacle may be the cause of: no crash, no pipe that was
-/// closed, no wait for input.
-fn may_have_failed_for_one(run: &RunView<'_>) -> bool {
+/// True if a run ended differently than expected and a restriction may be the cause: not a crash, a closed pipe or a
+/// wait for input.
+fn may_be_caused_by_confinement(run: &RunView<'_>) -> bool {
     let names_pipe = || {
         let lines = run.lines(Stream::Stderr).unwrap_or_default();
-        lines.iter().any(|line| PIPE.iter().any(|word| line.contains(word)))
+        lines.iter().any(|line| BROKEN_PIPE.iter().any(|word| line.contains(word)))
     };
     match run.observation.end {
-        // A call that is to be refused as wrong usage has no expected code, and may have failed before it was.
+        // Invalid usage has no expected code, and may have failed before it was rejected.
         End::Exited(code) => {
             run.probe.exit.map_or(!matches!(code, 0 | 2), |expected| code != expected) && !names_pipe()
         }
@@ -196,7 +199,7 @@ fn may_have_failed_for_one(run: &RunView<'_>) -> bool {
     }
 }
 
-/// Whether a finding is a line on standard error about the network that a run missed.
+/// True if a finding is a line on stderr about the network that the run missed.
 fn is_about_being_offline(run: &RunView<'_>, evidence: &Evidence) -> bool {
     let says = |line: &String| NO_NETWORK.iter().chain(OFFLINE).any(|word| line.contains(word));
     run.observation.missed_network

@@ -1,4 +1,4 @@
-//! Evidence that points into the streams of a run, and the failed assertions that show it.
+//! Evidence that points into the streams of a run, and failed assertions with it.
 
 use super::context::RunView;
 use super::lines::{WINDOW, excerpt, reason_line};
@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use strict_json::Position;
 
 impl RunView<'_> {
-    /// Evidence about the run as such.
+    /// Returns evidence about the run as a whole.
     pub fn evidence(&self, detail: impl Into<String>) -> Evidence {
         let key = &self.observation.key;
         Evidence {
@@ -22,7 +22,7 @@ impl RunView<'_> {
         }
     }
 
-    /// Evidence in a stream; in one that holds nothing there is no place to point at.
+    /// Returns evidence with a position in a stream; an empty stream has no position.
     pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
         if self.bytes(stream).is_empty() {
             return Evidence { stream: Some(stream), ..self.evidence(detail) };
@@ -39,29 +39,29 @@ impl RunView<'_> {
         }
     }
 
-    /// Where a line starts, counted from 0; the end of the stream if it has fewer lines.
+    /// Returns the offset of a line, counted from 0; the end of the stream if it has fewer lines.
     pub fn line_start(&self, stream: Stream, line: u64) -> u64 {
         let mut reader = BufReader::new(self.bytes(stream).reader());
-        // An unreadable capture is an empty one; what needs it says so.
+        // An unreadable capture counts as empty; checks that need it report the error.
         let lengths = (0..line).map_while(|_| reader.skip_until(b'\n').ok().filter(|length| *length > 0));
         lengths.sum::<usize>() as u64
     }
 
-    /// Where the value that a JSON pointer names stands in the document on standard output.
+    /// Returns the position of the value at a JSON pointer in the document on stdout.
     pub fn locate(&self, pointer: &str) -> Option<Position> {
         let bytes = self.bytes(Stream::Stdout);
         let span = strict_json::find_span(bytes.reader(), pointer).ok()??;
         strict_json::locate(bytes.reader(), span.start).ok()
     }
 
-    /// A failed assertion about the run as such. The kind of this and of the others is one of those that the
-    /// check declares.
+    /// Returns a failed assertion about the run as a whole. As in the other functions, `kind` is one that the check
+    /// declares.
     pub fn failed(&self, kind: &str, detail: impl Into<String>) -> Assertion {
         self.undisturbed()?;
         Err(Finding::new(kind, self.evidence(detail)).into())
     }
 
-    /// A failed assertion at a place in a stream.
+    /// Returns a failed assertion at a position in a stream.
     pub fn failed_at(
         &self,
         kind: &str,
@@ -73,7 +73,7 @@ impl RunView<'_> {
         Err(Finding::new(kind, self.evidence_at(stream, at, detail)).into())
     }
 
-    /// A failed assertion at the first word of a stream: where it starts, but for white space.
+    /// Returns a failed assertion at the first byte of a stream that is not white space.
     pub fn failed_at_start(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let mut window = [0; WINDOW as usize];
         let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
@@ -88,8 +88,8 @@ impl RunView<'_> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// A failed assertion at the line of a stream that gives the reason of a failure, or at the start if no line does;
-    /// of the other stream if this one is empty.
+    /// Returns a failed assertion at the line of a stream that gives the reason of a failure, or at the start if there
+    /// is none; in the other stream if this one is empty.
     pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let other = match stream {
             Stream::Stdout => Stream::Stderr,
@@ -103,7 +103,7 @@ impl RunView<'_> {
         }
     }
 
-    /// A failed assertion at the start of a line, counted from 0.
+    /// Returns a failed assertion at the start of a line, counted from 0.
     pub fn failed_at_line(
         &self,
         kind: &str,
@@ -115,7 +115,7 @@ impl RunView<'_> {
         self.failed_at(kind, stream, Position { offset, line: line as u64 + 1, column: 1 }, detail)
     }
 
-    /// A failed assertion at the last line that was written: on stderr, or where that is empty on stdout.
+    /// Returns a failed assertion at the last line of stderr, or of stdout if stderr is empty.
     pub fn failed_at_last_line(&self, kind: &str, detail: impl Into<String>) -> Assertion {
         let stream = if self.bytes(Stream::Stderr).is_empty() { Stream::Stdout } else { Stream::Stderr };
         match self.lines(stream).map(|lines| lines.len()) {
@@ -124,7 +124,7 @@ impl RunView<'_> {
         }
     }
 
-    /// A failed assertion at a byte of a stream, counted from 0.
+    /// Returns a failed assertion at a byte of a stream, counted from 0.
     pub fn failed_at_offset(
         &self,
         kind: &str,
@@ -136,7 +136,7 @@ impl RunView<'_> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// A failed assertion at the value that a JSON pointer names in standard output.
+    /// Returns a failed assertion at the value at a JSON pointer in stdout.
     pub fn failed_at_pointer(&self, kind: &str, pointer: &str, detail: impl Into<String>) -> Assertion {
         let at = self.locate(pointer).unwrap_or(Position::START);
         self.failed_at(kind, Stream::Stdout, at, detail)

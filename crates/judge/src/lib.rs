@@ -30,14 +30,14 @@ mod verdict;
 mod waive;
 
 pub use baseline::{Baseline, Fault};
-use context::Hung;
+use context::HangCause;
 pub use context::{CheckContext, NoCode};
 pub use p2::locked::learn;
 pub use p2::project_files;
 pub use scan::Scans;
 pub use seen::{Decided, Gap, Seen};
 pub use verdict::Judgement;
-use verdict::{FAST, Reason};
+use verdict::{Reason, SKIPPED_BY_FAST};
 pub use waive::Accepted;
 
 use agentnative_core::catalogue::{Check, Derived};
@@ -49,28 +49,28 @@ use agentnative_core::run::RunKey;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The checks that have logic of their own, principle by principle. Source checks have rules instead.
-const PRINCIPLES: &[&[row::Row]] =
+/// The checks with their own logic, principle by principle. Source checks have rules instead.
+const PRINCIPLES: &[&[row::CheckRow]] =
     &[p1::CHECKS, p2::CHECKS, p3::CHECKS, p4::CHECKS, p5::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
 
-/// All verdicts, and what else the reader must know.
+/// All verdicts, with notes for the user.
 pub struct Verdicts {
-    /// One for each check, in their order.
+    /// One result for each check, in the order of the checks.
     pub results: Vec<CheckResult>,
-    /// Waivers without use, files that were skipped.
+    /// Notes about unused waivers and skipped files.
     pub notes: Vec<String>,
-    /// The faults that no waiver accepts, and how far the checks looked.
+    /// Faults that no waiver accepts, and the coverage of the checks.
     pub seen: Seen,
 }
 
-/// What one check says by itself: nothing is accepted yet.
+/// The judgement of one check, before waivers and the baseline are applied.
 pub struct CheckJudgement {
     judgement: Judgement,
     gaps: Vec<Gap>,
 }
 
 impl CheckJudgement {
-    /// The runs that would tell what it could not.
+    /// Returns the runs that would decide what the check left open.
     pub fn wants(&self) -> impl Iterator<Item = &RunKey> {
         let reasons = match &self.judgement {
             Judgement::Broken(_, reasons) | Judgement::Unverified(reasons) => &reasons[..],
@@ -79,58 +79,59 @@ impl CheckJudgement {
         reasons.iter().flat_map(|reason| &reason.wants)
     }
 
-    /// That of a check that could not be decided.
+    /// Returns the judgement of a check that could not be decided.
     pub fn unverified(why: impl Into<Reason>) -> Self {
         Self { judgement: Judgement::unverified(why), gaps: vec![Gap::default()] }
     }
 }
 
-/// What one check says.
+/// Judges one check.
 pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
     let judgement = judgement(context, check);
     CheckJudgement { gaps: gaps(context, check, &judgement), judgement }
 }
 
-/// The same of a check that may want more runs; any other is not judged.
+/// Judges a check if it may request more runs; others are not judged.
 pub fn judge_wanting(context: &CheckContext, check: &Check) -> CheckJudgement {
-    let lacks = || missing_runs(context, check).iter().any(|reason| !reason.wants.is_empty());
-    if at_once::REPEATING.contains(&check.id) || lacks() {
+    let missing = || missing_runs(context, check).iter().any(|reason| !reason.wants.is_empty());
+    if at_once::REQUESTING_REPETITIONS.contains(&check.id) || missing() {
         judge_one(context, check)
     } else {
         CheckJudgement::unverified("not judged: it wants no more runs")
     }
 }
 
-/// The verdict on each of `checks`, with what is accepted.
+/// Judges each of `checks`, and applies waivers and the baseline.
 pub fn judge(context: &CheckContext, checks: &[&Check], accepted: Accepted<'_>) -> Verdicts {
     let judgements = checks.iter().map(|check| judge_one(context, check));
     accept(context, checks, judgements, accepted)
 }
 
-/// The verdicts that follow from what the checks say, one each, with what is accepted.
+/// Applies waivers and the baseline to the judgements of `checks`, one each.
 pub fn accept(
     context: &CheckContext,
     checks: &[&Check],
     judgements: impl IntoIterator<Item = CheckJudgement>,
     accepted: Accepted<'_>,
 ) -> Verdicts {
-    let mut waived = waive::Waived::new(accepted, context.probes, context.fast);
+    let mut collector = waive::VerdictCollector::new(accepted, context.probes, context.fast);
     for (check, CheckJudgement { judgement, gaps }) in checks.iter().zip(judgements) {
-        waived.seen.made(check.id, gaps);
-        waived.add(check, judgement);
+        collector.seen.add_check(check.id, gaps);
+        collector.add(check, judgement);
     }
-    waived.waive_dependents();
+    collector.waive_dependents();
     let mut notes: Vec<String> = context.built.and_then(source_checks::stale).into_iter().collect();
     if let Ok(code) = &context.code
         && checks.iter().any(|check| check.layer == Layer::Source)
     {
         notes.extend(source_checks::notes(code));
     }
-    notes.append(&mut waived.notes);
-    Verdicts { results: waived.results, notes, seen: waived.seen }
+    notes.append(&mut collector.notes);
+    Verdicts { results: collector.results, notes, seen: collector.seen }
 }
 
-/// What a check could not decide, whatever its verdict: a fault that is not seen there is not gone.
+/// Returns what a check left undecided, whatever its verdict. A fault in such a gap is not gone because it was not
+/// found.
 fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap> {
     let all = || vec![Gap::default()];
     match judgement {
@@ -148,7 +149,7 @@ fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap
     }
 }
 
-fn row(check: CheckId) -> Option<row::Row> {
+fn row(check: CheckId) -> Option<row::CheckRow> {
     PRINCIPLES.iter().copied().flatten().copied().find(|row| row.0 == check)
 }
 
@@ -170,8 +171,8 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
         None => {
             let judgement =
                 breakdown::judgement(context, check, confined::excuse(context, logic(context)), is_broken);
-            let judgement = complete(context, check, judgement);
-            // What does not concern the target does not either where no format can be asked for.
+            let judgement = account_for_missing_runs(context, check, judgement);
+            // A check that is not applicable remains so if no format can be selected.
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
             let wants = |reasons: &[Reason]| reasons.iter().any(|reason| !reason.wants.is_empty());
             match judgement {
@@ -186,7 +187,7 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     }
 }
 
-/// What to do where no probe is declared: one reason for all checks that need one.
+/// Returns what to do if no probe is declared: one reason for all checks that need one.
 fn no_probe(context: &CheckContext) -> String {
     let (place, remedy) = match context.config {
         Some(file) => (format!(" in {file}"), "add a `[[probe]]`"),
@@ -195,61 +196,63 @@ fn no_probe(context: &CheckContext) -> String {
     format!("no probe is declared{place}: {remedy}, or name a call of the target with --probe \"ARGS\"")
 }
 
-/// Whether nothing but a declared probe can decide a check. A wrong call is made without one.
+/// True if only a declared probe can decide a check. Invalid usage is tried without one.
 fn lacks_probes(context: &CheckContext, check: &Check) -> bool {
     let needs = !check.runs.formats.is_empty() && check.id != CheckId::P2ExitUsage;
     needs && !context.interrupted && !context.probes.iter().any(Probe::is_declared)
 }
 
-/// What was seen is enough only when all that the check needs was looked at: an interrupted check, or a recording
-/// of other checks, has less. What to declare is then not known either; what another check tells stays.
-fn complete(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
+/// Adjusts a judgement for missing runs and files: an interrupted check, or a recording of other checks, has fewer.
+/// Advice on what to declare is dropped then; references to other checks are kept.
+fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
     let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
     let no_files = !behavioral && context.project == Err(NoCode::NotRecorded);
-    let mut lacks = missing_runs(context, check);
+    let mut missing = missing_runs(context, check);
     let no_runs = context.no_runs && !behavioral;
-    if no_runs && !lacks.is_empty() {
-        lacks = vec![Reason { needs_runs: true, ..NO_RUNS.into() }];
+    if no_runs && !missing.is_empty() {
+        missing = vec![Reason { needs_runs: true, ..NO_RUNS.into() }];
     }
     if check.runs.formats.iter().any(|format| format.is_json()) && check.id != CheckId::P2OutputFormat {
-        lacks.extend(context.unasked().map(not_asked));
+        missing.extend(context.unasked().map(without_json_runs));
     }
-    if lacks.is_empty() && no_files {
-        lacks.push(NO_FILES.into());
+    if missing.is_empty() && no_files {
+        missing.push(NO_FILES.into());
     }
-    if lacks.is_empty() {
+    if missing.is_empty() {
         return judgement;
     }
     match judgement {
-        Judgement::Pass(_) if behavioral => Judgement::Unverified(lacks),
-        Judgement::NotApplicable(_) if behavioral && may => Judgement::NotApplicable(lacks.remove(0).message),
-        Judgement::NotApplicable(_) if no_files => Judgement::Unverified(lacks),
+        Judgement::Pass(_) if behavioral => Judgement::Unverified(missing),
+        Judgement::NotApplicable(_) if behavioral && may => {
+            Judgement::NotApplicable(missing.remove(0).message)
+        }
+        Judgement::NotApplicable(_) if no_files => Judgement::Unverified(missing),
         Judgement::Broken(findings, mut reasons) => {
-            reasons.append(&mut lacks);
+            reasons.append(&mut missing);
             Judgement::Broken(findings, reasons)
         }
-        // It says more of what a run would decide.
+        // This reason is more specific about what a run would decide.
         Judgement::Unverified(reasons) if reasons.iter().any(|reason| reason.needs_runs) => {
             Judgement::Unverified(reasons)
         }
-        Judgement::Unverified(_) if no_runs => Judgement::Unverified(lacks),
+        Judgement::Unverified(_) if no_runs => Judgement::Unverified(missing),
         Judgement::Unverified(mut reasons) => {
             reasons.retain(|reason| {
-                reason.of_machine || reason.blocked_by.is_some() || !reason.wants.is_empty()
+                reason.caused_by_machine || reason.blocked_by.is_some() || !reason.wants.is_empty()
             });
-            if reasons.iter().any(|reason| reason.of_machine) {
-                // Why another run did not end has been said.
-                lacks.retain(|lack| lack.blocked_by.as_ref().is_none_or(|cause| cause.id != check.id));
+            if reasons.iter().any(|reason| reason.caused_by_machine) {
+                // Another reason already explains why another run did not end.
+                missing.retain(|lack| lack.blocked_by.as_ref().is_none_or(|cause| cause.id != check.id));
             }
-            reasons.append(&mut lacks);
+            reasons.append(&mut missing);
             Judgement::Unverified(reasons)
         }
         decided => decided,
     }
 }
 
-/// That a probe has no runs in a JSON format.
-fn not_asked(probe: &Probe) -> Reason {
+/// Returns the reason for a probe without runs in a JSON format.
+fn without_json_runs(probe: &Probe) -> Reason {
     let id = CheckId::P2OutputFormat;
     Reason {
         message: format!("{} was not run in json and jsonl: see {id}", probe.name),
@@ -262,21 +265,21 @@ const NO_RUNS: &str = "a run of the target would decide this; nothing is run wit
 
 const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 
-/// Which of the runs that a check needs were not made, and why.
+/// Returns which of the runs that a check needs were not made, and why.
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.profile, Duration::ZERO);
-    // Why an example was not tried, its check says.
+    // The check of examples reports why an example was not tried.
     let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(Derived::Example);
     let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.missing(key)).collect();
     missing.retain(|key| !is_withheld(key) && !context.is_pointless(key));
-    not_made(context, missing, needed.len())
+    reasons_for_missing(context, missing, needed.len())
 }
 
-/// Why runs were not made, of the `needed`: those that a fast check leaves out, those of a call that hung under one
-/// condition, and all others.
-fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<Reason> {
-    let mut hung: BTreeMap<(&str, OutputFormat, Hung), usize> = BTreeMap::new();
+/// Returns why runs were not made, of the `needed`: a fast check omits them, the call hung under one condition, or
+/// other reasons.
+fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<Reason> {
+    let mut hung: BTreeMap<(&str, OutputFormat, HangCause), usize> = BTreeMap::new();
     let (mut left_out, mut wants) = (false, Vec::new());
     for key in missing {
         if let Some(why) = context.hung(&key) {
@@ -291,7 +294,7 @@ fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
         let what = format!("{count} {runs} of {probe} · {} {were} skipped because", format.name());
         match why {
-            Hung::Reported(id, run) => Reason {
+            HangCause::Reported(id, run) => Reason {
                 message: format!("{what} another run did not end: see {id}"),
                 blocked_by: Some(BlockedBy {
                     id,
@@ -300,7 +303,7 @@ fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<
                 }),
                 ..Reason::default()
             },
-            Hung::Under(variant, nth) => {
+            HangCause::Under(variant, nth) => {
                 format!("{what} the call did not end under {}", condition(variant, nth)).into()
             }
         }
@@ -311,5 +314,5 @@ fn not_made(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<
         wants,
         ..Reason::default()
     });
-    of_hung.chain(others).chain(left_out.then(|| FAST.into())).collect()
+    of_hung.chain(others).chain(left_out.then(|| SKIPPED_BY_FAST.into())).collect()
 }

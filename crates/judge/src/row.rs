@@ -1,8 +1,8 @@
-//! The form of the tables that give each check its logic.
+//! Type of the tables that map each check to its logic.
 
 use super::context::CheckContext;
 use super::verdict::Judgement;
 use agentnative_core::model::CheckId;
 
-/// A check and what gives its verdict.
-pub type Row = (CheckId, fn(&CheckContext) -> Judgement);
+/// A check and the function that judges it.
+pub type CheckRow = (CheckId, fn(&CheckContext) -> Judgement);

@@ -1,7 +1,7 @@
-//! One run in the eyes of a check: its data, its lines, and how it ended.
+//! Accessors of one run for the checks: its data, its lines and its outcome.
 
 use super::context::RunView;
-use super::lines::{EXCERPT, has_words};
+use super::lines::{MAX_EXCERPT, has_words};
 use super::scan::Scan;
 use super::traceback;
 use super::verdict::Reason;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// Streams longer than this are judged by their scan alone.
-const SMALL: u64 = 8 << 20;
+/// Maximum length of a stream that is held in memory, in bytes. Longer ones are judged by their scan alone.
+const MAX_HELD: u64 = 8 << 20;
 
 impl<'a> RunView<'a> {
     pub fn format(&self) -> OutputFormat {
@@ -26,18 +26,18 @@ impl<'a> RunView<'a> {
         self.observation.key.variant
     }
 
-    /// Whether stdout is by contract that of the plain run: nothing but its consumer differs. A terminal and an
-    /// environment may add to the data.
-    pub fn prints_the_same(&self) -> bool {
+    /// True if stdout has to equal that of the plain run, because only the consumer differs. A terminal and environment
+    /// variables may add to the data.
+    pub fn expects_plain_stdout(&self) -> bool {
         matches!(self.variant(), Variant::Plain | Variant::Repeat | Variant::SlowReader | Variant::File)
     }
 
-    /// Whether it makes the call of the plain run again, and is not that itself.
-    pub fn is_again(&self) -> bool {
-        self.prints_the_same() && self.variant() != Variant::Plain
+    /// True if the run repeats the plain run, and is not the plain run.
+    pub fn is_repetition(&self) -> bool {
+        self.expects_plain_stdout() && self.variant() != Variant::Plain
     }
 
-    /// The exit code, when it ended by itself with one.
+    /// Returns the exit code, if the run exited.
     pub fn exit(&self) -> Option<i32> {
         match self.observation.end {
             End::Exited(code) => Some(code),
@@ -45,21 +45,22 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Whether it ended as its probe is expected to, with data. Where that is no success, the code may be that
-    /// of another end as well, and only what was printed tells.
+    /// True if the run ended as its probe expects, with data. For a probe that expects a failure, other failures may
+    /// have the same code, so stdout must not be empty.
     pub fn gave_data(&self) -> bool {
         let as_expected = self.exit().is_some() && self.exit() == self.probe.exit;
         let told = self.exit() == Some(0) || !self.bytes(Stream::Stdout).is_empty();
         self.probe.gives_data() && as_expected && told
     }
 
-    /// Whether standard output holds whole values in its format, and at least one.
+    /// True if stdout is valid in its format and has at least one value.
     pub fn has_values(&self) -> bool {
         let scan = self.scan();
         scan.structural().is_none() && scan.shape.count() > 0
     }
 
-    /// The names of the processes that it left behind; of those that could not be ended, also the number.
+    /// Returns the names of the processes that the run left behind; with the process ID of those that could not be
+    /// killed.
     pub fn left_behind(&self) -> String {
         let name = |left: &Leftover| match (sanitize::line(&left.name), left.survives) {
             (name, false) => name,
@@ -68,7 +69,6 @@ impl<'a> RunView<'a> {
         self.observation.left_behind.iter().map(name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The bytes of a stream.
     pub fn bytes(&self, stream: Stream) -> &'a Bytes {
         match stream {
             Stream::Stdout => &self.observation.stdout.bytes,
@@ -76,7 +76,7 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// The exit code as a shell has it: 128 and the signal, for a run that died of one.
+    /// Returns the exit code as a shell reports it: 128 and the signal for a run that was killed by one.
     pub fn shell_code(&self) -> Option<i32> {
         match self.observation.end {
             End::Exited(code) => Some(code),
@@ -85,29 +85,29 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Strict reading of what is on standard output, as one document or as lines by the format.
+    /// Returns the strict scan of stdout, as one document or as lines according to the format.
     pub fn scan(&self) -> Arc<Scan> {
         self.context.scans.of(&self.observation.stdout.bytes, self.format())
     }
 
-    /// Strict reading of a stream as one document.
+    /// Returns the strict scan of a stream as one document.
     pub fn document(&self, stream: Stream) -> Arc<Scan> {
         self.context.scans.of(self.bytes(stream), OutputFormat::Json)
     }
 
-    /// A stream as one JSON value; none when it is none, or too long to be held.
+    /// Returns a stream as one JSON value; `None` if it is not one or is too long.
     pub fn value(&self, stream: Stream) -> Option<Value> {
         let bytes = self.bytes(stream);
-        if bytes.len() > SMALL || self.document(stream).structural().is_some() {
+        if bytes.len() > MAX_HELD || self.document(stream).structural().is_some() {
             return None;
         }
-        strict_json::read_value(bytes.reader(), &strict_json::ReadOptions::default(), SMALL).ok()?.value
+        strict_json::read_value(bytes.reader(), &strict_json::ReadOptions::default(), MAX_HELD).ok()?.value
     }
 
-    /// A stream's lines, invalid UTF-8 replaced; none when it is too long to be held.
+    /// Returns a stream's lines, with invalid UTF-8 replaced; `None` if it is too long.
     pub fn lines(&self, stream: Stream) -> Option<Vec<String>> {
         let bytes = self.bytes(stream);
-        if bytes.len() > SMALL {
+        if bytes.len() > MAX_HELD {
             return None;
         }
         let mut text = Vec::new();
@@ -115,26 +115,26 @@ impl<'a> RunView<'a> {
         Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
     }
 
-    /// Whether standard output holds something to read; what is too long to be held does.
+    /// True if stdout has a line with words, or is too long to be held.
     pub fn prints_words(&self) -> bool {
         self.lines(Stream::Stdout).is_none_or(|lines| lines.iter().any(|line| has_words(line)))
     }
 
-    /// That standard output is too long to be held.
+    /// Returns the reason that stdout is too long to be held.
     pub fn too_long(&self) -> Reason {
         format!("stdout of {} is too long to be read", self.label()).into()
     }
 
-    /// Whether a line of either stream holds a word.
-    pub fn names(&self, word: &str) -> bool {
+    /// True if a line of either stream contains `word`.
+    pub fn mentions(&self, word: &str) -> bool {
         let holds =
             |stream| self.lines(stream).is_some_and(|lines| lines.iter().any(|line| line.contains(word)));
         holds(Stream::Stderr) || holds(Stream::Stdout)
     }
 
-    /// A stream's lines with all that may change from run to run (words with a digit in them) made the
-    /// same; none when it is too long to be held.
-    pub fn steady_lines(&self, stream: Stream) -> Option<Vec<String>> {
+    /// Returns a stream's lines with all words that contain a digit replaced by `#`, because they may change from run
+    /// to run; `None` if the stream is too long.
+    pub fn normalized_lines(&self, stream: Stream) -> Option<Vec<String>> {
         let steady = |word: &str| {
             if word.bytes().any(|byte| byte.is_ascii_digit()) { "#".into() } else { word.to_owned() }
         };
@@ -147,9 +147,9 @@ impl<'a> RunView<'a> {
         )
     }
 
-    /// Whether a run that failed was refused for its format: it ended with the code of usage errors, or its message is
-    /// about its arguments. A crash refuses nothing.
-    pub fn refuses_format(&self) -> bool {
+    /// True if a failed run was rejected for its format: it exited with the code for usage errors, or its message is
+    /// about its arguments. A crash is not a rejection.
+    pub fn rejects_format(&self) -> bool {
         const ABOUT_ARGUMENTS: [&str; 9] = [
             "argument",
             "choice",
@@ -172,17 +172,17 @@ impl<'a> RunView<'a> {
             let line = line.to_lowercase();
             ABOUT_ARGUMENTS.iter().any(|word| line.contains(word))
         };
-        exit == profile.conventions.usage || self.names(option) || lines.iter().any(is_about)
+        exit == profile.conventions.usage || self.mentions(option) || lines.iter().any(is_about)
     }
 
-    /// Why this run says nothing about data: it did not end by itself with the code that its probe
-    /// is expected to have, and which check says so.
+    /// Returns why this run shows nothing about data, such as an exit code that its probe does not expect, with the
+    /// check that reports it.
     pub fn unusable(&self) -> Option<Reason> {
         let label = self.label();
         match (&self.observation.end, self.probe.exit) {
             (End::Exited(code), Some(expected)) if *code != expected => {
                 if self.context.rejects(self.probe, self.format()) {
-                    return Some(self.refused_format());
+                    return Some(self.format_rejected());
                 }
                 let what = format!("{label} exited with {code} instead of {expected}");
                 let check = match self.plain() {
@@ -202,13 +202,13 @@ impl<'a> RunView<'a> {
                 let what = format!("{label} was killed by {}", signal_words(*signal));
                 Some(self.blocked_by(CheckId::P2ExitConsistent, what))
             }
-            (End::TimedOut | End::Waited, _) if self.ends_otherwise() => {
+            (End::TimedOut | End::Waited, _) if self.hangs_only_here() => {
                 Some(format!("{label} did not end").into())
             }
             (End::TimedOut | End::Waited, _) => {
-                Some(self.blocked_by(self.tells_of_hang(), format!("{label} did not end")))
+                Some(self.blocked_by(self.check_reporting_hang(), format!("{label} did not end")))
             }
-            (End::TooMuch(limit), _) => Some(format!("{label} {limit}{}", more(*limit)).into()),
+            (End::TooMuch(limit), _) => Some(format!("{label} {limit}{}", limit_hint(*limit)).into()),
             (End::NotStarted(_, words), _) => {
                 let refused = self.probe.effect.is_some() && words.starts_with(Isolation::UNAVAILABLE);
                 let hint = if refused { "; --allow-unconfined runs it all the same" } else { "" };
@@ -218,17 +218,18 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// That it was not ended for a limit of ours, or of the machine: a target may fail in any way where it meets one.
+    /// Fails if a limit, of the configuration or of the machine, ended the run: a target may fail in any way at a
+    /// limit.
     pub fn undisturbed(&self) -> Result<(), Reason> {
         match self.observation.end {
             End::TooMuch(_) => self.ended(),
-            End::TimedOut => self.had_its_time(),
+            End::TimedOut => self.had_enough_time(),
             _ => Ok(()),
         }
     }
 
-    /// That it had the time that it was measured by: the machine gave it processors, and no other run was in its way.
-    pub fn had_its_time(&self) -> Result<(), Reason> {
+    /// Fails if the run did not get its time: the machine withheld processors, or another run was in its way.
+    pub fn had_enough_time(&self) -> Result<(), Reason> {
         let Outcome { in_parallel, starvation, lock, .. } = &self.observation.outcome;
         let label = self.label();
         let message = if let Some(FileLock { path, holder }) = lock {
@@ -250,20 +251,20 @@ impl<'a> RunView<'a> {
         } else {
             return Ok(());
         };
-        Err(Reason { message, of_machine: true, ..Reason::default() })
+        Err(Reason { message, caused_by_machine: true, ..Reason::default() })
     }
 
-    /// For how long the machine withheld processors from it.
+    /// Returns for how long the machine withheld processors from the run.
     pub fn withheld(&self) -> Duration {
         self.observation.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld)
     }
 
-    /// Whether it was ended since it did not end by itself.
+    /// True if the run was killed because it did not end by itself.
     pub fn did_not_end(&self) -> bool {
         matches!(self.observation.end, End::TimedOut | End::Waited)
     }
 
-    /// The first call that it made of a program for this purpose, as a command line; or that this is not known.
+    /// Returns the command line of the first program that the run called for this purpose; fails if it is unknown.
     pub fn trip(&self, purpose: Purpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
             if let End::NotStarted(..) = self.observation.end {
@@ -274,16 +275,16 @@ impl<'a> RunView<'a> {
         let call = trips.iter().find(|trip| trip.purpose() == Some(purpose));
         Ok(call.map(|trip| {
             let words = std::iter::once(trip.program.as_str()).chain(trip.args.iter().map(String::as_str));
-            sanitize::capped(words.collect::<Vec<_>>().join(" "), EXCERPT)
+            sanitize::capped(words.collect::<Vec<_>>().join(" "), MAX_EXCERPT)
         }))
     }
 
-    /// Whether it did not end by itself because it was reading standard input or a terminal.
+    /// True if the run did not end because it was reading stdin or a terminal.
     pub fn waits_for_input(&self) -> bool {
         self.observation.waits_for_input()
     }
 
-    /// That it ended by itself, with whatever code or signal, or why that says nothing.
+    /// Fails with the reason if the run did not end by itself, with any code or signal.
     pub fn ended(&self) -> Result<(), Reason> {
         match self.observation.end {
             End::Exited(_) | End::Signaled(_) => Ok(()),
@@ -291,33 +292,33 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// That it ended by itself with the code that its probe is expected to have, or why that says nothing.
+    /// Fails with the reason if the run did not exit with the expected code of its probe.
     pub fn usable(&self) -> Result<(), Reason> {
         self.unusable().map_or(Ok(()), Err)
     }
 
-    /// The check that tells why it did not end by itself.
-    pub fn tells_of_hang(&self) -> CheckId {
-        if self.waits_for_input() { self.context.tells_of_waiting() } else { CheckId::P2Completes }
+    /// Returns the check that reports why the run did not end.
+    pub fn check_reporting_hang(&self) -> CheckId {
+        if self.waits_for_input() { self.context.check_reporting_wait() } else { CheckId::P2Completes }
     }
 
-    /// Whether it is under a special condition, and the plain run ended by itself.
-    fn ends_otherwise(&self) -> bool {
+    /// True if the run is under a special condition, and the plain run ended by itself.
+    fn hangs_only_here(&self) -> bool {
         self.variant().is_special() && self.plain().is_ok_and(|plain| !plain.did_not_end())
     }
 
-    /// The exit code, or why there is none.
+    /// Returns the exit code, or why there is none.
     pub fn exited(&self) -> Result<i32, Reason> {
         self.exit().ok_or_else(|| self.unusable().unwrap_or_default())
     }
 
-    /// The plain run of the same call.
+    /// Returns the plain run of the same call.
     pub fn plain(&self) -> Result<Self, Reason> {
         let plain = self.context.plain(self.probe, self.format());
         plain.ok_or_else(|| format!("{} has no plain run to compare with", self.label()).into())
     }
 
-    /// Why a check that needs parsed data can't use this run, and which check says so.
+    /// Returns why a check that needs parsed data cannot use this run, with the check that reports it.
     pub fn not_parsed(&self) -> Reason {
         let check = match self.format() {
             _ if self.scan().control().is_some() => CheckId::P2OutputPure,
@@ -327,25 +328,25 @@ impl<'a> RunView<'a> {
         self.blocked_by(check, format!("stdout of {} could not be parsed", self.label()))
     }
 
-    /// The data on standard output, or why this run says nothing about it.
+    /// Returns the scan of stdout, or why this run shows nothing about data.
     pub fn parsed(&self) -> Result<Arc<Scan>, Reason> {
         self.usable()?;
         let scan = self.scan();
         if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
     }
 
-    /// That a part of the output is missing.
-    pub fn cut(&self) -> Reason {
+    /// Returns the reason that the output is truncated.
+    pub fn truncated(&self) -> Reason {
         self.blocked_by(CheckId::P2OutputComplete, format!("{} is truncated", self.label()))
     }
 
-    /// That the target does not take the format at all.
-    pub fn refused_format(&self) -> Reason {
+    /// Returns the reason that the target does not support the format.
+    pub fn format_rejected(&self) -> Reason {
         let what = format!("the target does not accept the format {}", self.format().name());
         self.blocked_by(CheckId::P2OutputFormat, what)
     }
 
-    /// That another check tells what is wrong with this run.
+    /// Returns a reason that refers to the check that reports what is wrong with this run.
     pub fn blocked_by(&self, check: CheckId, what: String) -> Reason {
         Reason {
             message: format!("{what}: see {check}"),
@@ -354,14 +355,13 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// What is wrong with this run in the eyes of another check. A probe that is made from a declared one has
-    /// the faults of that.
+    /// Returns the verdict of another check on this run. A derived probe has the faults of its declared probe.
     pub fn cause(&self, check: CheckId) -> BlockedBy {
         let probe = self.probe.of().unwrap_or(&self.probe.name);
         BlockedBy { id: check, probe: Some(probe.to_owned()), format: Some(self.format()) }
     }
 
-    /// Names the run for people.
+    /// Returns the name of the run in messages.
     pub fn label(&self) -> String {
         let key = &self.observation.key;
         let mut label = format!("{} · {}", self.probe.name, key.format.name());
@@ -372,14 +372,14 @@ impl<'a> RunView<'a> {
         label
     }
 
-    /// Names the condition.
+    /// Returns the name of the condition.
     pub fn condition(&self) -> String {
         condition(self.variant(), self.observation.key.nth)
     }
 }
 
-/// What to do where a run needs more than a limit.
-fn more(limit: Limit) -> &'static str {
+/// Returns what to do if a run needs more than a limit.
+fn limit_hint(limit: Limit) -> &'static str {
     match limit {
         Limit::Memory(_) => ": if it needs more, raise `limits.memory`",
         Limit::Processes(_) => ": if it needs more, raise `limits.processes`",
@@ -389,7 +389,7 @@ fn more(limit: Limit) -> &'static str {
     }
 }
 
-/// A signal by its number, and by its name if it is one that ends programs.
+/// Returns a signal by its number, and by its name if it is one that kills programs.
 pub fn signal_words(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",

@@ -1,22 +1,22 @@
-//! The faults that a check saw, and how far it looked.
+//! The faults that the checks found, and their coverage: what they decided.
 
 use crate::baseline::{Baseline, Fault};
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat};
 use std::collections::BTreeMap;
 
-/// The faults that a check saw, and how far it looked.
+/// The faults that the checks found, and the coverage of the checks.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     target: String,
-    /// The faults that no waiver accepts.
+    /// Faults that no waiver accepts.
     pub faults: Baseline,
-    /// The checks that were made, each with what it could not decide.
-    made: BTreeMap<CheckId, Vec<Gap>>,
-    /// The probes that were run, each with the one that it is made from.
+    /// Checks that were made, each with its gaps.
+    checks: BTreeMap<CheckId, Vec<Gap>>,
+    /// Probes that were run, each with the declared probe that it is derived from.
     probes: BTreeMap<String, Option<String>>,
 }
 
-/// What a check could not decide: the runs of a probe, or in a format; all of it where neither is named.
+/// What a check could not decide: the runs of a probe, or in a format; everything if neither is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gap {
     probe: Option<String>,
@@ -30,31 +30,31 @@ impl From<&BlockedBy> for Gap {
 }
 
 impl Seen {
-    /// Nothing was seen yet of this target, which has these probes.
+    /// Creates an empty record for a target with these probes, each with the declared probe that it is derived from.
     pub fn new<'p>(target: &str, probes: impl Iterator<Item = (&'p str, Option<&'p str>)>) -> Self {
-        let probes = probes.map(|(name, of)| (name.to_owned(), of.map(str::to_owned)));
+        let probes = probes.map(|(name, source)| (name.to_owned(), source.map(str::to_owned)));
         Self { target: target.to_owned(), probes: probes.collect(), ..Self::default() }
     }
 
-    /// Name of the target.
+    /// Returns the name of the target.
     pub fn target(&self) -> &str {
         &self.target
     }
 
-    /// A check was made, but for this.
-    pub(super) fn made(&mut self, check: CheckId, gaps: Vec<Gap>) {
-        self.made.insert(check, gaps);
+    /// Adds a check that was made, with its gaps.
+    pub(super) fn add_check(&mut self, check: CheckId, gaps: Vec<Gap>) {
+        self.checks.insert(check, gaps);
     }
 
-    /// Whether a fault that was not seen is gone.
+    /// Returns whether a fault that was not found is gone.
     pub fn decides(&self, fault: &Fault) -> Decided {
-        let Some(gaps) = self.made.get(&fault.check).filter(|_| fault.target == self.target) else {
+        let Some(gaps) = self.checks.get(&fault.check).filter(|_| fault.target == self.target) else {
             return Decided::No;
         };
         let origin = fault.probe.as_ref().and_then(|probe| self.probes.get(probe)?.as_ref());
         let hides = |gap: &Gap| {
-            let of = [fault.probe.as_ref(), origin];
-            let probe = gap.probe.is_none() || fault.probe.is_none() || of.contains(&gap.probe.as_ref());
+            let names = [fault.probe.as_ref(), origin];
+            let probe = gap.probe.is_none() || fault.probe.is_none() || names.contains(&gap.probe.as_ref());
             probe && (gap.format.is_none() || fault.format.is_none() || gap.format == fault.format)
         };
         match &fault.probe {
@@ -65,13 +65,13 @@ impl Seen {
     }
 }
 
-/// Whether a fault that was not seen is gone.
+/// Whether a fault that was not found is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decided {
-    /// Its check decided that.
+    /// The check decided it.
     Yes,
-    /// Its check was not made, or could not decide that.
+    /// The check was not made, or could not decide it.
     No,
-    /// Its probe was not run, though its check was made.
+    /// The check was made, but the probe was not run.
     NotRun,
 }

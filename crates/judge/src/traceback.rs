@@ -1,14 +1,14 @@
 //! Finds the tracebacks and panics that runtimes print for unhandled errors.
 
-/// The maximum distance in lines between the head of a traceback and its frames.
+/// Maximum distance in lines between the head of a traceback and its frames.
 const MAX_DISTANCE: usize = 40;
 
 /// A traceback in the lines of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traceback {
-    /// The line that names the error or begins the traceback, counted from 0.
+    /// Line that names the error or begins the traceback, counted from 0.
     pub line: usize,
-    /// The runtime that printed it.
+    /// Runtime that printed it.
     pub runtime: &'static str,
 }
 
@@ -21,7 +21,7 @@ pub fn find(lines: &[String]) -> Option<Traceback> {
     })
 }
 
-/// A line without the box that Rich draws around it, or the margin of an exception group.
+/// Returns a line without the box that Rich draws around it, or the margin of an exception group.
 fn unboxed(line: &str) -> &str {
     const SIDES: [char; 12] = ['│', '╭', '╮', '╰', '╯', '─', '┌', '┐', '└', '┘', '|', '+'];
     let inner = line.trim_start().trim_start_matches(SIDES);
@@ -59,7 +59,7 @@ fn headed(lines: &[&str], at: usize) -> Option<&'static str> {
     }
 }
 
-/// Returns the runtime whose first frame is in this line, and the line above it that names the error.
+/// Returns the runtime whose first frame is in this line, with the line above it that names the error.
 fn by_frames(lines: &[&str], at: usize) -> Option<(usize, &'static str)> {
     let first = frame(lines[at])?;
     let is_head = |line: &&str| {
@@ -69,7 +69,7 @@ fn by_frames(lines: &[&str], at: usize) -> Option<(usize, &'static str)> {
     let from = at.saturating_sub(MAX_DISTANCE);
     let head = from + lines[from..at].iter().rposition(is_head)?;
     let frames = lines[at..].iter().take_while(|line| frame(line).is_some()).count();
-    // One frame counts directly below its error, several also below the details of that.
+    // One frame counts directly below its error; several frames also below the details of the error.
     let is_near = head + 1 == at || frames > 1 || lines[at..].iter().any(|line| is_footer(line));
     if is_java_frame(first) && first.contains(".java:") {
         Some((head, "Java"))
@@ -80,7 +80,7 @@ fn by_frames(lines: &[&str], at: usize) -> Option<(usize, &'static str)> {
     }
 }
 
-/// What a frame of Java, .NET or Node.js names: `at run (/srv/tool.js:3:9)`.
+/// Returns the location in a frame of Java, .NET or Node.js: `at run (/srv/tool.js:3:9)`.
 fn frame(line: &str) -> Option<&str> {
     line.strip_prefix([' ', '\t'])?.trim_start().strip_prefix("at ")
 }
@@ -91,7 +91,7 @@ fn is_java_frame(frame: &str) -> bool {
 
 fn is_python_frame(line: &str) -> bool {
     let line = line.trim_start();
-    // Rich shows the place as `/srv/tool.py:22 in main`.
+    // Rich prints the location as `/srv/tool.py:22 in main`.
     let is_rich = || {
         line.split_once(" in ")
             .and_then(|(place, _)| place.rsplit_once(':'))
@@ -100,20 +100,20 @@ fn is_python_frame(line: &str) -> bool {
     line.starts_with("File \"") || is_rich()
 }
 
-/// The version that Node.js and Bun print below an error that ends the program.
+/// True for the version line that Node.js and Bun print below an error that ends the program.
 fn is_footer(line: &str) -> bool {
     ["Node.js v", "Bun v"].iter().any(|name| {
         line.strip_prefix(name).is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()))
     })
 }
 
-/// `thread 'main' (123) panicked at src/main.rs:2:5:`, as of Rust 1.91.
+/// True for `thread 'main' (123) panicked at src/main.rs:2:5:`, as of Rust 1.91.
 fn rust_with_id(line: &str) -> bool {
     let rest = line.rsplit_once("' (").map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once(") panicked at ")).is_some_and(|(id, _)| is_number(id))
 }
 
-/// `tool.rb:3:in 'Object#main': no such file (RuntimeError)`
+/// True for `tool.rb:3:in 'Object#main': no such file (RuntimeError)`.
 fn is_ruby(line: &str) -> bool {
     let place = [":in '", ":in `"].into_iter().find_map(|mark| Some(line.split_once(mark)?.0));
     place
@@ -121,11 +121,11 @@ fn is_ruby(line: &str) -> bool {
         .is_some_and(|(file, number)| !file.is_empty() && !file.contains(' ') && is_number(number))
 }
 
-/// Whether a frame ends in a line and a column: `run (/srv/tool.js:3:9)`.
+/// True if a frame ends in a line and a column: `run (/srv/tool.js:3:9)`.
 fn has_place(frame: &str) -> bool {
     let mut parts = frame.trim_end_matches([')', '{', ' ']).rsplit(':');
     let has_numbers = parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number);
-    // A time, `10:30:00`, has a number in front of both.
+    // A time such as `10:30:00` has a number before both.
     has_numbers && parts.next().is_some_and(|file| file.contains(['/', '.', '\\']) || frame.contains('('))
 }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_looks_like_one_is_none() {
+    fn similar_messages_are_not_tracebacks() {
         for text in [
             "cli: Traceback: none was recorded\n",
             "cli: Error: no train\n    at 10:30 from platform 3\n    at 11:30 from platform 4\n",

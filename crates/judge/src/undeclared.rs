@@ -1,35 +1,33 @@
-//! What is said where no probe of a kind is declared: silence is no way out.
+//! Judgements for a feature without a declared probe.
 
 use super::context::CheckContext;
 use super::verdict::Judgement;
 use agentnative_core::config::Feature;
 
-/// A kind of probe that some targets have and others have nothing of.
-pub struct Undeclared<'a> {
-    /// What it is in `lacks`.
+/// A feature that only some targets have, with the kind of probe that shows it.
+pub struct UndeclaredFeature<'a> {
     pub feature: Feature,
-    /// Words in the names of commands that are of this kind.
+    /// Words in the names of commands with this feature.
     pub words: &'a [&'a str],
-    /// That there is none, such as "no probe has `list`".
+    /// States that no probe is declared, such as "no probe has `list`".
     pub no_probe: &'a str,
     /// What to declare.
     pub declare: &'a str,
-    /// When `lacks` is right, such as "the target has no lists".
+    /// When `lacks` is correct, such as "the target has no lists".
     pub lacking: &'a str,
-    /// What a command of this kind does, such as "lists".
+    /// What a command with this feature does, such as "lists".
     pub does: &'a str,
 }
 
-/// The judgement of a target that lacks a feature by its configuration; `lacking` says so, such as "the target has no
+/// Returns the judgement of a target that declares to lack a feature; `lacking` says so, such as "the target has no
 /// lists".
 pub fn without_feature(context: &CheckContext, feature: Feature, lacking: &str) -> Option<Judgement> {
     let lacks = context.profile.conventions.lacks.contains(&feature);
     lacks.then(|| Judgement::NotApplicable(format!("{lacking} according to its configuration")))
 }
 
-impl Undeclared<'_> {
-    /// Unverified where the help has a command whose name says that it is of this kind; else the check does not
-    /// concern the target.
+impl UndeclaredFeature<'_> {
+    /// Returns unverified if the help has a command whose name indicates the feature; otherwise not applicable.
     pub fn judgement(&self, context: &CheckContext) -> Judgement {
         let Self { feature, words, no_probe, declare, lacking, does } = self;
         if let Some(judgement) = without_feature(context, *feature, lacking) {

@@ -1,4 +1,4 @@
-//! From assertions about single runs to the verdict on a check.
+//! Combines assertions about single runs into the verdict on a check.
 
 use agentnative_contract::counted;
 use agentnative_core::catalogue::Check;
@@ -6,24 +6,24 @@ use agentnative_core::model::{BlockedBy, CheckResult, DOCS_URL, Evidence, Layer,
 use agentnative_core::run::RunKey;
 use std::collections::BTreeMap;
 
-/// More places in the runs than this are counted, not listed.
+/// Maximum number of places in runs that are listed; others are counted.
 const MAX_EVIDENCE: usize = 100;
 
-/// The same for all checks, so that a report can say it once.
-pub const FAST: &str = "plain runs cannot decide this: run the check without --fast";
+/// Reason of checks that plain runs cannot decide. It is the same for all checks, so that a report can print it once.
+pub const SKIPPED_BY_FAST: &str = "plain runs cannot decide this: run the check without --fast";
 
-/// What one run, or a few that belong together, say about a demand: it passes when what is demanded was seen.
+/// What a run, or several related ones, show about a requirement: `Ok` if it is met.
 pub type Assertion = Result<(), Unmet>;
 
 /// Why an assertion does not pass.
 pub enum Unmet {
-    /// The contrary of what is demanded was seen.
+    /// The requirement is violated.
     Failed(Box<Finding>),
-    /// It could not be told.
+    /// The evidence is insufficient.
     Inconclusive(Reason),
 }
 
-/// An assertion that could not be decided, and why.
+/// Returns an assertion that could not be decided.
 pub fn inconclusive(reason: impl Into<Reason>) -> Assertion {
     Err(Unmet::Inconclusive(reason.into()))
 }
@@ -35,9 +35,9 @@ impl From<Finding> for Unmet {
 }
 
 impl Unmet {
-    /// The same where a contract knows the contrary as a finding.
+    /// Marks a failure as a known finding of the contract.
     #[must_use]
-    pub fn known(self) -> Self {
+    pub fn into_known(self) -> Self {
         match self {
             Self::Failed(finding) => Finding { is_known: true, ..*finding }.into(),
             inconclusive => inconclusive,
@@ -51,44 +51,43 @@ impl From<Reason> for Unmet {
     }
 }
 
-/// The contrary of what is demanded, and where it was seen.
+/// A violated requirement, with its evidence.
 pub struct Finding {
-    /// What was seen and what was expected.
+    /// What was found and what was expected.
     pub message: String,
-    /// Where.
     pub evidence: Evidence,
-    /// The contract knows it as a finding: it is a warning, whatever the level of the check.
+    /// True for a known finding of the contract: it is a warning, whatever the level of the check.
     pub is_known: bool,
 }
 
 impl Finding {
-    /// A finding of a kind that the check declares, whose message is the detail of its evidence.
+    /// Creates a finding of a kind that the check declares, with the detail of its evidence as the message.
     pub fn new(kind: &str, evidence: Evidence) -> Self {
         let message = evidence.detail.clone();
         Self { message, evidence: Evidence { kind: kind.to_owned(), ..evidence }, is_known: false }
     }
 
-    /// The finding that the configuration declares `KEY = false` for what the standard requires; `remedy` says what
-    /// to do.
+    /// Creates the finding that the configuration declares `KEY = false` for something that the standard requires;
+    /// `remedy` is what to do.
     pub fn lacking(key: &str, remedy: &str) -> Self {
         let detail = format!("the configuration has `{key} = false`: {remedy}");
         Self::new("lacking", Evidence { detail, ..Evidence::default() })
     }
 }
 
-/// Why something could not be told.
+/// Why something could not be decided.
 #[derive(Default)]
 pub struct Reason {
-    /// What is missing; what to declare or where to look.
+    /// What is missing, and what to declare or where to look.
     pub message: String,
-    /// The verdict that tells the cause, where another check does.
+    /// The verdict of another check that reports the cause.
     pub blocked_by: Option<BlockedBy>,
-    /// The runs that would tell it, and were not made.
+    /// Runs that would decide it, and were not made.
     pub wants: Vec<RunKey>,
-    /// Runs would tell it, and none was to be made.
+    /// Runs would decide it, and none were to be made.
     pub needs_runs: bool,
-    /// The machine is the cause: a run was made that could not show anything.
-    pub of_machine: bool,
+    /// The machine is the cause: the run that was made shows nothing.
+    pub caused_by_machine: bool,
 }
 
 impl From<String> for Reason {
@@ -103,29 +102,29 @@ impl From<&str> for Reason {
     }
 }
 
-/// The logic's answer for one check.
+/// The judgement of one check.
 pub enum Judgement {
-    /// All of it was seen, and held; a note says on what that rests.
+    /// All evidence meets the requirement; a note names the evidence.
     Pass(String),
-    /// The contrary was seen at least once; with what could not be told beside that.
+    /// At least one violation was found; with the reasons for what is undecided.
     Broken(Vec<Finding>, Vec<Reason>),
-    /// Nothing decided, or a part is missing.
+    /// The evidence is missing or incomplete.
     Unverified(Vec<Reason>),
-    /// It does not concern this target.
+    /// The requirement does not apply to this target.
     NotApplicable(String),
-    /// The contrary was seen, and the code itself says that it is known and accepted.
+    /// A violation was found that the code itself waives.
     Waived {
-        /// The reasons.
+        /// Reasons of the waivers.
         message: String,
-        /// Where it was seen.
+        /// Evidence of the violations.
         evidence: Vec<Evidence>,
     },
 }
 
 impl Judgement {
-    /// Broken if any assertion failed; unverified if there is none or any is inconclusive; else a pass. Known
-    /// findings alone are told where nothing is inconclusive.
-    /// `missing` says what to declare when there is none.
+    /// Combines assertions: broken if one failed; unverified if there is none or one is inconclusive; otherwise a pass.
+    /// If only known findings failed, inconclusive assertions take precedence.
+    /// `missing` says what to declare if there is none.
     pub fn of(assertions: impl IntoIterator<Item = Assertion>, missing: impl Into<Reason>) -> Self {
         let mut passed = 0;
         let (mut findings, mut reasons) = (Vec::new(), Vec::new());
@@ -136,7 +135,7 @@ impl Judgement {
                 Err(Unmet::Inconclusive(reason)) => reasons.push(reason),
             }
         }
-        // What is known decides nothing about the rest.
+        // Known findings decide nothing about the rest.
         let decides = findings.iter().any(|finding: &Finding| !finding.is_known) || reasons.is_empty();
         if !findings.is_empty() && decides {
             Self::Broken(findings, reasons)
@@ -149,7 +148,7 @@ impl Judgement {
         }
     }
 
-    /// The same, with a further note on what a pass rests on.
+    /// Adds a note on what a pass rests on.
     #[must_use]
     pub fn noted(self, note: &str) -> Self {
         match self {
@@ -158,22 +157,22 @@ impl Judgement {
         }
     }
 
-    /// An undecided check, for one reason.
+    /// Returns an undecided judgement with one reason.
     pub fn unverified(reason: impl Into<Reason>) -> Self {
         Self::Unverified(vec![reason.into()])
     }
 
-    /// The contrary was seen, and all was looked at.
+    /// Returns a judgement with violations and nothing undecided.
     pub const fn broken(findings: Vec<Finding>) -> Self {
         Self::Broken(findings, Vec::new())
     }
 
-    /// Whether nothing but causes that other checks tell keeps the check from being decided.
+    /// True if only causes that other checks report keep the check undecided.
     pub fn is_blocked(&self) -> bool {
         matches!(self, Self::Unverified(reasons) if reasons.iter().all(|reason| reason.blocked_by.is_some()))
     }
 
-    /// The verdict on `check`.
+    /// Converts the judgement to the result of `check`.
     pub fn result(self, check: &Check) -> CheckResult {
         let (mut evidence, mut blocked_by, mut evidence_left_out) = (Vec::new(), Vec::new(), 0);
         let mut needs_runs = false;
@@ -188,8 +187,8 @@ impl Judgement {
                 let mut messages = Vec::new();
                 for reason in reasons {
                     needs_runs |= reason.needs_runs;
-                    push_new(&mut messages, reason.message);
-                    reason.blocked_by.into_iter().for_each(|cause| push_new(&mut blocked_by, cause));
+                    push_unique(&mut messages, reason.message);
+                    reason.blocked_by.into_iter().for_each(|cause| push_unique(&mut blocked_by, cause));
                 }
                 (Status::Unverified, messages.join("; "))
             }
@@ -206,10 +205,10 @@ impl Judgement {
                 if findings.len() > 1 {
                     message.push_str(&format!(" (and {} more)", findings.len() - 1));
                 }
-                // Each place in the code is to be mended; more runs than that tell nothing new.
-                let most = if check.layer == Layer::Source { usize::MAX } else { MAX_EVIDENCE };
-                evidence_left_out = findings.len().saturating_sub(most);
-                evidence = findings.into_iter().take(most).map(|finding| finding.evidence).collect();
+                // Each place in the code has to be fixed; more than the maximum number of runs show nothing new.
+                let max = if check.layer == Layer::Source { usize::MAX } else { MAX_EVIDENCE };
+                evidence_left_out = findings.len().saturating_sub(max);
+                evidence = findings.into_iter().take(max).map(|finding| finding.evidence).collect();
                 (status, message)
             }
         };
@@ -232,12 +231,12 @@ impl Judgement {
     }
 }
 
-/// Orders what was found in runs: the same kind of fault in another run of the same probe is a repetition, and
-/// comes after all that is no repetition; there the probes take turns. What was found in files stays in order.
+/// Orders the findings in runs: the same kind of fault in another run of the same probe is a repetition and comes after
+/// all first occurrences, where the probes take turns. Findings in files keep their order.
 fn distinct_first(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
     let mut runs: BTreeMap<(String, String), Vec<_>> = BTreeMap::new();
     let mut turns: BTreeMap<(usize, String), usize> = BTreeMap::new();
-    let mut place = |Evidence { kind, probe, format, variant, nth, .. }: &Evidence| {
+    let mut order_key = |Evidence { kind, probe, format, variant, nth, .. }: &Evidence| {
         let Some(probe) = probe else { return (0, 0) };
         let run = (*format, *variant, *nth);
         let runs = runs.entry((kind.clone(), probe.clone())).or_default();
@@ -249,13 +248,13 @@ fn distinct_first(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
         *turn += 1;
         (repetition, *turn)
     };
-    let mut placed: Vec<_> =
-        findings.into_iter().map(|finding| (place(&finding.evidence), finding)).collect();
-    placed.sort_by_key(|(place, _)| *place);
-    placed.into_iter().map(|(_, finding)| finding)
+    let mut keyed: Vec<_> =
+        findings.into_iter().map(|finding| (order_key(&finding.evidence), finding)).collect();
+    keyed.sort_by_key(|(order_key, _)| *order_key);
+    keyed.into_iter().map(|(_, finding)| finding)
 }
 
-fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+fn push_unique<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
     }
@@ -267,7 +266,7 @@ mod tests {
     use agentnative_core::model::CheckId;
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn evidence_beyond_the_maximum_is_counted() {
         let finding = |nth: usize| {
             let probe = Some(format!("probe {nth}"));
             Finding::new("syntax", Evidence { probe, detail: "wrong".into(), ..Evidence::default() })
@@ -280,7 +279,7 @@ mod tests {
     #[test]
     fn a_known_finding_is_a_warning_and_hides_nothing() {
         let failed = || Unmet::from(Finding::new("known", Evidence::default()));
-        let known = || Err(failed().known());
+        let known = || Err(failed().into_known());
         let status = |assertions: Vec<Assertion>| {
             Judgement::of(assertions, "no run").result(CheckId::P2ContractSchema.check()).status
         };

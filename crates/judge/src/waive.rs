@@ -1,4 +1,4 @@
-//! Waivers and the baseline: faults that are known and accepted, and the verdicts that wait for those alone.
+//! Applies waivers and the baseline: accepted faults, and the verdicts that depend only on those.
 
 use super::verdict::Judgement;
 use crate::baseline::{Baseline, Fault};
@@ -9,43 +9,42 @@ use agentnative_core::model::{BlockedBy, CheckId, CheckResult, Evidence, Level, 
 use agentnative_core::probe::Probe;
 use std::collections::BTreeSet;
 
-/// The faults that are accepted.
+/// The accepted faults.
 #[derive(Clone, Copy)]
 pub struct Accepted<'a> {
-    /// What the configuration waives.
+    /// Waivers of the configuration.
     pub waivers: &'a [Waiver],
-    /// The faults that were known before.
+    /// Faults that were known before.
     pub baseline: &'a Baseline,
-    /// The name of the target, as the baseline has it.
+    /// Name of the target in the baseline.
     pub target: &'a str,
 }
 
-/// Why what is in the baseline is accepted.
+/// Reason for accepting a fault of the baseline.
 const IN_BASELINE: &str = "in the baseline";
 
-/// Verdicts with what is accepted of them.
-pub struct Waived<'w> {
-    /// The verdicts so far.
+/// Collects the verdicts while waivers and the baseline are applied.
+pub struct VerdictCollector<'w> {
     pub results: Vec<CheckResult>,
-    /// For the reader: waivers that are of no use.
+    /// Notes about unused waivers.
     pub notes: Vec<String>,
-    /// The faults that no waiver accepts.
+    /// Faults that no waiver accepts, and the coverage of the checks.
     pub seen: Seen,
     accepted: Accepted<'w>,
     probes: &'w [Probe],
-    /// Runs were left out: whether a waiver is of no use is not known.
+    /// True if runs were omitted: then it is unknown whether a waiver is unused.
     partial: bool,
     used: Vec<&'w Waiver>,
-    /// The verdicts that nothing but what `blocked_by` names keeps open.
+    /// Verdicts that are undecided only because of what `blocked_by` names.
     blocked: BTreeSet<CheckId>,
-    /// Where the faults are that are accepted, with the reason of each.
-    covered: Vec<(BlockedBy, &'w str)>,
-    /// Where the others are.
-    open: Vec<BlockedBy>,
+    /// Places of the accepted faults, with the reason of each.
+    accepted_places: Vec<(BlockedBy, &'w str)>,
+    /// Places of the other faults.
+    open_places: Vec<BlockedBy>,
 }
 
-impl<'w> Waived<'w> {
-    /// No verdicts yet; those to come may rest on a part of the runs.
+impl<'w> VerdictCollector<'w> {
+    /// Creates a collector without verdicts; `partial` verdicts rest on a part of the runs.
     pub fn new(accepted: Accepted<'w>, probes: &'w [Probe], partial: bool) -> Self {
         let names = probes.iter().map(|probe| (probe.name.as_str(), probe.of()));
         Self {
@@ -57,22 +56,23 @@ impl<'w> Waived<'w> {
             partial,
             used: Vec::new(),
             blocked: BTreeSet::new(),
-            covered: Vec::new(),
-            open: Vec::new(),
+            accepted_places: Vec::new(),
+            open_places: Vec::new(),
         }
     }
 
-    /// Adds the verdict on `check`. A finding is accepted where a waiver covers it or the baseline has it; the check
-    /// is waived when all of them are.
+    /// Adds the verdict on `check`. A finding is accepted if a waiver covers it or the baseline contains it. The check
+    /// is waived if all its findings are accepted.
     pub fn add(&mut self, check: &Check, judgement: Judgement) {
         if judgement.is_blocked() {
             self.blocked.insert(check.id);
         }
         let waivers = self.accepted.waivers;
         let Judgement::Broken(findings, reasons) = judgement else {
-            return self.unbroken(judgement.result(check), waivers);
+            return self.add_without_problem(judgement.result(check), waivers);
         };
-        let mut own: Vec<(&Waiver, usize)> = of(waivers, check.id).map(|waiver| (waiver, 0)).collect();
+        let mut own: Vec<(&Waiver, usize)> =
+            waivers_of(waivers, check.id).map(|waiver| (waiver, 0)).collect();
         let (mut accepted, mut left, mut known) = (Vec::new(), Vec::new(), false);
         for finding in findings {
             let mut reason = None;
@@ -82,20 +82,20 @@ impl<'w> Waived<'w> {
                     reason = reason.or(Some(waiver.reason.as_str()).filter(|_| !waiver.expired));
                 }
             }
-            // A MAY has nothing to accept.
+            // A MAY check has nothing to accept.
             if reason.is_none() && check.level != Level::May && self.is_known(check, &finding.evidence) {
                 known = true;
                 reason = Some(IN_BASELINE);
             }
-            self.note(check.id, &finding.evidence, reason);
+            self.record_place(check.id, &finding.evidence, reason);
             if reason.is_some() { accepted.push(finding) } else { left.push(finding) }
         }
         let all = left.is_empty();
         let count = accepted.len();
         let mut result = Judgement::Broken(if all { accepted } else { left }, reasons).result(check);
-        // A MAY has nothing to waive.
+        // A MAY check has nothing to waive.
         if !matches!(result.status, Status::Fail | Status::Warn) {
-            return self.unbroken(result, waivers);
+            return self.add_without_problem(result, waivers);
         }
         let used: Vec<&Waiver> = own
             .iter()
@@ -103,7 +103,7 @@ impl<'w> Waived<'w> {
             .map(|(waiver, _)| *waiver)
             .collect();
         let why = used.iter().map(|waiver| waiver.reason.as_str()).chain(known.then_some(IN_BASELINE));
-        let why = unique(why).join("; ");
+        let why = distinct(why).join("; ");
         if all {
             result.status = Status::Waived;
             result.message = format!("waived: {why} ({})", result.message);
@@ -115,16 +115,17 @@ impl<'w> Waived<'w> {
                 (None, 0) if self.partial => {}
                 (None, 0) => self
                     .notes
-                    .push(format!("the waiver of {} is unused: it matches no problem", name(waiver))),
+                    .push(format!("the waiver of {} is unused: it matches no problem", describe(waiver))),
                 (None, _) => {}
-                (Some(last), 0) => self
-                    .notes
-                    .push(format!("the waiver of {} expired on {last} and matches no problem", name(waiver))),
+                (Some(last), 0) => self.notes.push(format!(
+                    "the waiver of {} expired on {last} and matches no problem",
+                    describe(waiver)
+                )),
                 (Some(last), _) => {
                     result.message.push_str(&format!("; the waiver expired on {last}"));
                     self.notes.push(format!(
                         "the waiver of {} expired on {last} and no longer applies",
-                        name(waiver)
+                        describe(waiver)
                     ));
                 }
             }
@@ -133,57 +134,57 @@ impl<'w> Waived<'w> {
         self.results.push(result);
     }
 
-    /// Whether the baseline has what was seen here; of equal lines of code, as many as it has.
+    /// True if the baseline contains the fault; of equal lines of code, as many as it counts.
     fn is_known(&mut self, check: &Check, evidence: &Evidence) -> bool {
         let fault = Fault::of(self.accepted.target, check.id, check.layer, evidence);
         self.seen.faults.add(fault.clone());
         self.seen.faults.count(&fault) <= self.accepted.baseline.count(&fault)
     }
 
-    /// Notes where a fault is, and why it is accepted if it is. A place in the code is no cause of anything.
-    fn note(&mut self, id: CheckId, evidence: &Evidence, reason: Option<&'w str>) {
+    /// Records the place of a fault, with the reason if it is accepted. A place in the code is never a cause.
+    fn record_place(&mut self, id: CheckId, evidence: &Evidence, reason: Option<&'w str>) {
         for probe in [evidence.probe.as_deref(), origin(evidence, self.probes)].into_iter().flatten() {
             let place = BlockedBy { id, probe: Some(probe.to_owned()), format: evidence.format };
             match reason {
-                Some(reason) if !self.covered.contains(&(place.clone(), reason)) => {
-                    self.covered.push((place, reason));
+                Some(reason) if !self.accepted_places.contains(&(place.clone(), reason)) => {
+                    self.accepted_places.push((place, reason));
                 }
-                None if !self.open.contains(&place) => self.open.push(place),
+                None if !self.open_places.contains(&place) => self.open_places.push(place),
                 _ => {}
             }
         }
     }
 
-    /// Adds a verdict that has nothing to be waived.
-    fn unbroken(&mut self, result: CheckResult, waivers: &[Waiver]) {
+    /// Adds a verdict without problems that could be waived.
+    fn add_without_problem(&mut self, result: CheckResult, waivers: &[Waiver]) {
         let open = self.partial && result.status == Status::Unverified;
-        for waiver in of(waivers, result.id).filter(|_| !open) {
+        for waiver in waivers_of(waivers, result.id).filter(|_| !open) {
             let why = match waiver.expires.filter(|_| waiver.expired) {
                 Some(last) => format!("expired on {last} and is no longer needed"),
                 None => "is unused".to_owned(),
             };
-            self.notes.push(format!("the waiver of {} {why}: {}", name(waiver), result.message));
+            self.notes.push(format!("the waiver of {} {why}: {}", describe(waiver), result.message));
         }
         self.results.push(result);
     }
 
-    /// Waives the verdicts whose every cause is waived.
+    /// Waives the verdicts whose causes are all waived.
     pub fn waive_dependents(&mut self) {
         let dependents =
             self.results.iter().enumerate().filter(|(_, result)| self.blocked.contains(&result.id));
         let dependents: Vec<(usize, String)> = dependents
-            .filter_map(|(at, result)| Some((at, because(&self.causes_of(result, None, &[])?))))
+            .filter_map(|(at, result)| Some((at, causes_in_words(&self.causes_of(result, None, &[])?))))
             .collect();
-        for (at, because) in dependents {
+        for (at, causes) in dependents {
             let result = &mut self.results[at];
             result.status = Status::Waived;
-            result.message = format!("waived with {because} ({})", result.message);
+            result.message = format!("waived with {causes} ({})", result.message);
         }
     }
 
-    /// What accepts everything that an undecided verdict waits for, as far as it concerns the runs of `within`: the
-    /// checks, each with a reason. None when some cause is not accepted. `path` are the verdicts that wait for this
-    /// one.
+    /// Returns the reasons for accepting everything that an undecided verdict waits for, each with its check, as far as
+    /// it concerns the runs of `within`; `None` if a cause is not accepted. `path` contains the verdicts that wait for
+    /// this one.
     fn causes_of(
         &self,
         result: &CheckResult,
@@ -198,9 +199,9 @@ impl<'w> Waived<'w> {
         }
         let mut all = Vec::new();
         for cause in causes {
-            match self.reasons_of(cause) {
+            match self.acceptance_of(cause) {
                 Some(reasons) => all.extend(reasons.into_iter().map(|reason| (cause.id, reason))),
-                // The check that tells the cause may itself wait for another.
+                // The check that reports the cause may itself wait for another.
                 None => {
                     let mut links = self.results.iter();
                     let link = links.find(|link| link.id == cause.id && !path.contains(&link.id))?;
@@ -211,14 +212,14 @@ impl<'w> Waived<'w> {
         Some(all)
     }
 
-    /// Why a cause is accepted, if it is: by a waiver, or since its check has no fault there that is not accepted.
-    fn reasons_of(&self, cause: &BlockedBy) -> Option<Vec<&'w str>> {
+    /// Returns why a cause is accepted: a waiver covers it, or its check has no unaccepted fault there.
+    fn acceptance_of(&self, cause: &BlockedBy) -> Option<Vec<&'w str>> {
         if let Some(waiver) = self.used.iter().find(|waiver| covers_cause(waiver, cause)) {
             return Some(vec![&waiver.reason]);
         }
         let (open, covered): (Vec<_>, Vec<_>) = (
-            self.open.iter().filter(|place| place.id == cause.id).collect(),
-            self.covered.iter().filter(|(place, _)| place.id == cause.id).collect(),
+            self.open_places.iter().filter(|place| place.id == cause.id).collect(),
+            self.accepted_places.iter().filter(|(place, _)| place.id == cause.id).collect(),
         );
         let is_near = |place: &BlockedBy| overlap(place, cause);
         let is_accepted = covered.iter().any(|(place, _)| is_near(place)) || open.is_empty();
@@ -229,12 +230,12 @@ impl<'w> Waived<'w> {
     }
 }
 
-fn of(waivers: &[Waiver], check: CheckId) -> impl Iterator<Item = &Waiver> {
+fn waivers_of(waivers: &[Waiver], check: CheckId) -> impl Iterator<Item = &Waiver> {
     waivers.iter().filter(move |waiver| waiver.check == check.as_str())
 }
 
-/// What a waiver is about, for people.
-fn name(waiver: &Waiver) -> String {
+/// Returns what a waiver is about, for messages.
+fn describe(waiver: &Waiver) -> String {
     let narrow = [waiver.probe.as_deref(), waiver.format.map(OutputFormat::name)];
     let narrow: Vec<&str> = narrow.into_iter().flatten().collect();
     if narrow.is_empty() {
@@ -244,40 +245,39 @@ fn name(waiver: &Waiver) -> String {
     }
 }
 
-/// The probe that the one at a place was made from.
+/// Returns the declared probe that the probe of the evidence is derived from.
 fn origin<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
     probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.of()
 }
 
-/// Whether a waiver is about what was seen at a place. What a probe that was made from a declared one shows
-/// belongs to that as well.
+/// True if a waiver covers this evidence. The faults of a derived probe also belong to its declared probe.
 fn covers_evidence(waiver: &Waiver, evidence: &Evidence, probes: &[Probe]) -> bool {
     let probe = waiver.probe.as_deref();
     (probe.is_none() || probe == evidence.probe.as_deref() || probe == origin(evidence, probes))
         && (waiver.format.is_none() || waiver.format == evidence.format)
 }
 
-/// Whether a waiver accepts what a verdict waits for.
+/// True if a waiver accepts the cause that a verdict waits for.
 fn covers_cause(waiver: &Waiver, cause: &BlockedBy) -> bool {
     waiver.check == cause.id.as_str()
         && (waiver.probe.is_none() || waiver.probe == cause.probe)
         && (waiver.format.is_none() || waiver.format == cause.format)
 }
 
-/// Whether two causes may lie in the same run.
+/// True if two causes may be in the same run.
 fn overlap(a: &BlockedBy, b: &BlockedBy) -> bool {
     let probe = a.probe.is_none() || b.probe.is_none() || a.probe == b.probe;
     probe && (a.format.is_none() || b.format.is_none() || a.format == b.format)
 }
 
-/// The checks that are waived and why, for people.
-fn because(causes: &[(CheckId, &str)]) -> String {
-    let checks = unique(causes.iter().map(|(id, _)| id.as_str())).join(", ");
-    format!("{checks}: {}", unique(causes.iter().map(|(_, reason)| *reason)).join("; "))
+/// Returns the waived checks with the reasons, for messages.
+fn causes_in_words(causes: &[(CheckId, &str)]) -> String {
+    let checks = distinct(causes.iter().map(|(id, _)| id.as_str())).join(", ");
+    format!("{checks}: {}", distinct(causes.iter().map(|(_, reason)| *reason)).join("; "))
 }
 
-/// The different ones of some texts.
-fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+/// Returns the distinct texts, in order.
+fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     let mut different: Vec<&str> = Vec::new();
     for text in texts {
         if !different.contains(&text) {
@@ -298,7 +298,8 @@ mod tests {
         BlockedBy { id, probe: Some(probe.into()), format: Some(OutputFormat::Json) }
     }
 
-    /// A judgement that is broken, or waits for these causes; `p2-json-strict` for something else as well.
+    /// Returns a judgement that is broken, or waits for these causes; that of `p2-json-strict` also waits for something
+    /// else.
     fn judgement(id: CheckId, status: Status, blocked_by: Vec<BlockedBy>) -> (CheckId, Judgement) {
         let mut reasons: Vec<Reason> = blocked_by
             .into_iter()
@@ -312,7 +313,7 @@ mod tests {
         (id, if broken { Judgement::broken(vec![finding()]) } else { Judgement::Unverified(reasons) })
     }
 
-    /// Status and message of each verdict once `checks` are waived, and the notes.
+    /// Returns the status and message of each verdict after `checks` are waived, and the notes.
     fn waived(
         checks: &[CheckId],
         judgements: Vec<(CheckId, Judgement)>,
@@ -322,7 +323,7 @@ mod tests {
         let waivers: Vec<Waiver> = checks.iter().map(waiver).collect();
         let baseline = Baseline::default();
         let accepted = Accepted { waivers: &waivers, baseline: &baseline, target: "" };
-        let mut waived = Waived::new(accepted, &[], false);
+        let mut waived = VerdictCollector::new(accepted, &[], false);
         for (id, judgement) in judgements {
             waived.add(id.check(), judgement);
         }
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_waived_once_all_its_causes_are() {
+    fn a_verdict_is_waived_if_all_its_causes_are_waived() {
         use CheckId::{P2ExitSuccess, P2JsonStrict, P2OutputJson, P2OutputPure, P2OutputStable};
         let both = || vec![cause(P2OutputJson, "list"), cause(P2ExitSuccess, "show")];
         let results = || {
@@ -368,7 +369,7 @@ mod tests {
                 ),
                 judgement(P2OutputStable, Status::Unverified, vec![cause(P2OutputJson, "list")]),
                 judgement(P2OutputParity, Status::Unverified, vec![cause(P2OutputJson, "show")]),
-                // No chain may go round for ever.
+                // A cycle must not loop forever.
                 judgement(P2OutputPure, Status::Unverified, vec![cause(P2OutputJson, "show")]),
             ]
         };

@@ -1,42 +1,42 @@
-//! Calls that a text shows, held against the help pages.
+//! Validates the calls in documents against the help pages.
 
-use super::pages::Printed;
+use super::pages::PrintedPage;
 use crate::verdict::{Assertion, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::Stream;
 use agentnative_core::targets::Example;
 
-/// The pages that examples are compared with.
-pub struct Examples<'p, 'a> {
-    root: &'p Printed<'a>,
-    commands: Vec<&'p Printed<'a>>,
+/// The help pages that examples are validated against.
+pub struct ExampleValidator<'p, 'a> {
+    root: &'p PrintedPage<'a>,
+    commands: Vec<&'p PrintedPage<'a>>,
 }
 
-/// What an example calls.
-enum Called<'p, 'a> {
-    /// The target, or a command whose page was read; so many arguments name it.
-    Page(&'p Printed<'a>, usize),
-    /// A command whose page was not read.
+/// The command that an example calls.
+enum CalledCommand<'p, 'a> {
+    /// The target or a command with a known page, and the number of arguments that name it.
+    Page(&'p PrintedPage<'a>, usize),
+    /// A command without a known page.
     Unread(String),
-    /// What the page that lists commands does not tell.
+    /// A command that the page with the list of commands does not contain.
     Unknown(String),
     /// A word that may be an argument.
     Unclear,
 }
 
-/// What is wrong with a call that a text shows.
-pub enum Wrong {
+/// Why a call in a document is invalid.
+pub enum InvalidCall {
     /// The help lists no such subcommand.
     Command(String),
     /// The help describes no such option.
     Flag(String),
-    /// Whether this subcommand has this option is not known: its page was not read.
+    /// It is unknown whether this subcommand has this option, because its page was not read.
     Unread(String, String),
 }
 
-impl Wrong {
-    /// The `kind` of the evidence, and what was seen; or why it cannot be told.
-    pub fn told(self) -> Result<(&'static str, String), String> {
+impl InvalidCall {
+    /// Returns the `kind` and the detail of the evidence, or why the call cannot be judged.
+    pub fn into_problem(self) -> Result<(&'static str, String), String> {
         match self {
             Self::Command(command) => {
                 Ok(("unknown-command", format!("the help lists no subcommand `{command}`")))
@@ -49,33 +49,33 @@ impl Wrong {
     }
 }
 
-impl<'p, 'a> Examples<'p, 'a> {
-    /// The pages of a target that its calls are compared with.
-    pub fn of(root: &'p Printed<'a>, commands: Vec<&'p Printed<'a>>) -> Self {
+impl<'p, 'a> ExampleValidator<'p, 'a> {
+    pub fn new(root: &'p PrintedPage<'a>, commands: Vec<&'p PrintedPage<'a>>) -> Self {
         Self { root, commands }
     }
 
-    /// All of them, that of the target itself first.
-    pub fn pages(&self) -> impl Iterator<Item = &'p Printed<'a>> {
+    /// Returns all pages, that of the target itself first.
+    pub fn pages(&self) -> impl Iterator<Item = &'p PrintedPage<'a>> {
         std::iter::once(self.root).chain(self.commands.iter().copied())
     }
 
-    /// Its command and its long flags exist, and if it is the call of a probe, that ended as declared.
-    pub fn is_valid(&self, at: &Printed, example: &Example) -> Assertion {
-        match self.wrong(&example.args).map(Wrong::told) {
-            Some(Ok((kind, detail))) => at.run.failed_at_line(kind, Stream::Stdout, example.line, detail),
+    /// Passes if the command and the long flags of an example exist, and, if it is the call of a probe, the run ended
+    /// as declared.
+    pub fn validate(&self, page: &PrintedPage, example: &Example) -> Assertion {
+        match self.find_error(&example.args).map(InvalidCall::into_problem) {
+            Some(Ok((kind, detail))) => page.run.failed_at_line(kind, Stream::Stdout, example.line, detail),
             Some(Err(reason)) => inconclusive(reason),
             None => self.ended_as_declared(&example.args),
         }
     }
 
-    /// What is wrong with a call of these arguments, as far as the pages show.
-    pub fn wrong(&self, args: &[String]) -> Option<Wrong> {
-        let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-        let args = &args[..end];
+    /// Returns what is wrong with a call of these arguments, as far as the pages show.
+    pub fn find_error(&self, args: &[String]) -> Option<InvalidCall> {
+        let len = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+        let args = &args[..len];
         let called = self.called(args);
-        if let Called::Unknown(command) = called {
-            return Some(Wrong::Command(command));
+        if let CalledCommand::Unknown(command) = called {
+            return Some(InvalidCall::Command(command));
         }
         let mut unread = None;
         for (nth, flag) in args.iter().enumerate().filter(|(_, arg)| arg.len() > 2 && arg.starts_with("--")) {
@@ -84,68 +84,72 @@ impl<'p, 'a> Examples<'p, 'a> {
                 continue;
             }
             match &called {
-                Called::Page(page, words) => {
-                    // In front of a command's last word is a flag of the commands above it.
+                CalledCommand::Page(page, words) => {
+                    // A flag before the last word of a command belongs to the commands above it.
                     let above = nth < *words && page.path.len() > 1;
-                    let of_others = page.page.passes_on()
+                    let passed_on = page.page.passes_on()
                         && args[*words..nth.max(*words)].iter().any(|arg| !arg.starts_with('-'));
-                    if !above && !of_others && !page.page.has_flag(flag) {
-                        return Some(Wrong::Flag(flag.to_owned()));
+                    if !above && !passed_on && !page.page.has_flag(flag) {
+                        return Some(InvalidCall::Flag(flag.to_owned()));
                     }
                 }
-                Called::Unread(command) => unread = Some(Wrong::Unread(command.clone(), flag.to_owned())),
-                Called::Unknown(_) | Called::Unclear => {}
+                CalledCommand::Unread(command) => {
+                    unread = Some(InvalidCall::Unread(command.clone(), flag.to_owned()))
+                }
+                CalledCommand::Unknown(_) | CalledCommand::Unclear => {}
             }
         }
         unread
     }
 
-    /// The command that the arguments of an example begin with.
-    fn called(&self, args: &[String]) -> Called<'p, 'a> {
+    /// Returns the command that the arguments of an example begin with.
+    fn called(&self, args: &[String]) -> CalledCommand<'p, 'a> {
         let root = self.root;
         if root.page.interface.commands.is_empty() {
-            return Called::Page(root, 0);
+            return CalledCommand::Page(root, 0);
         }
-        let word = |from: usize| (from..args.len()).find(|at| !args[*at].starts_with('-'));
-        let Some(mut first) = word(0) else { return Called::Page(root, 0) };
+        let word = |from: usize| (from..args.len()).find(|index| !args[*index].starts_with('-'));
+        let Some(mut first) = word(0) else { return CalledCommand::Page(root, 0) };
         while !root.page.has_command(&args[first]) {
-            // Behind a flag it may be the value of that.
+            // A word after a flag may be its value.
             let is_value = first > 0 && args[first - 1].starts_with('-') && !args[first - 1].contains('=');
             match word(first + 1) {
-                _ if first == 0 && root.page.lists_all_commands() => return Called::Unknown(args[0].clone()),
+                _ if first == 0 && root.page.lists_all_commands() => {
+                    return CalledCommand::Unknown(args[0].clone());
+                }
                 Some(next) if is_value => first = next,
-                _ => return Called::Unclear,
+                _ => return CalledCommand::Unclear,
             }
         }
         let mut path = vec![args[first].clone()];
         let mut end = first + 1;
         loop {
-            let below = |page: &&&Printed| page.path.len() > path.len() && page.path.starts_with(&path);
-            let next = word(end).map(|at| (at, &args[at]));
-            if let Some((at, next)) = next
+            let below = |page: &&&PrintedPage| page.path.len() > path.len() && page.path.starts_with(&path);
+            let next = word(end).map(|index| (index, &args[index]));
+            if let Some((index, next)) = next
                 && self.commands.iter().filter(below).any(|page| &page.path[path.len()] == next)
             {
                 path.push(next.clone());
-                end = at + 1;
+                end = index + 1;
                 continue;
             }
             return match self.commands.iter().find(|page| page.path == path) {
                 Some(page) => match next {
-                    Some((at, next)) if at == end && page.page.lists_all_commands() => {
+                    Some((index, next)) if index == end && page.page.lists_all_commands() => {
                         if page.page.has_command(next) {
-                            Called::Unread(format!("{} {next}", path.join(" ")))
+                            CalledCommand::Unread(format!("{} {next}", path.join(" ")))
                         } else {
-                            Called::Unknown(format!("{} {next}", path.join(" ")))
+                            CalledCommand::Unknown(format!("{} {next}", path.join(" ")))
                         }
                     }
-                    _ => Called::Page(page, end),
+                    _ => CalledCommand::Page(page, end),
                 },
-                None => Called::Unread(path.join(" ")),
+                None => CalledCommand::Unread(path.join(" ")),
             };
         }
     }
 
-    /// An example that is the call of a declared probe did as that is declared.
+    /// Passes unless the example is the call of a declared probe that did not end as declared.
     fn ended_as_declared(&self, args: &[String]) -> Assertion {
         let context = self.root.run.context;
         let without_format = context.derived(Derived::NoFormat);

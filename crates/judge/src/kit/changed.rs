@@ -1,4 +1,4 @@
-//! What a run changed in its workspace and its home, as far as that matters.
+//! The relevant changes of a run in its workspace and its home.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::Reason;
@@ -10,121 +10,125 @@ use std::collections::BTreeSet;
 use strict_json::sanitize;
 
 /// Calls of the target itself that only read.
-const READS: [Derived; 4] = [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
-/// More changes than this are counted, not named.
-const NAMED: usize = 3;
-/// The longest path that is shown, in characters.
-const LONGEST: usize = 60;
-/// Folders of the home in which anybody may leave what is no result: caches, logs, what is temporary.
-const SCRATCH: [&str; 8] = ["cache", "caches", "cacache", "log", "logs", "state", "temp", "tmp"];
+const READING_CALLS: [Derived; 4] =
+    [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
+/// Maximum number of changes that are named; others are counted.
+const MAX_NAMED: usize = 3;
+/// Maximum length of a path in messages, in characters.
+const MAX_PATH: usize = 60;
+/// Folders of the home for caches, logs and temporary files, which are not results.
+const SCRATCH_FOLDERS: [&str; 8] = ["cache", "caches", "cacache", "log", "logs", "state", "temp", "tmp"];
 
-/// What a run changed.
-pub struct Changed<'a> {
-    /// What it made, changed and removed, but for caches and the like.
+/// The relevant changes of a run.
+pub struct RunChanges<'a> {
+    /// Created, modified and removed files, except caches, logs and temporary files.
     pub all: Vec<&'a Change>,
-    /// There is more than the recording lists.
-    pub is_cut: bool,
-    /// How many more there are that calls which only read make as well, and which `p5-read-only` tells.
-    told: usize,
+    /// True if the recording does not list all changes.
+    pub is_truncated: bool,
+    /// Number of further changes that reading calls also make, which `p5-read-only` reports.
+    reported_elsewhere: usize,
 }
 
-impl<'a> Changed<'a> {
-    /// What `run` changed; or that this is not known.
+impl<'a> RunChanges<'a> {
+    /// Returns the changes of `run`; fails if they are unknown.
     pub fn of(run: &RunView<'a>) -> Result<Self, Reason> {
-        let mut changed = Self::but_for(run, |_| false)?;
-        let read: Vec<&Change> = by_all_that_read(run.context).collect();
+        let mut changed = Self::excluding(run, |_| false)?;
+        let read: Vec<&Change> = changes_of_reading_calls(run.context).collect();
         let same =
             |change: &Change| read.iter().any(|other| other.area == change.area && other.path == change.path);
         let (own, usual): (Vec<_>, Vec<_>) = changed.all.into_iter().partition(|change| !same(change));
-        // What the first call of all leaves in a fresh home is not of this call.
+        // Files that any first call creates in a fresh home do not belong to this call.
         let is_first = |change: &&&Change| change.area == Area::Home && change.before.is_none();
-        changed.told = usual.iter().filter(|change| !is_first(change)).count();
+        changed.reported_elsewhere = usual.iter().filter(|change| !is_first(change)).count();
         changed.all = own;
-        changed.told_apart(run)
+        changed.ensure_decidable(run)
     }
 
-    /// That nothing else is in the part that the recording does not list, if nothing was found in the other.
-    fn told_apart(self, run: &RunView<'_>) -> Result<Self, Reason> {
-        match self.all.is_empty() && self.is_cut {
+    /// Fails if no relevant change is listed but the recording does not list all changes.
+    fn ensure_decidable(self, run: &RunView<'_>) -> Result<Self, Reason> {
+        match self.all.is_empty() && self.is_truncated {
             true => Err(format!("{} changes too much to tell caches from results", run.label()).into()),
             false => Ok(self),
         }
     }
 
-    /// Some of what a run changed.
-    pub const fn only(all: Vec<&'a Change>) -> Self {
-        Self { all, is_cut: false, told: 0 }
+    pub const fn from_list(all: Vec<&'a Change>) -> Self {
+        Self { all, is_truncated: false, reported_elsewhere: 0 }
     }
 
-    /// The change of the same path, if there is one.
+    /// Returns the change of the same path.
     pub fn find(&self, change: &Change) -> Option<&'a Change> {
         self.all.iter().copied().find(|own| own.area == change.area && own.path == change.path)
     }
 
-    /// That it changed nothing that matters; or that another check tells of what it changed.
-    pub fn none(&self, run: &RunView<'_>) -> Result<bool, Reason> {
-        if self.is_empty() && self.told > 0 {
+    /// Returns whether the run made no relevant change; fails if another check reports its changes.
+    pub fn is_none(&self, run: &RunView<'_>) -> Result<bool, Reason> {
+        if self.is_empty() && self.reported_elsewhere > 0 {
             let what = format!("{} changes what calls that only read change as well", run.label());
             return Err(run.blocked_by(CheckId::P5ReadOnly, what));
         }
         Ok(self.is_empty())
     }
 
-    /// The same without what is no result of a call that only reads: the files of its own configuration.
-    pub fn by_reading(run: &RunView<'a>) -> Result<Self, Reason> {
+    /// Returns the changes of a reading call, whose configuration files are no results either.
+    pub fn of_reading_call(run: &RunView<'a>) -> Result<Self, Reason> {
         let file = run.context.profile.conventions.config_file.as_deref();
-        Self::but_for(run, |path| path.starts_with(".config/") || Some(path) == file)
+        Self::excluding(run, |path| path.starts_with(".config/") || Some(path) == file)
     }
 
-    fn but_for(run: &RunView<'a>, spared: impl Fn(&str) -> bool) -> Result<Self, Reason> {
-        let changes = listed(run)?;
-        let is_spared =
-            |change: &Change| change.area == Area::Home && (is_scratch(&change.path) || spared(&change.path));
-        let (spared, counted): (Vec<_>, Vec<_>) = changes.list.iter().partition(|change| is_spared(change));
-        // The way to what is spared.
-        let ways: BTreeSet<&str> = spared
+    fn excluding(run: &RunView<'a>, ignored: impl Fn(&str) -> bool) -> Result<Self, Reason> {
+        let changes = recorded_changes(run)?;
+        let is_ignored = |change: &Change| {
+            change.area == Area::Home && (is_scratch(&change.path) || ignored(&change.path))
+        };
+        let (ignored, counted): (Vec<_>, Vec<_>) = changes.list.iter().partition(|change| is_ignored(change));
+        // Parent folders of ignored files.
+        let parents: BTreeSet<&str> = ignored
             .iter()
             .flat_map(|change| change.path.match_indices('/').map(|(end, _)| &change.path[..end]))
             .collect();
-        let is_way = |change: &Change| {
+        let is_parent = |change: &Change| {
             let made = change.before.is_none() && change.after.as_ref().is_some_and(is_folder);
-            change.area == Area::Home && made && ways.contains(change.path.as_str())
+            change.area == Area::Home && made && parents.contains(change.path.as_str())
         };
-        let all = counted.into_iter().filter(|change| !is_way(change)).collect();
-        Self { all, is_cut: changes.count > changes.list.len(), told: 0 }.told_apart(run)
+        let all = counted.into_iter().filter(|change| !is_parent(change)).collect();
+        Self { all, is_truncated: changes.count > changes.list.len(), reported_elsewhere: 0 }
+            .ensure_decidable(run)
     }
 
-    /// Whether it changed something, be it what calls that only read change as well.
-    pub fn is_something(&self) -> bool {
-        !self.is_empty() || self.told > 0
+    /// True if the run changed something, including what reading calls also change.
+    pub fn has_any(&self) -> bool {
+        !self.is_empty() || self.reported_elsewhere > 0
     }
 
-    /// Whether it changed nothing of its own that matters.
+    /// True if the run itself made no relevant change.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Everything that a run made in its home, caches and logs among it.
-    pub fn made_in_home(run: &RunView<'a>) -> Result<Self, Reason> {
-        let changes = listed(run)?;
+    /// Returns everything that a run created in its home, including caches and logs.
+    pub fn created_in_home(run: &RunView<'a>) -> Result<Self, Reason> {
+        let changes = recorded_changes(run)?;
         let is_made = |change: &&Change| change.area == Area::Home && change.before.is_none();
-        let is_cut = changes.count > changes.list.len();
-        Self { all: changes.list.iter().filter(is_made).collect(), is_cut, told: 0 }.told_apart(run)
+        let is_truncated = changes.count > changes.list.len();
+        Self { all: changes.list.iter().filter(is_made).collect(), is_truncated, reported_elsewhere: 0 }
+            .ensure_decidable(run)
     }
 
-    /// The changes in words: "creates `a`, removes `b` and 3 more".
-    pub fn words(&self) -> String {
-        // A folder that something was made in is told by that.
-        let is_way = |change: &Change| {
+    /// Returns the changes in words: "creates `a`, removes `b` and 3 more".
+    pub fn in_words(&self) -> String {
+        // A created folder is implied by its files.
+        let is_parent = |change: &Change| {
             let below = format!("{}/", change.path);
             let is_made = change.before.is_none() && change.after.as_ref().is_some_and(is_folder);
             is_made
                 && self.all.iter().any(|other| other.area == change.area && other.path.starts_with(&below))
         };
-        let told: Vec<&&Change> = self.all.iter().filter(|change| !is_way(change)).collect();
-        let mut words: Vec<String> = told.iter().take(NAMED).map(|change| in_words(change)).collect();
-        match told.len().saturating_sub(NAMED) {
-            0 if self.is_cut => words.push("more".into()),
+        let named: Vec<&&Change> = self.all.iter().filter(|change| !is_parent(change)).collect();
+        let mut words: Vec<String> =
+            named.iter().take(MAX_NAMED).map(|change| change_in_words(change)).collect();
+        match named.len().saturating_sub(MAX_NAMED) {
+            0 if self.is_truncated => words.push("more".into()),
             0 => {}
             more => words.push(format!("{more} more")),
         }
@@ -132,8 +136,8 @@ impl<'a> Changed<'a> {
     }
 }
 
-/// What the recording lists of a run.
-pub fn listed<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
+/// Returns the changes that the recording lists for a run.
+pub fn recorded_changes<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
     if let Some(changes) = &run.observation.changes {
         return Ok(changes);
     }
@@ -142,38 +146,37 @@ pub fn listed<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
     Err(format!("what {label} changed is not known: its folders hold too much, or cannot be read, or the recording does not tell").into())
 }
 
-/// The probes that only read: those that are not said to change anything, and some of the target itself.
-pub fn reading<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
-    let own = READS.into_iter().flat_map(|kind| context.derived(kind));
+/// Returns the probes that only read: declared ones without an effect, and some of the target itself.
+pub fn reading_probes<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
+    let own = READING_CALLS.into_iter().flat_map(|kind| context.derived(kind));
     context.declared().filter(|probe| probe.effect.is_none()).chain(own)
 }
 
-/// What the calls change that only read, in text.
-fn by_all_that_read<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Change> {
-    let probes = reading(context).filter(|probe| probe.call.workspace.is_some());
+/// Returns what reading calls change, in text.
+fn changes_of_reading_calls<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Change> {
+    let probes = reading_probes(context).filter(|probe| probe.call.workspace.is_some());
     let runs = probes.filter_map(|probe| context.plain(probe, OutputFormat::Text));
     runs.filter_map(|run| run.observation.changes.as_ref()).flat_map(|changes| &changes.list)
 }
 
-/// Whether a folder is there.
 pub fn is_folder(entry: &agentnative_core::run::Entry) -> bool {
     entry.kind == EntryKind::Folder
 }
 
-/// Whether a path of the home is one of a cache, a log or something temporary.
+/// True for the path of a cache, a log or a temporary file in the home.
 fn is_scratch(path: &str) -> bool {
     let is_log = path.ends_with(".log");
     let mut parts = path.split('/').map(|part| part.trim_start_matches(['.', '_']).to_lowercase());
-    is_log || parts.any(|part| SCRATCH.contains(&part.as_str()))
+    is_log || parts.any(|part| SCRATCH_FOLDERS.contains(&part.as_str()))
 }
 
-fn in_words(change: &Change) -> String {
+fn change_in_words(change: &Change) -> String {
     let does = match (&change.before, &change.after) {
         (None, _) => "creates",
         (_, None) => "removes",
         _ => "modifies",
     };
-    let path = sanitize::capped(&change.path, LONGEST);
+    let path = sanitize::capped(&change.path, MAX_PATH);
     match (change.area, path.as_str()) {
         (Area::Workspace, ".") => format!("{does} the working directory"),
         (Area::Workspace, path) => format!("{does} `{path}`"),
@@ -183,8 +186,8 @@ fn in_words(change: &Change) -> String {
     }
 }
 
-/// Whether a file that a call wrote is another one after the same call in another folder.
-pub fn is_unsteady(written: &Change, other: &Changed) -> bool {
+/// True if the content of a file differs after the same call in another folder.
+pub fn varies_between_runs(written: &Change, other: &RunChanges) -> bool {
     let other = other.find(written).and_then(|other| other.after.as_ref());
     let (Some(one), Some(two)) = (&written.after, other) else { return false };
     one.kind == EntryKind::File && two.kind == EntryKind::File && one.digest != two.digest

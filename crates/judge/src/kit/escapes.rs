@@ -1,6 +1,6 @@
 //! Escape sequences of terminals.
 
-/// Whether what follows an escape moves, saves, hides or shows the cursor, or erases.
+/// True if the bytes after an escape move, save, hide or show the cursor, or erase.
 pub fn moves_cursor(sequence: &[u8]) -> bool {
     match sequence {
         [b'7' | b'8' | b'M' | b'D' | b'E' | b'c', ..] => true,
@@ -9,7 +9,7 @@ pub fn moves_cursor(sequence: &[u8]) -> bool {
             end.is_some_and(|end| match rest[end] {
                 b'A'..=b'H' | b'J' | b'K' | b'L' | b'M' | b'P' | b'S' | b'T' | b'X' | b'd' | b'f' => true,
                 b's' | b'u' => end == 0,
-                // The cursor itself, and the other screen.
+                // The cursor visibility, and the alternate screen.
                 b'h' | b'l' => matches!(&rest[..end], b"?25" | b"?1049" | b"?47"),
                 _ => false,
             })

@@ -1,4 +1,4 @@
-//! What the checks of several principles share. The principles import this, and never each other.
+//! Code that the checks of several principles share. The principles import this module, and never each other.
 
 mod calls;
 mod changed;
@@ -12,16 +12,19 @@ mod pages;
 mod scene;
 mod waiting;
 
-pub use calls::{Examples, Wrong};
-pub use changed::{Changed, is_folder, is_unsteady, listed, reading};
+pub use calls::{ExampleValidator, InvalidCall};
+pub use changed::{RunChanges, is_folder, reading_probes, recorded_changes, varies_between_runs};
 pub use differences::{Difference, difference, differences, ends_early, some_of};
 pub use error_object::{
-    Misplaced, SILENT, error_object, is_repeated, lacking_keys, misplaced, repeats, unusable,
+    Misplaced, SILENCE_HINT, error_object, is_repeated, lacking_keys, misplaced, not_a_failure, repeats,
 };
 pub use escapes::moves_cursor;
-pub use exits::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check, is_plain_call};
+pub use exits::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check, is_invalid_usage};
 pub use network::no_request;
-pub use option_place::taken_elsewhere;
-pub use pages::{Pages, Printed, names, of_commands, of_kind, own_page, printed, root};
+pub use option_place::accepted_elsewhere;
+pub use pages::{
+    Pages, PrintedPage, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start,
+    target_names,
+};
 pub use scene::{lacking, scene};
 pub use waiting::{shows_pages, waiting};

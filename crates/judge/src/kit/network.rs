@@ -1,7 +1,7 @@
-//! Requests that nobody answers.
+//! Requests to a server that never responds.
 
 use crate::context::CheckContext;
-use crate::undeclared::Undeclared;
+use crate::undeclared::UndeclaredFeature;
 use crate::verdict::Judgement;
 use agentnative_core::config::Feature;
 
@@ -9,9 +9,9 @@ use agentnative_core::config::Feature;
 const NETWORK: [&str; 9] =
     ["clone", "deploy", "download", "fetch", "publish", "pull", "push", "sync", "upload"];
 
-/// What is said where no probe sends a request that nobody answers.
+/// Returns the judgement if no probe sends a request to a server that never responds.
 pub fn no_request(context: &CheckContext) -> Judgement {
-    let undeclared = Undeclared {
+    let undeclared = UndeclaredFeature {
         feature: Feature::Network,
         words: &NETWORK,
         no_probe: "no probe has `{stalled}`",

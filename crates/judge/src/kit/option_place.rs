@@ -5,9 +5,9 @@ use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Flag;
 use agentnative_core::probe::Probe;
 
-/// Where a common option is taken that this call of `kind` refuses, in words: before the subcommand, or after that
-/// of another probe.
-pub fn taken_elsewhere(context: &CheckContext, call: &Probe, kind: Derived, flag: Flag) -> Option<String> {
+/// Returns where a common option is accepted that this call of `kind` rejects, in words: before the subcommand, or by
+/// another probe.
+pub fn accepted_elsewhere(context: &CheckContext, call: &Probe, kind: Derived, flag: Flag) -> Option<String> {
     let taken = |other: &&Probe| {
         let run = other.formats.iter().find_map(|format| context.plain(other, *format));
         let expected = context.source_of(other).and_then(|source| source.exit);

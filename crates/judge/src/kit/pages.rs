@@ -1,4 +1,4 @@
-//! The help pages of a target, read: its own and those of the commands that its probes call.
+//! The parsed help pages of a target: its own, and those of the commands that its probes call.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason};
@@ -7,43 +7,41 @@ use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::targets::{Command, HelpPage, Interface, Names, Page};
 use std::io::Read as _;
 
-/// More of a help is not read, in bytes.
-const MOST: u64 = 1 << 20;
-/// So many commands are named where none was tried.
-const NAMED: usize = 3;
+/// Maximum length of a help page, in bytes; the rest is not read.
+const MAX_PAGE: u64 = 1 << 20;
+/// Maximum number of commands that are named.
+const MAX_NAMED: usize = 3;
 
-/// The page that a run printed.
-pub struct Printed<'a> {
-    /// The run.
+/// A page with the run that printed it.
+pub struct PrintedPage<'a> {
     pub run: RunView<'a>,
-    /// The words of the command; none for the target itself.
+    /// Words of the command; empty for the target itself.
     pub path: &'a [String],
-    /// What it says.
     pub page: Page,
 }
 
 /// All pages of a target.
 pub struct Pages<'a> {
-    /// Its own.
-    pub root: Printed<'a>,
-    /// Those of its commands, or why there is none.
-    pub commands: Vec<Result<Printed<'a>, Reason>>,
+    /// Page of the target itself.
+    pub root: PrintedPage<'a>,
+    /// Pages of its commands, or why one is missing.
+    pub commands: Vec<Result<PrintedPage<'a>, Reason>>,
 }
 
 impl<'a> Pages<'a> {
-    /// The pages that were printed as they have to be, or why the page of the target itself was not.
+    /// Reads the pages; fails if the target itself printed none.
     pub fn read(context: &'a CheckContext<'a>) -> Result<Self, Reason> {
-        let run = root(context).ok_or("`--help` was not run")?;
+        let run = help_run(context).ok_or("`--help` was not run")?;
         if run.exited()? != 0 || !run.prints_words() {
             return Err(run.blocked_by(CheckId::P3Help, "there is no help page".to_owned()));
         }
-        let bytes = printed(&run);
+        let bytes = stdout_start(&run);
         let root = HelpPage::read(&bytes);
         let commands = Interface::of_command(&root, &[]).commands;
         let names = names_of(&run, &root, &commands);
         let page = Page::of(&root, &[], &names, &commands);
         let of_command = |run: RunView<'a>| {
-            own_page(&run, &bytes).map_err(|_| {
+            prints_own_page(&run, &bytes).map_err(|_| {
                 run.blocked_by(
                     CheckId::P3CommandHelp,
                     format!("`{}` prints no page of its own", run.probe.name),
@@ -51,14 +49,14 @@ impl<'a> Pages<'a> {
             })?;
             let path = &run.probe.call.args[..run.probe.call.args.len().saturating_sub(1)];
             let words: Vec<&str> = path.iter().map(String::as_str).collect();
-            let page = Page::of(&HelpPage::read(&printed(&run)), &words, &names, &commands);
-            Ok(Printed { run, path, page })
+            let page = Page::of(&HelpPage::read(&stdout_start(&run)), &words, &names, &commands);
+            Ok(PrintedPage { run, path, page })
         };
-        let commands = of_commands(context).map(of_command).collect();
-        Ok(Self { root: Printed { run, path: &[], page }, commands })
+        let commands = command_help_runs(context).map(of_command).collect();
+        Ok(Self { root: PrintedPage { run, path: &[], page }, commands })
     }
 
-    /// What is left to say where no command was asked for its page.
+    /// Returns the judgement if no command was called with its help option.
     pub fn without_commands(&self) -> Option<Judgement> {
         if !self.commands.is_empty() {
             return None;
@@ -68,18 +66,18 @@ impl<'a> Pages<'a> {
         if names.is_empty() {
             return Some(Judgement::NotApplicable("the help lists no subcommands".to_owned()));
         }
-        let more = if names.len() > NAMED { ", \u{2026}" } else { "" };
+        let more = if names.len() > MAX_NAMED { ", \u{2026}" } else { "" };
         Some(Judgement::unverified(format!(
             "no probe begins with a subcommand that the help lists ({}{more}): declare one",
-            names[..names.len().min(NAMED)].join(", "),
+            names[..names.len().min(MAX_NAMED)].join(", "),
         )))
     }
 }
 
-/// The names that a target is called by, as far as its help shows.
-pub fn names(context: &CheckContext) -> Names {
-    let Some(run) = root(context) else { return Names::default() };
-    let page = HelpPage::read(&printed(&run));
+/// Returns the names of the target, as far as its help shows them.
+pub fn target_names(context: &CheckContext) -> Names {
+    let Some(run) = help_run(context) else { return Names::default() };
+    let page = HelpPage::read(&stdout_start(&run));
     names_of(&run, &page, &Interface::of_command(&page, &[]).commands)
 }
 
@@ -88,23 +86,23 @@ fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> Names {
     Names::of(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
 }
 
-/// The run that asked the target for its help.
-pub fn root<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
-    of_kind(context, Derived::Help).next()
+/// Returns the run of the target's `--help`.
+pub fn help_run<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
+    runs_of_kind(context, Derived::Help).next()
 }
 
-/// The runs that asked commands for their help.
-pub fn of_commands<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    of_kind(context, Derived::CommandHelp)
+/// Returns the help runs of commands.
+pub fn command_help_runs<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
+    runs_of_kind(context, Derived::CommandHelp)
 }
 
-/// The runs of a derived kind.
-pub fn of_kind<'a>(context: &'a CheckContext<'a>, kind: Derived) -> impl Iterator<Item = RunView<'a>> {
+/// Returns the runs of a derived kind.
+pub fn runs_of_kind<'a>(context: &'a CheckContext<'a>, kind: Derived) -> impl Iterator<Item = RunView<'a>> {
     context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 
-/// A command prints a page that is not that of the target.
-pub fn own_page(run: &RunView, root: &[u8]) -> Assertion {
+/// Passes if a command prints a page that differs from that of the target.
+pub fn prints_own_page(run: &RunView, root: &[u8]) -> Assertion {
     let call = &run.probe.name;
     let exit = run.exited()?;
     if exit != 0 {
@@ -115,17 +113,17 @@ pub fn own_page(run: &RunView, root: &[u8]) -> Assertion {
         let detail = format!("`{call}` prints no help on stdout");
         return run.failed_at_start("nothing", Stream::Stdout, detail);
     }
-    if printed(run).trim_ascii() == root.trim_ascii() {
+    if stdout_start(run).trim_ascii() == root.trim_ascii() {
         let detail = format!("`{call}` prints the help of the target, not that of the subcommand");
         return run.failed_at_start("same", Stream::Stdout, detail);
     }
     Ok(())
 }
 
-/// The first bytes on standard output.
-pub fn printed(run: &RunView) -> Vec<u8> {
+/// Returns the first bytes on stdout.
+pub fn stdout_start(run: &RunView) -> Vec<u8> {
     let mut bytes = Vec::new();
     // An unreadable capture is an empty page.
-    let _ = run.bytes(Stream::Stdout).reader().take(MOST).read_to_end(&mut bytes);
+    let _ = run.bytes(Stream::Stdout).reader().take(MAX_PAGE).read_to_end(&mut bytes);
     bytes
 }

@@ -1,4 +1,4 @@
-//! Calls that are made once from a declared probe, such as a confirmed one.
+//! Calls of a scenario, which are made once from a declared probe, such as a confirmed one.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Finding};
@@ -6,13 +6,13 @@ use agentnative_core::catalogue::Derived;
 use agentnative_core::model::Evidence;
 use agentnative_core::probe::Probe;
 
-/// The run of a call that was made as `kind` from `probe`, once.
+/// Returns the run of the call of `kind` that is derived from `probe`.
 pub fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
-    let call = context.made_from(kind, probe).next()?;
+    let call = context.derived_from(kind, probe).next()?;
     context.plain(call, call.formats.first().copied()?)
 }
 
-/// That the configuration says that there is no such option.
+/// Fails because the configuration declares that there is no such option.
 pub fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
     let detail = format!(
         "the configuration has `flags.{key} = false` for {}: add {option}, then declare it",

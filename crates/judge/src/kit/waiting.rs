@@ -7,29 +7,29 @@ use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Waiting};
 use strict_json::sanitize;
 
-/// A run that did not end by itself: whether that is how pagers and filters behave.
+/// Judges a run that did not end by itself: pagers and filters may wait.
 pub fn waiting(run: &RunView) -> Assertion {
     if shows_pages(run) {
         return Ok(());
     }
-    // Reading standard input to its end is what filters do: only a question is held against it.
+    // Filters read stdin to its end, so only a question is a fault.
     if run.variant() == Variant::OpenStdin {
         return match question(run) {
             Some((stream, line)) => {
                 let detail = "the command asks a question on stdin and waits for the answer; expected no question in JSON mode";
                 run.failed_at_line("asks", stream, line, detail)
             }
-            // A call that has to be confirmed, and is not, reads no data: it asks.
-            None if ends_otherwise(run) && !run.probe.is(Derived::Unconfirmed) => Ok(()),
-            None => waits(run),
+            // A call without its required confirmation reads no data: it asks.
+            None if ends_with_empty_stdin(run) && !run.probe.is(Derived::Unconfirmed) => Ok(()),
+            None => wait_failure(run),
         };
     }
-    waits(run)
+    wait_failure(run)
 }
 
-/// Whether it shows its text page by page, as is meant for people on a terminal: it has begun to show what it
-/// prints otherwise, and waits in the middle of that or with the prompt of a pager. What waits before it has
-/// shown anything, or with a question behind all, is no pager.
+/// True if a run shows its text page by page, as for users on a terminal: it has printed a part of the plain output,
+/// and waits in the middle of it or at the prompt of a pager. A run that waits before any output, or at a question
+/// after all output, is no pager.
 pub fn shows_pages(run: &RunView) -> bool {
     if !run.variant().has_terminal_out() || run.format() != OutputFormat::Text {
         return false;
@@ -40,16 +40,16 @@ pub fn shows_pages(run: &RunView) -> bool {
     let (whole, screen) = (text(&plain, Stream::Stdout), text(run, Stream::Stdout));
     let lines = whole.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_shown = |line: &str| screen.lines().any(|shown| shown.contains(line));
-    let is_cut = lines.clone().next_back().is_some_and(|last| !is_shown(last));
+    let is_truncated = lines.clone().next_back().is_some_and(|last| !is_shown(last));
     let asks = || {
         [&screen, &text(run, Stream::Stderr)]
             .into_iter()
             .any(|text| text.lines().next_back().is_some_and(is_pager_prompt))
     };
-    lines.clone().any(is_shown) && (is_cut || asks())
+    lines.clone().any(is_shown) && (is_truncated || asks())
 }
 
-/// The prompts of `less` and `more`, and those made after them.
+/// True for the prompts of `less` and `more`, and of similar pagers.
 fn is_pager_prompt(line: &str) -> bool {
     let line = line.trim().to_lowercase();
     line == ":"
@@ -59,13 +59,13 @@ fn is_pager_prompt(line: &str) -> bool {
         || line.starts_with("lines ")
 }
 
-/// Whether the same call ended by itself with a null input, so that the wait is for input.
-fn ends_otherwise(run: &RunView) -> bool {
+/// True if the same call ended with an empty stdin, so that the run waits for input.
+fn ends_with_empty_stdin(run: &RunView) -> bool {
     let plain = run.context.plain(run.probe, run.format());
     plain.is_none_or(|plain| matches!(plain.observation.end, End::Exited(_) | End::Signaled(_)))
 }
 
-/// The line of an unanswered question: output whose last line was not ended when the wait began.
+/// Returns the line of an unanswered question: the last one, if it was unterminated when the wait began.
 fn question(run: &RunView) -> Option<(Stream, usize)> {
     [Stream::Stderr, Stream::Stdout].into_iter().find_map(|stream| {
         let bytes = run.bytes(stream);
@@ -83,7 +83,7 @@ fn last_byte(bytes: &Bytes) -> Option<u8> {
     (read == 1).then_some(byte[0])
 }
 
-fn waits(run: &RunView) -> Assertion {
+fn wait_failure(run: &RunView) -> Assertion {
     let doing = match run.observation.waiting {
         Some(Waiting::Stdin) => "it was reading stdin",
         Some(Waiting::Terminal) => "it was reading the terminal",
@@ -96,7 +96,7 @@ fn waits(run: &RunView) -> Assertion {
         return run.failed_at_last_line("waits", detail);
     }
     let limit = run.probe.timeout.as_secs_f64();
-    // Debug output takes time: a run that still works shows no hang where the plain run ends.
+    // Debug output takes time: a run that still works is no hang if the plain run ends.
     let environment = HOSTILE_ENVIRONMENTS.get(usize::from(run.observation.key.nth)).map(|(name, _)| *name);
     let is_slowed = run.variant() == Variant::HostileEnv
         && environment == Some("debug")

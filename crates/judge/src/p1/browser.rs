@@ -1,26 +1,26 @@
-//! `p1-no-browser`: where nobody sees it, no browser is opened.
+//! `p1-no-browser`: calls without a user do not open a browser.
 
 use crate::context::{CheckContext, RunView};
-use crate::undeclared::Undeclared;
+use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::config::Feature;
 use agentnative_core::model::Variant;
 use agentnative_core::run::Purpose;
 
-/// Commands that sign in, by their names.
-const SIGN_IN: [&str; 5] = ["login", "log-in", "signin", "sign-in", "auth"];
+/// Names of commands that sign in.
+const SIGN_IN_COMMANDS: [&str; 5] = ["login", "log-in", "signin", "sign-in", "auth"];
 
 /// `p1-no-browser`
 pub fn no_browser(context: &CheckContext) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
-    let looked_at = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);
-    let assertions: Vec<Assertion> = runs.filter(looked_at).map(|run| opens_none(&run)).collect();
+    let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);
+    let assertions: Vec<Assertion> = runs.filter(is_judged).map(|run| opens_no_browser(&run)).collect();
     if context.declared().any(|probe| probe.call.login) || assertions.iter().any(Result::is_err) {
         return Judgement::of(assertions, "declare a probe that signs in with `login = true`");
     }
-    let undeclared = Undeclared {
+    let undeclared = UndeclaredFeature {
         feature: Feature::Login,
-        words: &SIGN_IN,
+        words: &SIGN_IN_COMMANDS,
         no_probe: "no probe has `login`",
         declare: "one that begins to sign in with `login = true`",
         lacking: "the target has no login",
@@ -29,7 +29,7 @@ pub fn no_browser(context: &CheckContext) -> Judgement {
     undeclared.judgement(context)
 }
 
-fn opens_none(run: &RunView) -> Assertion {
+fn opens_no_browser(run: &RunView) -> Assertion {
     if let Some(trip) = run.trip(Purpose::Browser)? {
         let detail = format!("the command opens a browser (`{trip}`); expected an address on stderr");
         return run.failed("browser", detail);

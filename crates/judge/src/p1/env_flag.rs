@@ -1,4 +1,4 @@
-//! `p1-env-flag`: a variable does what its option does, and nothing where it is switched off.
+//! `p1-env-flag`: an environment variable has the effect of its option, and none if it is switched off.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
@@ -15,11 +15,11 @@ pub fn env_flag(context: &CheckContext) -> Judgement {
                 .into(),
         );
     }
-    let assertions = pairs.iter().flat_map(|pair| of_pair(context, pair));
+    let assertions = pairs.iter().flat_map(|pair| judge_pair(context, pair));
     Judgement::of(assertions, "no option with a variable was tried: declare a probe that succeeds")
 }
 
-fn of_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
+fn judge_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
     let tried: Vec<Result<Vec<Assertion>, Reason>> = context
         .data_probes()
         .filter_map(|probe| match pair.format {
@@ -36,20 +36,20 @@ fn of_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
     shown.into_iter().flatten().flatten().collect()
 }
 
-/// The run of a probe with an option, or with its variable instead.
+/// Returns the run of a probe with an option, or with its variable instead.
 fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
     let made = context.case(Derived::EnvFlag, probe, case)?;
     made.formats.iter().find_map(|format| context.plain(made, *format))
 }
 
-/// What a switch and its variable do to a probe, or why this probe does not show it.
+/// Compares the effects of a switch and its variable on a probe; returns why if this probe does not show it.
 fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Result<Vec<Assertion>, Reason>> {
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
         let without = match context.profile.contract.is_some() {
             true => context.plain(probe, with_flag.format()),
             false => context
-                .made_from(Derived::NoFormat, probe)
+                .derived_from(Derived::NoFormat, probe)
                 .find_map(|bare| context.plain(bare, with_flag.format())),
         };
         let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
@@ -57,7 +57,7 @@ fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Res
         if with_flag.exited()? != without.exited()? {
             return Err(format!("`{}` is rejected by {}: correct `env_flags`", pair.flag, probe.name).into());
         }
-        is_steady(context, probe)?;
+        is_reproducible(context, probe)?;
         if same(&with_flag, &without) {
             return Err(format!(
                 "`{}` changes nothing in {}: declare a probe whose output it changes",
@@ -75,9 +75,9 @@ fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Res
     }))
 }
 
-/// That a probe prints the same each time, but for words with a digit in them.
-fn is_steady(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
-    let mut again: Vec<RunView> = context.runs_of(probe).filter(RunView::is_again).collect();
+/// Passes if a probe prints the same each time, except words with a digit.
+fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
+    let mut again: Vec<RunView> = context.runs_of(probe).filter(RunView::is_repetition).collect();
     if again.is_empty()
         && let Some(format) = probe.formats.first()
     {
@@ -115,7 +115,7 @@ fn switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &str) -
     different(run, without, "falsey", detail)
 }
 
-/// The variable selects the format as the option does.
+/// Passes if the variable selects the format as the option does.
 fn selects_format(
     context: &CheckContext,
     probe: &Probe,
@@ -142,16 +142,16 @@ fn selects_format(
     }))
 }
 
-/// Whether two runs end alike and print the same, but for words with a digit in them.
+/// True if two runs exit alike and print the same, except words with a digit.
 fn same(a: &RunView, b: &RunView) -> bool {
     a.exit() == b.exit()
-        && Stream::ALL.into_iter().all(|stream| a.steady_lines(stream) == b.steady_lines(stream))
+        && Stream::ALL.into_iter().all(|stream| a.normalized_lines(stream) == b.normalized_lines(stream))
 }
 
-/// A failed assertion at the first line that is not as in `other`.
+/// Fails at the first line that differs from `other`.
 fn different(run: &RunView, other: &RunView, kind: &str, detail: String) -> Assertion {
     for stream in Stream::ALL {
-        let (Some(own), Some(others)) = (run.steady_lines(stream), other.steady_lines(stream)) else {
+        let (Some(own), Some(others)) = (run.normalized_lines(stream), other.normalized_lines(stream)) else {
             continue;
         };
         if own != others {

@@ -1,4 +1,4 @@
-//! The checks of principle 1: nothing waits for a person.
+//! The checks of principle 1: calls never wait for a user.
 
 mod browser;
 mod env_flag;
@@ -6,11 +6,10 @@ mod prompt;
 mod secrets;
 mod terminals;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P1NoPrompt, prompt::no_prompt),
     (CheckId::P1TtyDetection, terminals::tty_detection),
     (CheckId::P1NoInput, terminals::no_input),

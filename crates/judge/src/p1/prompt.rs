@@ -1,4 +1,4 @@
-//! `p1-no-prompt`: without a terminal to answer on, nothing is asked, and no editor is opened.
+//! `p1-no-prompt`: without an interactive terminal, calls ask no questions and open no editor.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, waiting};
@@ -12,10 +12,10 @@ pub fn no_prompt(context: &CheckContext) -> Judgement {
     let nothing_declared = context.data_probes().next().is_none();
     let open = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
-    Judgement::of(runs.map(|run| asks_nobody(&run)).chain(open), declare_success(""))
+    Judgement::of(runs.map(|run| asks_no_question(&run)).chain(open), declare_success(""))
 }
 
-fn asks_nobody(run: &RunView) -> Assertion {
+fn asks_no_question(run: &RunView) -> Assertion {
     if let Some(trip) = run.trip(Purpose::Editor)? {
         let detail = format!("the command opens the editor `{trip}`, where nobody can edit");
         return run.failed("editor", detail);
@@ -29,6 +29,6 @@ fn asks_nobody(run: &RunView) -> Assertion {
             let what = format!("{} did not end", run.label());
             inconclusive(run.blocked_by(CheckId::P2Completes, what))
         }
-        told => told,
+        other => other,
     }
 }

@@ -1,8 +1,8 @@
-//! Secrets: more ways to give them than a variable, and nothing that shows them.
+//! Secrets: they can be given in other ways than a variable, and are never printed or stored.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::display_exit;
-use crate::undeclared::Undeclared;
+use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Feature;
@@ -33,7 +33,7 @@ pub fn path(context: &CheckContext) -> Judgement {
     }
     let other_ways = [Derived::SecretFile, Derived::SecretStdin];
     let assertions = probes.flat_map(|probe| {
-        let calls = other_ways.into_iter().flat_map(|kind| context.made_from(kind, probe));
+        let calls = other_ways.into_iter().flat_map(|kind| context.derived_from(kind, probe));
         calls.map(|call| same_as_by_variable(context, probe, call)).collect::<Vec<_>>()
     });
     Judgement::of(assertions, "no call with the secret was made in another way than by the variable")
@@ -45,7 +45,7 @@ fn undeclared(context: &CheckContext) -> Judgement {
             "`secret` is declared, but no probe needs it: declare one with `secret = true`",
         );
     }
-    let undeclared = Undeclared {
+    let undeclared = UndeclaredFeature {
         feature: Feature::Secret,
         words: &WITH_SECRET,
         no_probe: "no probe has `secret`",
@@ -56,14 +56,14 @@ fn undeclared(context: &CheckContext) -> Judgement {
     undeclared.judgement(context)
 }
 
-/// A call with the secret in a file or on stdin does what it does with the variable.
+/// Passes if a call with the secret in a file or on stdin has the same outcome as with the variable.
 fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
     let format = call.formats.first().copied().unwrap_or_default();
     let Some(run) = context.plain(call, format) else {
         return inconclusive(format!("{} was not run", call.name));
     };
     let usual = match format {
-        OutputFormat::Text => context.made_from(Derived::NoFormat, probe).next().or(Some(probe)),
+        OutputFormat::Text => context.derived_from(Derived::NoFormat, probe).next().or(Some(probe)),
         _ => Some(probe),
     };
     let Some(usual) = usual.and_then(|usual| context.plain(usual, format)) else {
@@ -78,7 +78,8 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
         );
         return run.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
-    let (Some(own), Some(other)) = (run.steady_lines(Stream::Stdout), usual.steady_lines(Stream::Stdout))
+    let (Some(own), Some(other)) =
+        (run.normalized_lines(Stream::Stdout), usual.normalized_lines(Stream::Stdout))
     else {
         return Err(run.too_long().into());
     };
@@ -86,9 +87,9 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
         return Ok(());
     }
     if format == OutputFormat::Text {
-        let text = context.plain(probe, format).and_then(|text| text.steady_lines(Stream::Stdout));
+        let text = context.plain(probe, format).and_then(|text| text.normalized_lines(Stream::Stdout));
         let again = context.repeated(probe, format)?;
-        if again.iter().any(|again| again.steady_lines(Stream::Stdout) != text) {
+        if again.iter().any(|again| again.normalized_lines(Stream::Stdout) != text) {
             return inconclusive(format!("the output of {} changes from run to run", usual.label()));
         }
     }
@@ -108,8 +109,8 @@ pub fn silent(context: &CheckContext) -> Judgement {
     if probes.peek().is_none() {
         return undeclared(context);
     }
-    let looked_at = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::HostileEnv);
-    let runs = probes.flat_map(|probe| context.runs_of(probe)).filter(looked_at);
+    let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::HostileEnv);
+    let runs = probes.flat_map(|probe| context.runs_of(probe)).filter(is_judged);
     Judgement::of(runs.map(|run| keeps_secret(&run)), "no call with the secret was made")
 }
 
@@ -123,7 +124,7 @@ fn keeps_secret(run: &RunView) -> Assertion {
     };
     let source = run.context.source_of(run.probe).unwrap_or(run.probe);
     let stores = source.call.login || source.effect.is_some();
-    match leaks.iter().find(|leak| !(stores && is_credential_store(leak))) {
+    match leaks.iter().find(|leak| !(stores && is_credential_file(leak))) {
         None => {
             run.ended()?;
             Ok(())
@@ -132,8 +133,8 @@ fn keeps_secret(run: &RunView) -> Assertion {
     }
 }
 
-/// A file for this user only, where configuration and data of a program are.
-fn is_credential_store(leak: &Leak) -> bool {
+/// True for a file in the configuration or data folders of the home that only the user can read.
+fn is_credential_file(leak: &Leak) -> bool {
     let LeakPlace::File(Area::Home, path, mode) = &leak.place else { return false };
     let file = |path: &str| path.starts_with(".config/") || path.starts_with(".local/share/");
     mode & 0o077 == 0 && (file(path) || path.starts_with('.'))
@@ -145,7 +146,7 @@ fn leaked(run: &RunView, leak: &Leak) -> Assertion {
         LeakForm::Base64 => " in Base64",
         LeakForm::Percent => " with percent signs",
     };
-    // The line is not shown: the report would be the next leak.
+    // The line is not shown, because the report would leak the secret as well.
     let printed = |stream: Stream, at: u64| {
         let detail = format!("{} contains the secret{form}, at byte {at}", stream.name());
         let evidence = Evidence { stream: Some(stream), offset: Some(at), ..run.evidence(detail) };

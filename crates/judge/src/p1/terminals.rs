@@ -1,4 +1,4 @@
-//! Questions on a terminal: where only stdin is one, and in spite of the option that disables them.
+//! Questions on a terminal: if only stdin is one, and with the option that disables prompts.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages, waiting};
@@ -16,7 +16,7 @@ pub fn tty_detection(context: &CheckContext) -> Judgement {
     Judgement::of(runs.map(|run| asks_nothing(&run)), declare_success(""))
 }
 
-/// A call whose output is captured asks nothing on the terminal that its stdin is.
+/// Passes if a call with captured output asks nothing on the terminal that is its stdin.
 fn asks_nothing(run: &RunView) -> Assertion {
     if !run.waits_for_input() {
         run.plain()?.usable()?;
@@ -26,9 +26,9 @@ fn asks_nothing(run: &RunView) -> Assertion {
     let context = run.context;
     let declared = context.source_of(run.probe).unwrap_or(run.probe);
     let mut others = context.runs_of(run.probe).chain(context.runs_of(declared));
-    if let Some(other) = others.find(is_told) {
+    if let Some(other) = others.find(is_reported) {
         let what = format!("{} did not end", other.label());
-        return inconclusive(other.blocked_by(other.tells_of_hang(), what));
+        return inconclusive(other.blocked_by(other.check_reporting_hang(), what));
     }
     match question(run)? {
         // A filter reads its input to the end, and asks nothing.
@@ -45,18 +45,19 @@ fn asks_nothing(run: &RunView) -> Assertion {
     }
 }
 
-/// Whether another check tells of a run that did not end, of those that are made for this one.
-fn is_told(run: &RunView) -> bool {
+/// True if another check reports that this run did not end.
+fn is_reported(run: &RunView) -> bool {
     let is_made = matches!(run.variant(), Variant::Plain | Variant::Tty | Variant::OpenStdin);
     is_made && run.did_not_end() && matches!(waiting(run), Err(Unmet::Failed(_)))
 }
 
-/// What a run that waits has said and the plain run has not: on its streams, or, given in words, on the terminal.
+/// Returns the question of a waiting run: its text if it was written to the terminal, or an empty string if it is a
+/// line on a stream that the plain run does not print.
 fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     let terminal = String::from_utf8_lossy(&run.observation.terminal);
     if has_words(&terminal) {
         let asked = sanitize::line(terminal.trim().as_bytes());
-        return Ok(Some(format!(": \"{}\"", sanitize::capped(&asked, LONGEST))));
+        return Ok(Some(format!(": \"{}\"", sanitize::capped(&asked, MAX_QUESTION))));
     }
     let plain = run.plain()?;
     for stream in Stream::ALL {
@@ -70,8 +71,8 @@ fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     Ok(None)
 }
 
-/// The longest question that is shown, in characters.
-const LONGEST: usize = 60;
+/// Maximum length of a question in messages, in characters.
+const MAX_QUESTION: usize = 60;
 
 /// `p1-no-input`
 pub fn no_input(context: &CheckContext) -> Judgement {
@@ -92,52 +93,53 @@ pub fn no_input(context: &CheckContext) -> Judgement {
             Some((call, run))
         })
     };
-    let asking =
-        calls().filter(|(call, _)| context.source_of(call).is_some_and(|of| asks(context, of))).count();
+    let asking = calls()
+        .filter(|(call, _)| context.source_of(call).is_some_and(|source| asks(context, source)))
+        .count();
     let assertions = calls().map(|(call, run)| silent(context, call, &run));
     let shown = (asking == 0).then(|| {
         inconclusive(
             "no probe asks a question on a terminal: declare one that does, and that the option lets succeed",
         )
     });
-    let of = if asking == 1 { "1 probe asks".to_owned() } else { format!("{asking} probes ask") };
+    let subject = if asking == 1 { "1 probe asks".to_owned() } else { format!("{asking} probes ask") };
     Judgement::of(assertions.chain(shown), declare_success(""))
-        .noted(&format!("{of} a question on a terminal without the option"))
+        .noted(&format!("{subject} a question on a terminal without the option"))
 }
 
 fn lacking() -> Finding {
     Finding::lacking("flags.no_input", "add an option that disables prompts, then declare it")
 }
 
-/// Whether a probe asks a question where a person sees it.
+/// True if a probe asks a question on a full terminal.
 fn asks(context: &CheckContext, probe: &Probe) -> bool {
     let scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
-    let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.made_from(kind, probe)));
+    let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.derived_from(kind, probe)));
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal));
     runs.any(|run| run.waits_for_input() && !shows_pages(&run))
 }
 
-/// What a call that changes something exits with as it is declared, without the option.
-fn exit_in_scene(context: &CheckContext, call: &Probe) -> Option<i32> {
-    let of = context.source_of(call)?;
+/// Returns the exit code of a call that changes something, as declared, without the option.
+fn declared_exit(context: &CheckContext, call: &Probe) -> Option<i32> {
+    let source = context.source_of(call)?;
     let mut scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
     scenes.find_map(|kind| {
-        let scene = context.made_from(kind, of).next()?;
+        let scene = context.derived_from(kind, source).next()?;
         context.plain(scene, scene.formats.first().copied()?)?.exit()
     })
 }
 
-/// A call with the option asks nothing.
+/// Passes if a call with the option asks nothing.
 fn silent(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
-    let spelt = call.flag(Flag::NoInput, context.profile).args().unwrap_or_default().join(" ");
+    let spelling = call.flag(Flag::NoInput, context.profile).args().unwrap_or_default().join(" ");
     if run.waits_for_input() && !shows_pages(run) {
-        let detail = format!("the command waits for an answer in spite of `{spelt}`");
+        let detail = format!("the command waits for an answer in spite of `{spelling}`");
         return run.failed_at_last_line("asks", detail);
     }
     let plain = context.plain(call, run.format());
-    let usual = call.exit.or_else(|| exit_in_scene(context, call));
+    let usual = call.exit.or_else(|| declared_exit(context, call));
     if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != usual) {
-        let what = format!("`{spelt}` is rejected by {}", call.of().unwrap_or(&call.name));
+        let what = format!("`{spelling}` is rejected by {}", call.of().unwrap_or(&call.name));
         return inconclusive(plain.blocked_by(CheckId::P6GlobalFlags, what));
     }
     if !shows_pages(run) {

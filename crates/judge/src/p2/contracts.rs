@@ -1,4 +1,4 @@
-//! What is printed, held to the contract that is declared for it.
+//! Validates output against its declared contract.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
@@ -7,15 +7,15 @@ use agentnative_contract::{Against, Contract, RunExit, Violation, counted};
 use agentnative_core::model::{OutputFormat, Stream};
 use strict_json::Position;
 
-/// So much of what a run says on stderr is held to its contract.
-const LARGE: u64 = 64 << 20;
-/// As many violations of a run are named, and the others counted.
-const SHOWN: usize = 4;
+/// Maximum length of stderr that is validated, in bytes.
+const MAX_STDERR: u64 = 64 << 20;
+/// Maximum number of violations of a run that are named; others are counted.
+const MAX_NAMED: usize = 4;
 
-/// `p2-contract-schema`, `p2-contract-stream` and `p2-contract-exit`: each run with a contract keeps the
-/// promises of one kind, where its contract makes any.
-pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
-    let promises = |contract: &Contract| match kind {
+/// `p2-contract-schema`, `p2-contract-stream` and `p2-contract-exit`: each run with a contract meets its rules of one
+/// kind.
+pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
+    let has_rules = |contract: &Contract| match kind {
         Against::Json | Against::Schema => true,
         Against::Stream => contract.has_stream_rules(),
         Against::Exit => !contract.exit_codes().is_empty(),
@@ -26,35 +26,35 @@ pub fn keeps(context: &CheckContext, kind: Against) -> Judgement {
     if declared.peek().is_none() {
         return Judgement::NotApplicable("no probe declares a contract".into());
     }
-    if !declared.any(promises) {
+    if !declared.any(has_rules) {
         return Judgement::NotApplicable("the declared contracts have no rules of this kind".into());
     }
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let assertions = runs
-        .filter(RunView::prints_the_same)
-        .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| promises(contract))?)))
-        .filter(|(run, contract)| run.unusable().is_some() || owes(run, contract, kind))
-        .map(|(run, contract)| kept(&run, contract, kind));
+        .filter(RunView::expects_plain_stdout)
+        .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| has_rules(contract))?)))
+        .filter(|(run, contract)| run.unusable().is_some() || applies(run, contract, kind))
+        .map(|(run, contract)| validate(&run, contract, kind));
     let missing = declare_success("");
     Judgement::of(assertions, format!("no run printed output that a contract covers: {missing}"))
 }
 
-/// Whether a run owes something of this kind: not where it failed and printed no payload, or its contract is
-/// a schema of successes.
-fn owes(run: &RunView, contract: &Contract, kind: Against) -> bool {
+/// True if the rules of this kind apply to a run: not to a failed run without output, or with a contract for successes
+/// only.
+fn applies(run: &RunView, contract: &Contract, kind: Against) -> bool {
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
     let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
     run.probe.gives_data() || about_failures && printed
 }
 
-fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
+fn validate(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     run.usable()?;
     let bytes = run.bytes(Stream::Stdout);
     let nothing = bytes.is_empty() && run.format() != OutputFormat::Jsonl;
     if !nothing && run.scan().structural().is_some() {
         return Err(run.not_parsed().into());
     }
-    let stderr = run.bytes(Stream::Stderr).first(LARGE);
+    let stderr = run.bytes(Stream::Stderr).first(MAX_STDERR);
     let exit = RunExit { exit: run.shell_code(), condition: None, stderr: Some(&stderr) };
     let verdict = run.context.scans.held_to(contract, bytes, run.format(), exit);
     let verdict = match &*verdict {
@@ -72,12 +72,11 @@ fn kept(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     known(run, contract, &against(kind, &verdict.known))
 }
 
-/// The violations of one kind of promise.
 fn against(kind: Against, violations: &[Violation]) -> Vec<&Violation> {
     violations.iter().filter(|violation| violation.against == kind).collect()
 }
 
-/// What was violated; `more` violations are not described.
+/// Fails with the violations; `more` is the number of violations that are not described.
 fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u64) -> Assertion {
     let named = named(violations, more);
     let kind = match violations[0].against {
@@ -89,29 +88,29 @@ fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u
     failed_at(run, kind, violations[0], detail)
 }
 
-/// The findings of the contract that a run shows: warnings.
+/// Fails with the known findings of the contract that a run shows, as warnings.
 fn known(run: &RunView, contract: &Contract, violations: &[&Violation]) -> Assertion {
     let Some(first) = violations.first() else { return Ok(()) };
     let detail = format!("a finding that the contract {} knows: {}", contract.name(), named(violations, 0));
-    failed_at(run, "known", first, detail).map_err(Unmet::known)
+    failed_at(run, "known", first, detail).map_err(Unmet::into_known)
 }
 
-/// Violations in a sentence: each that is not alike, and how many others there are.
+/// Returns the violations in a sentence: the distinct ones, and the number of others.
 fn named(violations: &[&Violation], more: u64) -> String {
     let mut distinct: Vec<&Violation> = Vec::new();
     for violation in violations {
-        // The same at another place tells nothing new.
+        // The same violation at another place is not repeated.
         let alike = |other: &&Violation| {
             let elsewhere = (other.event, &other.pointer) != (violation.event, &violation.pointer);
             other.rule == violation.rule && (elsewhere || other.message == violation.message)
         };
-        if distinct.len() < SHOWN && !distinct.iter().any(alike) {
+        if distinct.len() < MAX_NAMED && !distinct.iter().any(alike) {
             distinct.push(violation);
         }
     }
     let more = more + (violations.len() - distinct.len()) as u64;
     let named = distinct.into_iter().map(|violation| match (violation.event, &violation.finding) {
-        // How a run ends is no place in its output.
+        // The exit code has no position in the output.
         (_, Some(finding)) if violation.against == Against::Exit => finding.to_string(),
         (Some(event), _) => format!("event {event}, {violation}"),
         (None, _) => violation.to_string(),
@@ -121,7 +120,7 @@ fn named(violations: &[&Violation], more: u64) -> String {
     format!("{named}{more}")
 }
 
-/// A failed assertion at the place of a violation.
+/// Fails at the position of a violation.
 fn failed_at(run: &RunView, kind: &str, violation: &Violation, detail: String) -> Assertion {
     if run.bytes(Stream::Stdout).is_empty() {
         return run.failed(kind, detail);

@@ -1,4 +1,4 @@
-//! That the same call gives the same thing: whole, each time, and in one shape for each command.
+//! The same call has the same output: complete, each time, and with one shape for each command.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{Difference, declare_success, differences, ends_early, some_of};
@@ -13,19 +13,19 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 
-/// So many keys are named.
-const SHOWN: usize = 6;
+/// Maximum number of keys that are named.
+const MAX_NAMED: usize = 6;
 
 impl RunView<'_> {
-    /// The data on stdout, or why it is not there or not all of it.
-    fn whole(&self) -> Result<Arc<Scan>, Reason> {
-        self.parsed()
-            .map_err(|reason| if self.usable().is_ok() && self.is_cut() { self.cut() } else { reason })
+    /// Returns the scan of stdout, or why it is missing or truncated.
+    fn complete_scan(&self) -> Result<Arc<Scan>, Reason> {
+        self.parsed().map_err(|reason| {
+            if self.usable().is_ok() && self.is_truncated() { self.truncated() } else { reason }
+        })
     }
 
-    /// Whether stdout is a part of what the same call gave under another variant: cut, where the other
-    /// is whole.
-    pub fn is_cut(&self) -> bool {
+    /// True if stdout is a part of what the same call printed under another condition: truncated here, complete there.
+    pub fn is_truncated(&self) -> bool {
         if self.scan().structural().is_none_or(|problem| !ends_early(problem.kind)) {
             return false;
         }
@@ -46,19 +46,20 @@ pub fn complete(context: &CheckContext) -> Judgement {
             if !probe.formats.contains(&format) {
                 return None;
             }
-            Some(same_for_each_reader(context, probe, format))
+            Some(same_for_each_consumer(context, probe, format))
         })
     });
-    let text = context.data_probes().filter_map(|probe| text_for_each_reader(context, probe));
+    let text = context.data_probes().filter_map(|probe| text_for_each_consumer(context, probe));
     Judgement::of(json.chain(text), declare_success("json or jsonl"))
 }
 
-/// The capacity of a pipe in bytes. Shorter output fits into it and cannot be truncated.
+/// Capacity of a pipe in bytes. Shorter output fits into it and cannot be truncated.
 const PIPE: u64 = 64 * 1024;
 
-/// Text that is longer than a pipe, by the call without a format. It is read slowly and written to a file only then.
-fn text_for_each_reader<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
-    let call = context.made_from(Derived::NoFormat, probe).next()?;
+/// Compares text that is longer than a pipe, of the call without a format. Only then is it read slowly and written to a
+/// file.
+fn text_for_each_consumer<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
+    let call = context.derived_from(Derived::NoFormat, probe).next()?;
     let plain = context.plain(call, OutputFormat::Text)?;
     let is_long = plain.observation.stdout.bytes.len() >= PIPE;
     let is_judged = probe.formats.contains(&OutputFormat::Text) && is_long && plain.usable().is_ok();
@@ -70,24 +71,24 @@ fn same_text<'a>(context: &'a CheckContext<'a>, plain: RunView<'a>) -> Assertion
     let keys = [Variant::SlowReader, Variant::File].map(|variant| plain.observation.key.under((variant, 0)));
     let mut readers = vec![plain];
     for key in &keys {
-        let run = context.wanted(key, &keys)?;
+        let run = context.run_or_request(key, &keys)?;
         run.usable()?;
         readers.push(run);
     }
     let Some(longest) = readers.iter().max_by_key(|run| length(run)) else { return Ok(()) };
-    match readers.iter().find(|run| length(run) < length(longest) && is_start(run, longest)) {
-        Some(cut) => cut_at(cut, &readers),
+    match readers.iter().find(|run| length(run) < length(longest) && is_prefix(run, longest)) {
+        Some(cut) => truncated_at(cut, &readers),
         None => Ok(()),
     }
 }
 
-/// Whether the output of a run is the beginning of that of another.
-fn is_start(run: &RunView, whole: &RunView) -> bool {
+/// True if the output of a run is a prefix of that of another.
+fn is_prefix(run: &RunView, whole: &RunView) -> bool {
     let bytes = &run.observation.stdout.bytes;
     same_content(bytes.reader(), whole.observation.stdout.bytes.reader().take(bytes.len()))
 }
 
-fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {
+fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {
     let mut readers = Vec::new();
     for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
         let Some(run) = context.under(probe, format, variant) else {
@@ -96,9 +97,9 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
         run.usable()?;
         readers.push(run);
     }
-    let is_cut = |run: &RunView| run.usable().is_ok() && run.is_cut();
-    if let Some(cut) = context.same_calls(probe, format).find(is_cut) {
-        return cut_at(&cut, &readers);
+    let is_truncated = |run: &RunView| run.usable().is_ok() && run.is_truncated();
+    if let Some(cut) = context.runs_with_same_stdout(probe, format).find(is_truncated) {
+        return truncated_at(&cut, &readers);
     }
     if readers
         .windows(2)
@@ -109,8 +110,8 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
         return Err(run.not_parsed().into());
     }
-    // The bytes differ, as times and IDs make them. What counts is that nothing is missing.
-    let size = |run: &RunView| run.scan().shape.size();
+    // The bytes may differ, by times and IDs; only missing values count.
+    let size = |run: &RunView| size(&run.scan().shape);
     if readers.iter().all(|run| size(run) >= size(&readers[0])) {
         return Ok(());
     }
@@ -119,7 +120,7 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     let repeats: Vec<RunView> = context.same_data(probe, format).into_iter().filter(again).collect();
     let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
     let Some(expected) = steady.first().copied().filter(|_| steady.len() == 1 && repeats.len() > 1) else {
-        return Ok(()); // The number of values changes by itself, and each output is whole.
+        return Ok(()); // The number of values varies, and each output is complete.
     };
     match readers.iter().find(|run| size(run) < expected) {
         Some(run) => run.failed_at_start(
@@ -131,7 +132,7 @@ fn same_for_each_reader(context: &CheckContext, probe: &Probe, format: OutputFor
     }
 }
 
-fn cut_at(cut: &RunView, readers: &[RunView]) -> Assertion {
+fn truncated_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let length = cut.observation.stdout.bytes.len();
     let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
     let problem = cut.scan().structural().map(|problem| problem.at);
@@ -150,17 +151,17 @@ fn same_content(a: impl Read, b: impl Read) -> bool {
     let (mut left, mut right) =
         (BufReader::with_capacity(64 * 1024, a), BufReader::with_capacity(64 * 1024, b));
     loop {
-        let (Ok(ours), Ok(theirs)) = (left.fill_buf(), right.fill_buf()) else { return false };
-        let same = ours.len().min(theirs.len());
-        if same == 0 || ours[..same] != theirs[..same] {
-            return ours.len() == theirs.len() && same == 0;
+        let (Ok(left_bytes), Ok(right_bytes)) = (left.fill_buf(), right.fill_buf()) else { return false };
+        let same = left_bytes.len().min(right_bytes.len());
+        if same == 0 || left_bytes[..same] != right_bytes[..same] {
+            return left_bytes.len() == right_bytes.len() && same == 0;
         }
         left.consume(same);
         right.consume(same);
     }
 }
 
-/// `p2-output-stable`: each run of a call against those before it.
+/// `p2-output-stable`: compares each run of a call with those before it.
 pub fn stable(context: &CheckContext) -> Judgement {
     let calls = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().map(move |format| (probe, format))
@@ -168,11 +169,11 @@ pub fn stable(context: &CheckContext) -> Judgement {
     let assertions = calls.flat_map(|(probe, format)| {
         let mut before: Vec<(RunView, Arc<Scan>)> = Vec::new();
         let mut assertions = Vec::new();
-        for run in context.same_calls(probe, format) {
-            match run.whole() {
+        for run in context.runs_with_same_stdout(probe, format) {
+            match run.complete_scan() {
                 Ok(scan) => {
                     let compared = same_shape(&before, &run, &scan);
-                    // What comes after is compared with what was alike.
+                    // Later runs are compared with runs of equal shape.
                     if compared.iter().all(Result::is_ok) {
                         before.push((run, scan));
                     }
@@ -181,7 +182,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
                 Err(reason) => {
                     assertions.push(inconclusive(reason));
                     if run.variant() == Variant::Plain {
-                        break; // The others say the same.
+                        break; // The other runs show the same.
                     }
                 }
             }
@@ -191,7 +192,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
-/// What of a run has not the shape that it had in a run before: all differences of a kind at once.
+/// Compares the shape of a run with the runs before it; each kind of difference is one assertion.
 fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Vec<Assertion> {
     let found = before.iter().find_map(|(other, seen)| {
         let all = differences(&seen.shape, &scan.shape);
@@ -229,7 +230,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
             Err(reason) => assertions.push(inconclusive(reason)),
         }
     }
-    // The keys that most commands have, else those of the first.
+    // The keys of most commands, else those of the first.
     let alike = |keys: &Vec<String>| objects.iter().filter(|(_, other)| other == keys).count();
     if let Some((usual, expected)) = objects.iter().rev().max_by_key(|(_, keys)| alike(keys)) {
         assertions.extend(objects.iter().map(|(run, keys)| match keys == expected {
@@ -237,7 +238,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
             false => {
                 let shown = |keys: &[String]| match keys {
                     [] => "none".to_owned(),
-                    keys => named(keys.iter(), SHOWN),
+                    keys => named(keys.iter(), MAX_NAMED),
                 };
                 let (expected, found) = (shown(expected), shown(keys));
                 let usual = &usual.probe.name;

@@ -1,4 +1,4 @@
-//! Documented exit codes: what help, manual and README say of them.
+//! Documented exit codes in the help, the manual and the README.
 
 use super::project_files::ProjectFiles;
 use crate::verdict::{Finding, Judgement, Reason};
@@ -8,17 +8,17 @@ use agentnative_core::targets::documented_exit_codes;
 use std::collections::BTreeMap;
 use strict_json::sanitize;
 
-/// The longest excerpt, in characters.
-const EXCERPT: usize = 120;
+/// Maximum length of an excerpt, in characters.
+const MAX_EXCERPT: usize = 120;
 
-/// A text, and how to point into it.
+/// A document, with the evidence that points to it.
 struct Text<'a> {
     text: &'a str,
     source: Evidence,
 }
 
 impl<'a> Text<'a> {
-    fn of(document: &'a Document) -> Self {
+    fn from_document(document: &'a Document) -> Self {
         Self {
             text: &document.text,
             source: Evidence { file: Some(document.file.clone()), ..Evidence::default() },
@@ -27,7 +27,7 @@ impl<'a> Text<'a> {
 
     fn at(&self, line: usize, detail: String) -> Evidence {
         let text = self.text.lines().nth(line).unwrap_or_default();
-        let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), EXCERPT);
+        let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), MAX_EXCERPT);
         Evidence {
             line: Some(line as u64 + 1),
             column: Some(text.chars().take_while(|c| c.is_whitespace()).count() as u64 + 1),
@@ -60,22 +60,26 @@ impl ProjectFiles<'_> {
             },
         });
         let documents = self.manual.into_iter().chain(readmes);
-        let texts: Vec<Text<'_>> = help.into_iter().chain(documents.map(Text::of)).collect();
-        // Where each code is told first: which text, which line.
-        let mut told: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
+        let texts: Vec<Text<'_>> = help.into_iter().chain(documents.map(Text::from_document)).collect();
+        // First place of each documented code: document and line.
+        let mut documented: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
         let mut names_some = false;
         for (at, text) in texts.iter().enumerate() {
             for (code, line) in documented_exit_codes(text.text) {
                 names_some = true;
                 if self.exit_codes.contains(&code.into()) {
-                    told.entry(code.into()).or_insert((at, line));
+                    documented.entry(code.into()).or_insert((at, line));
                 }
             }
         }
-        let missing: Vec<String> =
-            self.exit_codes.iter().filter(|code| !told.contains_key(*code)).map(i32::to_string).collect();
+        let missing: Vec<String> = self
+            .exit_codes
+            .iter()
+            .filter(|code| !documented.contains_key(*code))
+            .map(i32::to_string)
+            .collect();
         if missing.is_empty() {
-            return Judgement::Pass(places(&told, &texts));
+            return Judgement::Pass(places(&documented, &texts));
         }
         let missing = missing.join(", ");
         let manual = if self.manual.is_some() { " and the manual" } else { "" };
@@ -103,7 +107,7 @@ impl ProjectFiles<'_> {
             }
             (None, None) => format!("the help documents exit codes, but not {missing}"),
         };
-        let evidence = match (told.values().min(), texts.last()) {
+        let evidence = match (documented.values().min(), texts.last()) {
             (Some((text, line)), _) => texts[*text].at(*line, what),
             (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
             (None, None) => Evidence { detail: what, ..Evidence::default() },
@@ -112,13 +116,16 @@ impl ProjectFiles<'_> {
     }
 }
 
-/// Where the codes are told, the texts in their order: each with the line of its first.
-fn places(told: &BTreeMap<i32, (usize, usize)>, texts: &[Text<'_>]) -> String {
+/// Returns where the codes are documented, in the order of the texts, each with its first line.
+fn places(documented: &BTreeMap<i32, (usize, usize)>, texts: &[Text<'_>]) -> String {
     let in_text = |at: usize| {
-        let of_it: Vec<(&i32, usize)> =
-            told.iter().filter(|(_, place)| place.0 == at).map(|(code, place)| (code, place.1)).collect();
-        let line = of_it.iter().map(|(_, line)| *line).min()?;
-        let codes: Vec<String> = of_it.iter().map(|(code, _)| code.to_string()).collect();
+        let in_this_text: Vec<(&i32, usize)> = documented
+            .iter()
+            .filter(|(_, place)| place.0 == at)
+            .map(|(code, place)| (code, place.1))
+            .collect();
+        let line = in_this_text.iter().map(|(_, line)| *line).min()?;
+        let codes: Vec<String> = in_this_text.iter().map(|(code, _)| code.to_string()).collect();
         Some((codes.join(", "), format!("{}, line {}", texts[at].name(), line + 1)))
     };
     let found: Vec<(String, String)> = (0..texts.len()).filter_map(in_text).collect();

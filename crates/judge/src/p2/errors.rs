@@ -1,9 +1,9 @@
-//! How a failing run says why.
+//! How a failing run reports the reason.
 
-use crate::context::{Accepted, CheckContext, RunView};
+use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{
-    Misplaced, NO_FAILURE, SILENT, declare_failure, difference, display_exit, error_object, is_repeated,
-    misplaced, repeats, unusable,
+    Misplaced, NO_FAILURE, SILENCE_HINT, declare_failure, difference, display_exit, error_object,
+    is_repeated, misplaced, not_a_failure, repeats,
 };
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
@@ -14,7 +14,8 @@ use agentnative_diff::shape::Shape;
 
 /// `p2-stderr-diagnostics`
 pub fn diagnostics(context: &CheckContext) -> Judgement {
-    let assertions = failing(context).flat_map(|run| unless_stumbled(&run, |run| vec![diagnosed(run)]));
+    let assertions =
+        failing(context).flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]));
     Judgement::of(assertions.chain(not_shown(context, &OutputFormat::ALL)), declare_failure(""))
 }
 
@@ -22,20 +23,20 @@ pub fn diagnostics(context: &CheckContext) -> Judgement {
 pub fn error_json(context: &CheckContext) -> Judgement {
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
-        .flat_map(|run| unless_stumbled(&run, error_object));
+        .flat_map(|run| unless_rejected_for_format(&run, error_object));
     let not_shown = not_shown(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
     Judgement::of(assertions.chain(not_shown), declare_failure("json or jsonl"))
 }
 
-/// A wrong call shows how the arguments are read, and nothing of how the target's own work fails: that takes a
-/// declared probe, in each of these formats that the target gives data in.
+/// Returns an undecided assertion if no declared probe fails in the formats that the target supports. Invalid usage
+/// only shows how arguments are parsed, and not how the target's own work fails.
 fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
     let fails_in = |format| {
         let mut declared = context.failures().filter(|probe| probe.is_declared());
         declared.any(|probe| context.plain(probe, format).is_some())
     };
     let gives_data_in = |format: &OutputFormat| {
-        !matches!(context.accepted(*format), Accepted::No(_))
+        !matches!(context.format_support(*format), FormatSupport::No(_))
             && context.data_probes().any(|probe| probe.formats.contains(format))
     };
     let given: Vec<OutputFormat> = formats.iter().copied().filter(gives_data_in).collect();
@@ -55,12 +56,11 @@ fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Asserti
     })
 }
 
-/// What a run says, unless it stumbled over the format itself: then it says nothing where a declared probe
-/// does.
-fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<Assertion> {
-    if !run.stumbles_over_format() {
-        let told = |assertion: Assertion| assertion.map_err(|unmet| may_be_an_outcome(run, unmet));
-        return judge(run).into_iter().map(told).collect();
+/// Judges a run, unless it was rejected for its format: then it shows nothing if a declared probe fails in that format.
+fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<Assertion> {
+    if !run.is_rejected_for_format() {
+        let with_hint = |assertion: Assertion| assertion.map_err(|unmet| with_outcome_hint(run, unmet));
+        return judge(run).into_iter().map(with_hint).collect();
     }
     let declared = run
         .context
@@ -75,10 +75,10 @@ fn unless_stumbled(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<
 }
 
 impl RunView<'_> {
-    /// Whether a derived call that is wrong was refused for its format option and not for what is wrong with
-    /// it: programs with commands may accept the option only after one. In text, the message names what is
-    /// wrong. Here it does not, and is no JSON, or names the option, which the help of the target does not list.
-    pub fn stumbles_over_format(&self) -> bool {
+    /// True if invalid usage was rejected for its format option, and not for what is invalid: programs with subcommands
+    /// may accept the option only after one. In text, the message names the invalid word. Here it does not, and is not
+    /// JSON, or it names the option, which the help of the target does not list.
+    pub fn is_rejected_for_format(&self) -> bool {
         if self.probe.is_declared() || !self.format().is_json() {
             return false;
         }
@@ -86,16 +86,16 @@ impl RunView<'_> {
         let profile = self.context.profile;
         let text = self.context.plain(self.probe, OutputFormat::Text);
         let option = self.probe.asking(self.format(), profile).first();
-        let names_option = || !profile.global_format && option.is_some_and(|option| self.names(option));
-        text.is_some_and(|text| text.names(wrong))
-            && !self.names(wrong)
+        let names_option = || !profile.global_format && option.is_some_and(|option| self.mentions(option));
+        text.is_some_and(|text| text.mentions(wrong))
+            && !self.mentions(wrong)
             && (self.document(profile.conventions.errors).structural().is_some() || names_option())
     }
 }
 
-/// Plain runs of the probes that are expected to fail. A wrong call of ours that does not says nothing about
-/// how failures are told: an unknown command may be data, and of a flag that is ignored it is enough where
-/// nothing else is seen.
+/// Returns the plain runs of the probes that are expected to fail. Derived invalid usage that succeeds shows nothing
+/// about how failures are reported: an unknown command may be data. An ignored flag counts only if there is no other
+/// evidence.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     let declared = context.failures().any(Probe::is_declared);
     let counts = move |run: &RunView| {
@@ -107,16 +107,16 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)))
         .filter_map(|(probe, format)| context.run(probe, format, Variant::Plain, 0))
         .filter(counts)
-        // Without a flag, which is what a derived probe has for text, another format may come.
+        // A derived probe has no flag for text, so another default format may be printed.
         .filter(|run| {
             let text = context.profile.conventions.default_format == OutputFormat::Text;
             text || run.format().is_json() || run.probe.is_declared()
         })
 }
 
-/// What is wrong with a failing run, with what to declare if it is no failure: when it printed a whole document,
-/// or whole records, in the shape that a successful run has.
-fn may_be_an_outcome(run: &RunView, unmet: Unmet) -> Unmet {
+/// Adds what to declare to the finding of a failing run that may be a declared outcome: it printed a complete document,
+/// or complete records, with the shape of a successful run.
+fn with_outcome_hint(run: &RunView, unmet: Unmet) -> Unmet {
     let Unmet::Failed(mut finding) = unmet else { return unmet };
     let context = run.context;
     let like_data = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| {
@@ -136,18 +136,18 @@ fn may_be_an_outcome(run: &RunView, unmet: Unmet) -> Unmet {
     Unmet::Failed(finding)
 }
 
-/// Whether a value has the shape of data, with all keys that are always there in it.
+/// True if a value has the shape of data, including all keys that are always present.
 fn is_like(data: &Shape, value: &Shape) -> bool {
     let mut always = data.members().filter(|(_, member)| member.count() == data.objects());
     difference(data, value).is_none() && always.all(|(key, _)| value.member(key).is_some())
 }
 
-/// Every format: the reason is on stderr, and nothing of it on stdout. What an error object has to look
-/// like is [`error_object`]'s.
-fn diagnosed(run: &RunView) -> Assertion {
+/// Passes if the reason of a failure is on stderr, and no part of it on stdout, in every format. The form of an error
+/// object is validated by [`error_object`].
+fn judge_diagnostics(run: &RunView) -> Assertion {
     let text = run.format() == OutputFormat::Text;
-    // In text the words are enough to tell, whatever the formats are.
-    if let Some(reason) = unusable(run).filter(|_| !text || run.exit().is_none_or(|exit| exit == 0)) {
+    // Text is judged without knowing which formats are supported.
+    if let Some(reason) = not_a_failure(run).filter(|_| !text || run.exit().is_none_or(|exit| exit == 0)) {
         return Err(reason.into());
     }
     let (stdout, stderr) = (run.bytes(Stream::Stdout), run.bytes(Stream::Stderr));
@@ -161,12 +161,12 @@ fn diagnosed(run: &RunView) -> Assertion {
                         "a failing run prints text to stdout; expected its diagnostics on stderr".to_owned()
                     }
                     false => format!(
-                        "a failing run prints text to stdout in addition to its error on stderr; {SILENT}"
+                        "a failing run prints text to stdout in addition to its error on stderr; {SILENCE_HINT}"
                     ),
                 };
                 let lines = run.lines(Stream::Stdout).unwrap_or_default();
                 let at = problem.at.line as usize - 1;
-                // A frame around the words says nothing.
+                // A frame around the words is not a message.
                 match (at..lines.len()).find(|line| has_words(&lines[*line])) {
                     Some(line) if line != at => {
                         run.failed_at_line("prose-on-stdout", Stream::Stdout, line, detail)
@@ -192,10 +192,10 @@ fn diagnosed(run: &RunView) -> Assertion {
             run.failed_at_reason("on-stdout", Stream::Stdout, detail)
         };
     }
-    let (Some(said), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
+    let (Some(stderr_lines), Some(out)) = (run.lines(Stream::Stderr), run.lines(Stream::Stdout)) else {
         return inconclusive(format!("the output of {} is too large to compare", run.label()));
     };
-    match out.iter().position(|line| is_repeated(line, &said)) {
+    match out.iter().position(|line| is_repeated(line, &stderr_lines)) {
         Some(line) => {
             let detail = "a line of the diagnostics is on stdout as well; expected it only on stderr";
             run.failed_at_line("repeated-on-stdout", Stream::Stdout, line, detail)

@@ -1,7 +1,7 @@
 //! Exit codes.
 
-use crate::context::{Accepted, CheckContext, RunView};
-use crate::kit::{declare_success, display_exit, exit_check, is_plain_call, lacking_keys};
+use crate::context::{CheckContext, FormatSupport, RunView};
+use crate::kit::{declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys};
 use crate::run_view::signal_words;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
@@ -11,11 +11,11 @@ use agentnative_core::probe::Probe;
 use agentnative_core::run::End;
 use serde_json::Value;
 
-/// `p2-exit-error`: also the codes that are a target's own, which no other check judges.
+/// `p2-exit-error`: also judges the target's own codes, which have no other check.
 pub fn error(context: &CheckContext) -> Judgement {
     let ends = context.declared().filter_map(|probe| {
         let code = probe.exit.filter(|_| exit_check(context.profile, probe) == CheckId::P2ExitError)?;
-        Some(ends_with(context, probe, code))
+        Some(exits_with(context, probe, code))
     });
     let mut assertions: Vec<Assertion> = ends.collect();
     let has_one = context.profile.conventions.exit_codes.contains(&1);
@@ -34,7 +34,7 @@ pub fn error(context: &CheckContext) -> Judgement {
 pub fn usage(context: &CheckContext) -> Judgement {
     let expected = context.profile.conventions.usage;
     let judgement = match code(context, CheckId::P2ExitUsage, expected) {
-        Judgement::NotApplicable(why) => return no_wrong_call_succeeds(context, why),
+        Judgement::NotApplicable(why) => return rejects_invalid_usage(context, why),
         judgement => match &context.profile.no_command {
             Some(why) => judgement.noted(&format!("no unknown command was tried: {why}")),
             None => judgement,
@@ -49,14 +49,15 @@ pub fn usage(context: &CheckContext) -> Judgement {
     }
 }
 
-/// Whether the target's code for wrong calls is not the usual one, and so may be that of any other failure.
+/// True if the target's code for invalid usage is not the default, and may therefore also be that of other failures.
 fn has_own_usage(context: &CheckContext) -> bool {
     context.profile.conventions.usage != TargetConfig::default().conventions.usage
 }
 
-/// A target that has no code for wrong calls has to refuse them all the same.
-fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
-    let wrong = context.probes.iter().filter(|probe| is_plain_call(probe));
+/// Returns not applicable with the reason `why`, unless invalid usage succeeds: a target without a code for it still
+/// has to reject it.
+fn rejects_invalid_usage(context: &CheckContext, why: String) -> Judgement {
+    let wrong = context.probes.iter().filter(|probe| is_invalid_usage(probe));
     let assertions = wrong.flat_map(|probe| context.runs_of(probe)).map(|run| match run.exited()? {
         0 => {
             let detail = "invalid usage exits with 0; expected a failure";
@@ -70,8 +71,8 @@ fn no_wrong_call_succeeds(context: &CheckContext, why: String) -> Judgement {
     }
 }
 
-/// `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` and a part of `p2-exit-usage`: each probe of this check
-/// ends with its code.
+/// `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` and a part of `p2-exit-usage`: each probe of this check exits
+/// with its code.
 pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if !context.profile.conventions.exit_codes.contains(&code) {
         return Judgement::NotApplicable(format!(
@@ -80,20 +81,20 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     }
     let expected = |probe: &&Probe| {
         !probe.is_apart()
-            && (probe.is_declared() || is_plain_call(probe))
+            && (probe.is_declared() || is_invalid_usage(probe))
             && exit_check(context.profile, probe) == check
     };
     let (own, derived): (Vec<&Probe>, Vec<&Probe>) =
         context.probes.iter().filter(expected).partition(|probe| probe.is_declared());
     let declared = own.len();
     let mut assertions: Vec<Assertion> =
-        own.into_iter().chain(derived).map(|probe| ends_with(context, probe, code)).collect();
+        own.into_iter().chain(derived).map(|probe| exits_with(context, probe, code)).collect();
     if code == 0 {
         let help =
             context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
-        assertions.extend(help.filter_map(|run| help_given(&run)));
+        assertions.extend(help.filter_map(|run| help_succeeds(&run)));
     }
-    // Help and version say nothing about the target's real work.
+    // Help and version show nothing about the target's real work.
     if code == 0 && declared == 0 {
         assertions
             .push(inconclusive(format!("only `--help` and `--version` were run: {}", declare_success(""))));
@@ -101,20 +102,20 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     Judgement::of(assertions, declare_exit(code))
 }
 
-/// What to do where no probe shows an exit code.
+/// Returns what to do if no probe shows an exit code.
 fn declare_exit(code: i32) -> String {
     format!("no probe ends with {code}: declare one with that `exit`, or remove the code from `exit_codes`")
 }
 
-/// Whether some call that is wrong did end with the code of a usage error.
+/// True if some invalid usage exited with the code of usage errors.
 pub fn has_usage_code(context: &CheckContext) -> bool {
     let usage = Some(context.profile.conventions.usage);
     let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.gives_data());
     wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
 
-/// Help that was given is a success. Where there is none on stdout, the target may not know the flag.
-fn help_given(run: &RunView) -> Option<Assertion> {
+/// Fails if help is printed with a failure code. If stdout is empty, the target may not know the flag.
+fn help_succeeds(run: &RunView) -> Option<Assertion> {
     let given = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
     match run.exit() {
         Some(exit) if exit != 0 && given => {
@@ -125,35 +126,36 @@ fn help_given(run: &RunView) -> Option<Assertion> {
     }
 }
 
-fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
+fn exits_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
     let (mut wrong, mut unnamed) = (None, None);
-    let mut right = 0;
+    let mut correct = 0;
     for format in &probe.formats {
         let Some(run) = context.plain(probe, *format) else { continue };
-        // A refused format is a usage error of its own, whatever the probe is expected to do. A derived
-        // probe asks for none in text.
+        // A rejected format is a usage error, whatever the probe expects. A derived probe has no format flag in text.
         let asks = probe.is_declared() || format.is_json();
-        if asks && matches!(context.accepted(*format), Accepted::No(_)) || run.stumbles_over_format() {
+        if asks && matches!(context.format_support(*format), FormatSupport::No(_))
+            || run.is_rejected_for_format()
+        {
             continue;
         }
         match run.exited()? {
             exit if exit == code
                 && has_own_usage(context)
-                && is_plain_call(probe)
-                && !names_wrong_word(&run) =>
+                && is_invalid_usage(probe)
+                && !names_invalid_word(&run) =>
             {
                 unnamed = unnamed.or(Some(run));
             }
-            exit if exit == code => right += 1,
+            exit if exit == code => correct += 1,
             _ => wrong = wrong.or(Some(run)),
         }
     }
-    match (wrong, right) {
-        (None, 0) if let Some(run) = unnamed => refused_otherwise(&run, code),
+    match (wrong, correct) {
+        (None, 0) if let Some(run) = unnamed => judge_unnamed_rejection(&run, code),
         (None, 0) => inconclusive(no_format(context, probe)),
         (None, _) => Ok(()),
         // The codes of derived probes are compared nowhere else.
-        (Some(run), right) if right == 0 || !probe.is_declared() => {
+        (Some(run), correct) if correct == 0 || !probe.is_declared() => {
             let detail = format!("exit code {} instead of {code}", display_exit(run.exit()));
             run.failed_at_reason("wrong-code", Stream::Stderr, detail)
         }
@@ -164,15 +166,14 @@ fn ends_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
     }
 }
 
-/// Whether what a derived probe gets wrong stands in what is said of it.
-fn names_wrong_word(run: &RunView) -> bool {
-    run.probe.call.args.last().is_some_and(|word| run.names(word.trim_start_matches('-')))
+/// True if the message of a derived probe contains its invalid word.
+fn names_invalid_word(run: &RunView) -> bool {
+    run.probe.call.args.last().is_some_and(|word| run.mentions(word.trim_start_matches('-')))
 }
 
-/// Of a wrong call that ended with the target's own code and does not say what was wrong, any other failure may be
-/// the reason. Then it is told by a call that succeeds without the unknown flag, else by the declared probes with
-/// that code.
-fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
+/// Judges invalid usage that exited with the target's own code without naming what is invalid, so that another failure
+/// may be the reason. A call that succeeds without the unknown flag decides, else the declared probes with that code.
+fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
     let context = run.context;
     let flag =
         || context.derived(Derived::IgnoredFlag).find_map(|probe| context.plain(probe, OutputFormat::Text));
@@ -180,8 +181,8 @@ fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
         && let Some(tried) = flag()
         && let Some(source) = context.source_of(tried.probe).filter(|source| source.exit == Some(0))
     {
-        // Behind `--`, and where it is printed, it is data.
-        let is_data = source.call.args.iter().any(|arg| arg == "--") || names_wrong_word(&tried);
+        // After `--`, or if it is printed, the flag is data.
+        let is_data = source.call.args.iter().any(|arg| arg == "--") || names_invalid_word(&tried);
         match tried.exited()? {
             exit if exit == code => return Ok(()),
             0 if !is_data => {
@@ -209,9 +210,9 @@ fn refused_otherwise(run: &RunView, code: i32) -> Assertion {
     })
 }
 
-/// That all runs of a probe were in formats that the target refuses.
+/// Returns the reason that all runs of a probe were in formats that the target rejects.
 fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
-    let refused = |format: &&OutputFormat| matches!(context.accepted(**format), Accepted::No(_));
+    let refused = |format: &&OutputFormat| matches!(context.format_support(**format), FormatSupport::No(_));
     let cause = probe.formats.iter().find(refused);
     Reason {
         message: format!("{} was not run in any format that the target accepts", probe.name),
@@ -229,7 +230,7 @@ pub fn consistent(context: &CheckContext) -> Judgement {
     // A call without a home may fail, but not crash.
     let bare = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let runs = context.runs().chain(bare).filter(|run| !run.probe.is_cut_short());
-    let signals = runs.filter_map(|run| died(&run));
+    let signals = runs.filter_map(|run| unexpected_signal(&run));
     let formats = context.declared().flat_map(|probe| same_code(context, probe));
     let payloads = context
         .declared()
@@ -238,8 +239,8 @@ pub fn consistent(context: &CheckContext) -> Judgement {
     Judgement::of(signals.chain(formats).chain(payloads), declare_success(""))
 }
 
-/// Death of a signal that nobody sent. A closed reader is [`super::termination::broken_pipe`]'s.
-fn died(run: &RunView) -> Option<Assertion> {
+/// Fails if an unexpected signal killed the run. [`super::termination::broken_pipe`] judges closed pipes.
+fn unexpected_signal(run: &RunView) -> Option<Assertion> {
     match run.observation.end {
         End::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
             let detail = format!("killed by {}; expected an exit code", signal_words(signal));
@@ -249,19 +250,22 @@ fn died(run: &RunView) -> Option<Assertion> {
     }
 }
 
-/// The same code in every format, for every consumer and every time. Text on a terminal is for people.
+/// Passes if the exit code is the same in every format, for every consumer and each time. Text on a terminal is for
+/// users and not compared.
 fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Assertion> {
     let compared = |run: &RunView| match run.variant() {
         Variant::HostileEnv => true,
         Variant::Tty => run.format().is_json(),
-        _ => run.prints_the_same(),
+        _ => run.expects_plain_stdout(),
     };
     let runs = context.runs_of(probe).filter(|run| compared(run) && !context.rejects(probe, run.format()));
     let (mut first, mut open) = (None::<(RunView, i32)>, None);
     for run in runs {
         match (run.exited(), &first) {
             (Ok(exit), None) => first = Some((run, exit)),
-            (Ok(exit), Some((other, code))) if exit != *code => return other_code(&run, exit, other, *code),
+            (Ok(exit), Some((other, code))) if exit != *code => {
+                return different_codes(&run, exit, other, *code);
+            }
             (Ok(_), Some(_)) => {}
             (Err(reason), _) => open = open.or(Some(reason)),
         }
@@ -273,9 +277,9 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
     }]
 }
 
-/// Two runs of a call end with different codes: for their conditions, or by chance where the code of the first changes
-/// when it is repeated.
-fn other_code(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Assertion> {
+/// Fails for two runs of a call with different codes: because of their conditions, or by chance if the first code
+/// changes in a repetition.
+fn different_codes(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Assertion> {
     let fails = |detail| run.failed_at_reason("changes", Stream::Stderr, detail);
     let differs = format!("exit code {exit} here, but {code} in {}", other.label());
     match run.context.repeated(other.probe, other.format()) {
@@ -288,13 +292,13 @@ fn other_code(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Asser
     }
 }
 
-/// The payload's own word on success agrees with the exit code.
+/// Passes if the success member of the payload agrees with the exit code.
 fn payload(run: &RunView) -> Option<Assertion> {
-    // A contract that says which code goes with which payload is p2-contract-exit's.
+    // `p2-contract-exit` judges contracts with rules for exit codes.
     if run.context.contract_of(run).is_some_and(|contract| !contract.exit_codes().is_empty()) {
         return None;
     }
-    // Of an outcome the payload may say that it is a success, or that something was found.
+    // The payload of a declared outcome may report success, or that something was found.
     let exit = run.exit().filter(|exit| *exit == 0 || !run.gave_data())?;
     let value = run.value(Stream::Stdout)?;
     if exit == 0

@@ -1,4 +1,4 @@
-//! What a target offers beside the three formats: `--raw`, CSV, TSV, YAML.
+//! Formats besides text, json and jsonl: `--raw`, CSV, TSV, YAML.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::Judgement;
@@ -17,14 +17,14 @@ pub fn more(context: &CheckContext) -> Judgement {
     offered(context, Derived::MoreFormats, Derived::InvalidFormat, none)
 }
 
-/// A derived probe of this kind is answered, and one of the kind `wrong` is not: a target that takes anything
-/// shows nothing.
+/// Passes if a derived probe of this kind is accepted, and one of the kind `wrong` is not: a target that accepts
+/// anything shows nothing.
 fn offered(context: &CheckContext, kind: Derived, wrong: Derived, none: &str) -> Judgement {
-    let fits = |probe: &&Probe| accepted(context, probe).is_some_and(|run| is_what_it_is_called(&run));
+    let fits = |probe: &&Probe| accepted_run(context, probe).is_some_and(|run| is_in_requested_format(&run));
     let Some(found) = context.derived(kind).find(fits) else {
         return Judgement::NotApplicable(none.into());
     };
-    match context.derived(wrong).find_map(|probe| accepted(context, probe)) {
+    match context.derived(wrong).find_map(|probe| accepted_run(context, probe)) {
         None => Judgement::Pass(format!("offered: {}", found.name)),
         Some(wrong) => Judgement::NotApplicable(format!(
             "{} is accepted, but so is {}: nothing shows that the target understands it",
@@ -33,14 +33,14 @@ fn offered(context: &CheckContext, kind: Derived, wrong: Derived, none: &str) ->
     }
 }
 
-/// The run of a derived probe that ended as the declared one does.
-fn accepted<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<RunView<'a>> {
+/// Returns the run of a derived probe that exited as the declared probe expects.
+fn accepted_run<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<RunView<'a>> {
     let expected = context.source_of(probe)?.exit?;
     context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(expected))
 }
 
-/// Whether a run printed something, in the format that it was asked for.
-fn is_what_it_is_called(run: &RunView) -> bool {
+/// True if a run printed something in the requested format.
+fn is_in_requested_format(run: &RunView) -> bool {
     let Some(lines) = run.lines(Stream::Stdout).filter(|lines| !lines.is_empty()) else { return false };
     let asked = run.probe.name.rsplit(' ').next().unwrap_or_default().trim_end_matches('\'');
     match asked {
@@ -57,14 +57,14 @@ fn is_json(run: &RunView) -> bool {
     formats.into_iter().any(|format| run.context.scans.of(bytes, format).structural().is_none())
 }
 
-/// Whether these lines are those that the same call prints as text.
+/// True if the lines equal the text output of the same call.
 fn is_text(run: &RunView, lines: &[String]) -> bool {
     let source = run.context.source_of(run.probe);
     let text = source.and_then(|source| run.context.plain(source, OutputFormat::Text));
     text.and_then(|text| text.lines(Stream::Stdout)).is_some_and(|text| text == lines)
 }
 
-/// Whether a text is rows of as many fields each, which may be quoted as RFC 4180 has it.
+/// True if all rows of a text have the same number of fields, which may be quoted as in RFC 4180.
 fn is_table(text: &str, separator: char) -> bool {
     let (mut rows, mut fields, mut quoted) = (Vec::new(), 1, false);
     for char in text.chars() {
@@ -84,7 +84,7 @@ mod tests {
     use super::is_table;
 
     #[test]
-    fn rows_have_as_many_fields_each() {
+    fn all_rows_have_the_same_number_of_fields() {
         for (text, separator) in [
             ("id,name\n1,alpha", ','),
             ("a,b\n\"x, \"\"y\"\"\n\",2", ','),

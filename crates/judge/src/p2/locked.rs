@@ -1,4 +1,4 @@
-//! What is printed, held to what was accepted last: the lock.
+//! Compares output with the last accepted output: the lock.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::misplaced;
@@ -13,43 +13,49 @@ use agentnative_diff::{Change, Class, compare};
 use std::io::Read;
 use strict_json::{Position, sanitize};
 
-/// The longest version that is kept, in characters.
-const VERSION: usize = 120;
-/// The longest line of standard error that is told, in characters.
-const LINE: usize = 200;
+/// Maximum length of a version, in characters.
+const MAX_VERSION: usize = 120;
+/// Maximum length of a line of stderr in messages, in characters.
+const MAX_LINE: usize = 200;
 
-/// Learns what the declared probes promise, as a lock has it. Of runs that did not end as their probe expects
-/// nothing is learnt but that and why.
+/// Learns the output specifications of the declared probes for a lock. If a run did not end as its probe expects, only
+/// that and the reason are learnt.
 pub fn learn(context: &CheckContext, target: &str) -> Lock {
-    let mut promises = Vec::new();
+    let mut specs = Vec::new();
     for probe in context.declared() {
         for format in &probe.formats {
-            let promise = promise(context, probe, *format);
-            promises.push(promise.unwrap_or_else(|reason| unknown(context, probe, *format, reason)));
+            let spec = learn_spec(context, probe, *format);
+            specs.push(spec.unwrap_or_else(|reason| unlearnable_spec(context, probe, *format, reason)));
         }
     }
-    Lock::new(target, version(context), promises)
+    Lock::new(target, version(context), specs)
 }
 
-/// An output of which nothing can be learnt: why, the exit code, and what the run says of it.
-fn unknown(context: &CheckContext, probe: &Probe, format: OutputFormat, reason: Reason) -> OutputSpec {
-    let odd = |run: &RunView| run.unusable().is_some();
-    let run = printed(context, probe, format).find(odd);
+/// Returns the specification of an output that cannot be learnt: the reason, the exit code, and the last line of
+/// stderr.
+fn unlearnable_spec(
+    context: &CheckContext,
+    probe: &Probe,
+    format: OutputFormat,
+    reason: Reason,
+) -> OutputSpec {
+    let is_unusable = |run: &RunView| run.unusable().is_some();
+    let run = learning_runs(context, probe, format).find(is_unusable);
     let code = run.as_ref().and_then(RunView::shell_code);
     let says = run.and_then(|run| run.lines(Stream::Stderr));
     let says = says.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
-    let says =
-        says.map_or_else(String::new, |line| format!("; stderr: {}", sanitize::capped(line.trim(), LINE)));
+    let says = says
+        .map_or_else(String::new, |line| format!("; stderr: {}", sanitize::capped(line.trim(), MAX_LINE)));
     OutputSpec::unknown(&probe.name, format, code, format!("{}{says}", reason.message))
 }
 
-/// The runs that a promise is learnt from.
-fn printed<'a>(
+/// Returns the runs that a specification is learnt from.
+fn learning_runs<'a>(
     context: &'a CheckContext,
     probe: &'a Probe,
     format: OutputFormat,
 ) -> impl Iterator<Item = RunView<'a>> {
-    context.runs_of(probe).filter(move |run| run.format() == format && run.prints_the_same())
+    context.runs_of(probe).filter(move |run| run.format() == format && run.expects_plain_stdout())
 }
 
 /// `p2-contract-locked`
@@ -72,24 +78,24 @@ fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assert
         let words = "is locked but was not run: if it was removed on purpose, accept that with `agentnative contract lock --update`";
         return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
     };
-    let new = match promise(context, probe, format) {
+    let new = match learn_spec(context, probe, format) {
         Ok(new) => new,
         Err(reason) => return vec![inconclusive(reason)],
     };
-    // Data that is no JSON any longer is told by another check.
+    // Another check reports data that is no longer JSON.
     let prose = |run: &RunView| !run.bytes(Stream::Stdout).is_empty() && run.scan().structural().is_some();
-    let mut data = printed(context, probe, format).filter(|run| format.is_json() && run.gave_data());
+    let mut data = learning_runs(context, probe, format).filter(|run| format.is_json() && run.gave_data());
     if let Some(run) = data.find(prose) {
         return vec![inconclusive(run.not_parsed())];
     }
     let compared = Lock::new("", None, vec![new]).compared_with(lock);
     let changes = compare(std::slice::from_ref(old), &compared);
     let assertions: Vec<Assertion> =
-        changes.iter().filter_map(|change| of_change(context, probe, format, change)).collect();
+        changes.iter().filter_map(|change| judge_change(context, probe, format, change)).collect();
     if assertions.is_empty() { vec![Ok(())] } else { assertions }
 }
 
-fn of_change(
+fn judge_change(
     context: &CheckContext,
     probe: &Probe,
     format: OutputFormat,
@@ -107,7 +113,7 @@ fn of_change(
     }
 }
 
-/// Of a failing run, what stands on standard output and is no JSON is told by the checks of errors.
+/// Refers to the checks of errors for text on the stdout of a failing run that is not JSON.
 fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
     let check = match misplaced(run)?.is_prose {
         true => CheckId::P2StderrDiagnostics,
@@ -117,7 +123,7 @@ fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
     Some(inconclusive(run.blocked_by(check, what)))
 }
 
-/// A change with its place in the output.
+/// Returns the message of a change with its place in the output.
 fn with_place(change: &Change) -> String {
     let event = change.event.as_ref().map_or_else(String::new, |event| format!("event `{event}`, "));
     let error = if change.in_error { "the error, " } else { "" };
@@ -125,13 +131,13 @@ fn with_place(change: &Change) -> String {
     format!("{event}{error}{pointer}{}", change.message)
 }
 
-/// A change at where it is seen, as far as the output has the place.
+/// Fails at the place of a change, as far as the output contains it.
 fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     let bytes = run.bytes(Stream::Stdout);
     if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
         return run.failed(&change.rule, detail);
     }
-    // What is missing is seen at what it is missing in.
+    // A missing value is reported at its parent.
     let mut pointer = change.pointer.replace('*', "0");
     let at = loop {
         if let Some(at) = run.locate(&pointer) {
@@ -145,11 +151,11 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     run.failed_at(&change.rule, Stream::Stdout, at, detail)
 }
 
-/// What a probe promises in a format; why that cannot be told.
-fn promise(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
+/// Learns the output specification of a probe in a format; fails if it cannot be learnt.
+fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
     let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.gives_data()));
     let (mut plain, mut contract, mut data) = (false, None, false);
-    for run in printed(context, probe, format) {
+    for run in learning_runs(context, probe, format) {
         plain |= run.variant() == Variant::Plain;
         run.usable()?;
         let none = || run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
@@ -175,7 +181,7 @@ fn is_about_failures(contract: &Contract) -> bool {
     !contract.exit_codes().is_empty() || contract.errors().is_some()
 }
 
-/// What the contract says, and how this probe ends.
+/// Combines the contract with how this probe ends.
 fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
     let says = OutputSpec::of_contract(contract);
     OutputSpec {
@@ -188,12 +194,12 @@ fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
     }
 }
 
-/// What the target says of its version: the first line.
+/// Returns the version of the target: the first line.
 fn version(context: &CheckContext) -> Option<String> {
     let probe = context.derived(Derived::Version).next()?;
     let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
     let line = first_line(run.bytes(Stream::Stdout))?;
-    let line = sanitize::capped(line.trim(), VERSION).to_string();
+    let line = sanitize::capped(line.trim(), MAX_VERSION).to_string();
     (!line.is_empty()).then_some(line)
 }
 

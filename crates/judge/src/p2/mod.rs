@@ -15,14 +15,13 @@ mod schemas;
 mod termination;
 mod well_formed;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_contract::Against;
 use agentnative_core::model::{CheckId, OutputFormat};
 use project_files::ProjectFiles;
 use strict_json::Class;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2OutputFormat, output::format),
     (CheckId::P2OutputJson, |context| output::parsed(context, OutputFormat::Json)),
     (CheckId::P2OutputJsonl, |context| output::parsed(context, OutputFormat::Jsonl)),
@@ -42,17 +41,17 @@ pub(super) const CHECKS: &[Row] = &[
     (CheckId::P2ExitAuth, |context| exits::code(context, CheckId::P2ExitAuth, 77)),
     (CheckId::P2ExitConfig, |context| exits::code(context, CheckId::P2ExitConfig, 78)),
     (CheckId::P2ExitConsistent, exits::consistent),
-    (CheckId::P2ExitDocumented, |context| ProjectFiles::of(context).exit_documented()),
+    (CheckId::P2ExitDocumented, |context| ProjectFiles::collect(context).exit_documented()),
     (CheckId::P2Completes, termination::completes),
     (CheckId::P2BrokenPipe, termination::broken_pipe),
-    (CheckId::P2ContractSchema, |context| contracts::keeps(context, Against::Schema)),
-    (CheckId::P2ContractStream, |context| contracts::keeps(context, Against::Stream)),
-    (CheckId::P2ContractExit, |context| contracts::keeps(context, Against::Exit)),
+    (CheckId::P2ContractSchema, |context| contracts::judge_rules(context, Against::Schema)),
+    (CheckId::P2ContractStream, |context| contracts::judge_rules(context, Against::Stream)),
+    (CheckId::P2ContractExit, |context| contracts::judge_rules(context, Against::Exit)),
     (CheckId::P2ContractLocked, locked::locked),
     (CheckId::P2Envelope, determinism::envelope),
     (CheckId::P2SchemaPrint, optional_features::schema),
     (CheckId::P2JsonAlias, optional_features::alias),
     (CheckId::P2MoreFormats, further_formats::more),
     (CheckId::P2Raw, further_formats::raw),
-    (CheckId::P2SchemaFile, |context| ProjectFiles::of(context).schema_file()),
+    (CheckId::P2SchemaFile, |context| ProjectFiles::collect(context).schema_file()),
 ];

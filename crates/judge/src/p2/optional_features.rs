@@ -1,6 +1,6 @@
-//! What a target offers beside its data: short flags for the formats, and its schema.
+//! Optional features: short flags for the formats, and the printed schema.
 
-use super::schemas::{self, Refused};
+use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, difference, display_exit, ends_early, some_of};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
@@ -11,7 +11,7 @@ use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
 /// `p2-json-alias`
 pub fn alias(context: &CheckContext) -> Judgement {
-    // A format that no probe runs in may well be one that the target lacks.
+    // A format without runs may be one that the target lacks.
     let runs_in = |format: &OutputFormat| {
         context.data_probes().next().is_none()
             || context.data_probes().any(|probe| probe.formats.contains(format))
@@ -47,7 +47,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
     let other = short.scan();
     if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
-        return Err(short.cut().into());
+        return Err(short.truncated().into());
     }
     if let Some(problem) = other.structural() {
         return short.failed_at(
@@ -72,12 +72,11 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
 }
 
-/// That the short flag did something: the same does not come without it, or a flag that does not exist is
-/// refused.
+/// Passes if the short flag has an effect: the call without it prints something else, or an unknown flag is rejected.
 fn understood(short: &RunView, long: &RunView) -> Assertion {
     let context = short.context;
     let text = |probe| context.plain(probe, OutputFormat::Text);
-    let bare = context.made_from(Derived::NoFormat, long.probe).find_map(text);
+    let bare = context.derived_from(Derived::NoFormat, long.probe).find_map(text);
     let without = bare.map(|bare| context.scans.of(bare.bytes(Stream::Stdout), short.format()));
     let has_effect = without.is_some_and(|without| {
         without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
@@ -129,12 +128,12 @@ pub fn schema(context: &CheckContext) -> Judgement {
     };
     let schema = match schemas::compile(&document) {
         Ok(schema) => schema,
-        Err(Refused::Elsewhere(other)) => {
+        Err(SchemaError::ExternalReference(other)) => {
             return Judgement::unverified(format!(
                 "the printed schema refers to {other}, which is not available: print a self-contained schema"
             ));
         }
-        Err(Refused::Invalid(error)) => {
+        Err(SchemaError::Invalid(error)) => {
             let detail = format!("the printed schema is not a valid JSON Schema: {error}");
             return broken(printed.failed_at_start("invalid-schema", Stream::Stdout, detail));
         }
@@ -157,7 +156,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
             run.failed_at_pointer("output-invalid", &first.pointer, detail)
         },
     );
-    // Records may be of any shape: where there are only those, a valid schema is all that is required.
+    // Records may have any shape: if there are only records, a valid schema is sufficient.
     let has = |format| context.data_probes().any(|probe| probe.formats.contains(&format));
     let only_records = has(OutputFormat::Jsonl) && !has(OutputFormat::Json);
     Judgement::of(assertions.chain(only_records.then_some(Ok(()))), declare_success("json"))

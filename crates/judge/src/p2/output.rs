@@ -1,7 +1,7 @@
-//! What comes on standard output: the formats, and that it is data and nothing else.
+//! The formats on stdout, and that stdout contains only data.
 
 use super::parity;
-use crate::context::{Accepted, CheckContext, RunView};
+use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{declare_success, display_exit};
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::Derived;
@@ -12,45 +12,48 @@ use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
 pub fn format(context: &CheckContext) -> Judgement {
-    let (mut taken, mut open) = (Vec::new(), Vec::new());
+    let (mut assertions, mut open) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
-        match context.accepted(format) {
+        match context.format_support(format) {
             _ if lacking(context, format) => {
                 let name = format.name();
                 let remedy = format!("add {name} to the target, then remove the key");
                 let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
                 finding.evidence.format = Some(format);
-                taken.push(Err(finding.into()));
+                assertions.push(Err(finding.into()));
             }
-            Accepted::Yes => taken.push(Ok(())),
-            Accepted::No(run) => taken.push(refused(&run)),
-            Accepted::Unknown => match context.unavailable(&[format]) {
-                Some(Judgement::Unverified(reasons)) => taken.extend(reasons.into_iter().map(inconclusive)),
+            FormatSupport::Yes => assertions.push(Ok(())),
+            FormatSupport::No(run) => assertions.push(refused(&run)),
+            FormatSupport::Unknown => match context.unavailable(&[format]) {
+                Some(Judgement::Unverified(reasons)) => {
+                    assertions.extend(reasons.into_iter().map(inconclusive))
+                }
                 _ => open.push(format.name()),
             },
         }
     }
     let unasked: Vec<&str> = context.unasked().map(|probe| probe.name.as_str()).collect();
     if !unasked.is_empty() {
-        taken.push(inconclusive(format!(
+        assertions.push(inconclusive(format!(
             "{} was not run with a format: neither the help nor the configuration shows that `--output` selects one, and in an empty folder the call with `--output {UNKNOWN_FORMAT}` did not end as expected, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
             unasked.join(", ")
         )));
     } else if !open.is_empty() {
-        taken.push(inconclusive(format!(
+        assertions.push(inconclusive(format!(
             "no declared probe succeeded in {}: {}",
             open.join(", "),
             declare_success("")
         )));
     }
-    // A format that other probes accept.
-    let accepted =
-        OutputFormat::ALL.into_iter().filter(|format| matches!(context.accepted(*format), Accepted::Yes));
-    let of_single = accepted.flat_map(|format| {
-        context.data_probes().filter_map(move |probe| Some(refused(&context.refusal(probe, format)?)))
+    // Formats that other probes accept.
+    let accepted = OutputFormat::ALL
+        .into_iter()
+        .filter(|format| matches!(context.format_support(*format), FormatSupport::Yes));
+    let rejected_by_probes = accepted.flat_map(|format| {
+        context.data_probes().filter_map(move |probe| Some(refused(&context.rejected_run(probe, format)?)))
     });
     let default = context.data_probes().filter_map(|probe| {
-        let bare = context.made_from(Derived::NoFormat, probe).next()?;
+        let bare = context.derived_from(Derived::NoFormat, probe).next()?;
         let bare = context.plain(bare, OutputFormat::Text)?;
         match context.profile.conventions.default_format {
             OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
@@ -64,29 +67,30 @@ pub fn format(context: &CheckContext) -> Judgement {
     });
     let elsewhere = context.data_probes().filter_map(|probe| {
         let place = probe.place?;
-        let refused = context.made_from(Derived::Refused, probe).next()?;
+        let refused = context.derived_from(Derived::Refused, probe).next()?;
         Some(elsewhere(context.runs_of(refused).next()?, place))
     });
     let invalid = context
         .derived(Derived::InvalidFormat)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
-        // Where the probe was not asked, a failure may be that of the empty folder.
+        // If the probe was not run with a format, the empty folder may be the cause of a failure.
         .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
         .flat_map(|run| invalid(&run));
     Judgement::of(
-        taken.into_iter().chain(of_single).chain(elsewhere).chain(default).chain(invalid),
+        assertions.into_iter().chain(rejected_by_probes).chain(elsewhere).chain(default).chain(invalid),
         declare_success(""),
     )
 }
 
-/// Whether the target, or every probe that could be asked for a format, says that there is no such.
+/// True if the target, or every probe with data, declares that there is no such format.
 fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
     let says = |probe: &Probe| probe.call.asking.get(&format) == Some(&Asking::Lacking);
     let mut probes = context.data_probes().peekable();
     context.profile.lacks(format) || probes.peek().is_some() && probes.all(says)
 }
 
-/// A format that is taken at another place than after the arguments: a global option, if the help says so.
+/// Passes if a format flag that is accepted only at another position than after the arguments is a global option
+/// according to the help.
 fn elsewhere(refused: RunView, place: Place) -> Assertion {
     if place == Place::Front && refused.context.profile.global_format {
         return Ok(());
@@ -110,7 +114,7 @@ fn refused(run: &RunView) -> Assertion {
     run.failed_at_reason("refused", Stream::Stderr, detail)
 }
 
-/// Without a flag the output is that of `text`.
+/// Passes if the output without a format flag equals that of `text`.
 fn default(bare: RunView, text: RunView) -> Assertion {
     text.usable()?;
     match bare.exited()? {
@@ -122,13 +126,14 @@ fn default(bare: RunView, text: RunView) -> Assertion {
             return bare.failed_at_reason("default-differs", Stream::Stderr, detail);
         }
     }
-    let (Some(without), Some(with)) = (bare.steady_lines(Stream::Stdout), text.steady_lines(Stream::Stdout))
+    let (Some(without), Some(with)) =
+        (bare.normalized_lines(Stream::Stdout), text.normalized_lines(Stream::Stdout))
     else {
         return inconclusive(format!("the output of {} is too large to compare", text.label()));
     };
     let Some(line) = first_difference(&without, &with) else { return Ok(()) };
     let again = bare.context.repeated(text.probe, OutputFormat::Text)?;
-    if again.iter().any(|again| again.steady_lines(Stream::Stdout).is_none_or(|again| again != with)) {
+    if again.iter().any(|again| again.normalized_lines(Stream::Stdout).is_none_or(|again| again != with)) {
         return inconclusive(format!("the text output of {} changes from run to run", text.label()));
     }
     let detail = "without a format option the output differs from that of `text`, first in this line";
@@ -158,7 +163,7 @@ fn invalid(run: &RunView) -> Vec<Assertion> {
             };
             return vec![run.failed_at_start("invalid-accepted", Stream::Stdout, detail)];
         }
-        // A target without that code at all is p2-exit-usage's.
+        // `p2-exit-usage` judges a target without that code.
         exit if exit != usage && super::exits::has_usage_code(run.context) => {
             let detail =
                 format!("an invalid format exits with {exit} instead of {usage}, the code for usage errors");
@@ -173,24 +178,24 @@ fn invalid(run: &RunView) -> Vec<Assertion> {
     if found.is_empty() { vec![Ok(())] } else { found }
 }
 
-/// `p2-output-json` and `p2-output-jsonl`: all runs of the same call, since what comes only now and then is found
-/// by running again.
+/// `p2-output-json` and `p2-output-jsonl`: judges all runs of the same call, since repetitions reveal intermittent
+/// faults.
 pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
-    // Of a fault in the plain run a file or a slow reader tells nothing new.
+    // If the plain run has a fault, a file or a slow consumer shows nothing new.
     let is_new = |run: &RunView| {
         let plainly = |plain: RunView| plain.scan().structural().is_some();
         matches!(run.variant(), Variant::Plain | Variant::Repeat) || !run.plain().is_ok_and(plainly)
     };
     let runs =
-        context.data_runs().filter(|run| run.format() == format && run.prints_the_same()).filter(is_new);
+        context.data_runs().filter(|run| run.format() == format && run.expects_plain_stdout()).filter(is_new);
     let what = match format {
         OutputFormat::Jsonl => "stdout is not JSON Lines",
         OutputFormat::Json | OutputFormat::Text => "stdout is not one JSON document",
     };
     let assertions = runs.map(|run| -> Assertion {
         run.usable()?;
-        if run.is_cut() {
-            return Err(run.cut().into());
+        if run.is_truncated() {
+            return Err(run.truncated().into());
         }
         let scan = run.scan();
         if scan.control().is_some() {
@@ -213,7 +218,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     }
 }
 
-/// Whether there are lists in the data of this format, and all of them are empty.
+/// True if the data of this format contains lists, and all of them are empty.
 fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
     let runs = context.data_probes().filter_map(|probe| context.plain(probe, format));
     let scans: Vec<_> = runs.map(|run| run.scan()).collect();
@@ -226,7 +231,7 @@ fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
     }
 }
 
-/// Whether standard error holds a JSON object or array, and nothing else.
+/// True if stderr contains only a JSON object or array.
 fn is_on_stderr(run: &RunView) -> bool {
     let value = run.value(Stream::Stderr);
     run.document(Stream::Stderr).structural().is_none()
@@ -236,16 +241,16 @@ fn is_on_stderr(run: &RunView) -> bool {
 /// `p2-output-pure`
 pub fn pure(context: &CheckContext) -> Judgement {
     let assertions = context.data_runs().flat_map(|run| match run.variant() {
-        Variant::Plain => vec![plainly_pure(&run)],
-        Variant::Tty | Variant::HostileEnv => unless_by_chance(&run, pure_under(&run)),
-        _ if run.prints_the_same() => pure_again(&run).into_iter().collect(),
+        Variant::Plain => vec![judge_plain(&run)],
+        Variant::Tty | Variant::HostileEnv => unless_by_chance(&run, judge_condition(&run)),
+        _ if run.expects_plain_stdout() => judge_repetition(&run).into_iter().collect(),
         _ => Vec::new(),
     });
     Judgement::of(assertions, declare_success("json or jsonl"))
 }
 
-/// Whether a fault under a condition is one of the condition: what is also seen when the plain call is repeated comes
-/// by chance. Without repetitions the fault stays, and they are asked for.
+/// Refers to another check if repetitions of the plain call show the same fault, which then occurs by chance. Without
+/// repetitions the fault is kept, and they are requested.
 fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
     if !matches!(&assertion, Err(Unmet::Failed(finding)) if finding.evidence.kind == "not-data") {
         return vec![assertion];
@@ -259,7 +264,7 @@ fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
     }
 }
 
-fn plainly_pure(run: &RunView) -> Assertion {
+fn judge_plain(run: &RunView) -> Assertion {
     run.usable()?;
     let scan = run.scan();
     if let Some(problem) = scan.control() {
@@ -272,24 +277,24 @@ fn plainly_pure(run: &RunView) -> Assertion {
     }
 }
 
-/// What only now and then comes with the data.
-fn pure_again(run: &RunView) -> Option<Assertion> {
+/// Fails if control bytes occur with the data in a repetition only.
+fn judge_repetition(run: &RunView) -> Option<Assertion> {
     let plainly = |plain: RunView| plain.scan().control().is_some();
     if run.unusable().is_some() || run.plain().is_ok_and(plainly) {
-        return None; // Another check, or the plain run, already says it.
+        return None; // Another check, or the plain run, already reports it.
     }
     let scan = run.scan();
     scan.control().map(|problem| broken(run, control(problem.kind), "stdout contains control bytes", problem))
 }
 
-/// A run that is data in the plain variant has to be data here as well.
-fn pure_under(run: &RunView) -> Assertion {
+/// Passes if a run is data under its condition, given that the plain run is.
+fn judge_condition(run: &RunView) -> Assertion {
     let plain = run.plain()?;
     plain.usable()?;
     run.usable()?;
     let before = plain.scan();
     if before.control().is_some() {
-        return Ok(()); // The plain run already says it.
+        return Ok(()); // The plain run already reports it.
     }
     if before.structural().is_some() {
         return Err(plain.not_parsed().into());
@@ -300,10 +305,11 @@ fn pure_under(run: &RunView) -> Assertion {
     }
     match scan.structural() {
         None => Ok(()),
-        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_cut() => {
-            let elsewhere = run.context.same_calls(run.probe, run.format()).any(|same| same.is_cut());
+        Some(problem) if problem.kind == ProblemKind::Truncated && run.is_truncated() => {
+            let elsewhere =
+                run.context.runs_with_same_stdout(run.probe, run.format()).any(|same| same.is_truncated());
             match elsewhere {
-                true => Err(run.cut().into()),
+                true => Err(run.truncated().into()),
                 false => {
                     broken(run, "not-data", &format!("under {}, stdout is cut", run.condition()), problem)
                 }
@@ -313,7 +319,7 @@ fn pure_under(run: &RunView) -> Assertion {
     }
 }
 
-/// The kind of fault that a problem which comes of control bytes is.
+/// Returns the kind of finding for a problem with control bytes.
 fn control(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Nul | ProblemKind::BareCr => kind.name(),
@@ -325,9 +331,9 @@ fn more_than_data(run: &RunView) -> String {
     format!("under {}, stdout contains more than data", run.condition())
 }
 
-/// That standard output breaks a demand, and with which problem.
-fn broken(run: &RunView, kind: &str, demand: &str, problem: &Problem) -> Assertion {
-    let message = format!("{demand}: {}", problem.message);
+/// Fails with a problem of stdout that violates a requirement.
+fn broken(run: &RunView, kind: &str, requirement: &str, problem: &Problem) -> Assertion {
+    let message = format!("{requirement}: {}", problem.message);
     let evidence = run.evidence_at(Stream::Stdout, problem.at, problem.message.clone());
     Err(Finding { message, ..Finding::new(kind, evidence) }.into())
 }

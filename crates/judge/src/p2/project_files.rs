@@ -1,6 +1,6 @@
-//! The checks of the files around the target: what they rest on, and the schema in the repository.
+//! The checks of the files around the target: their input, and the schema in the repository.
 
-use super::schemas::{self, Refused};
+use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::verdict::{Finding, Judgement, Reason};
 use agentnative_core::catalogue::Derived;
@@ -11,41 +11,41 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use strict_json::{escape_token, sanitize};
 
-/// More schemas than this are counted, not compared one by one.
-const MANY: usize = 3;
-/// More of a help is not read, in bytes.
+/// Maximum number of schemas that are compared one by one; more are counted.
+const MAX_COMPARED: usize = 3;
+/// Maximum length of a help text that is read, in bytes.
 const MAX_HELP: u64 = 1 << 20;
 
-/// All that these verdicts may rest on.
+/// All evidence that these verdicts may rest on.
 pub struct ProjectFiles<'a> {
-    /// The files of the project; none when there is no project.
+    /// Files of the project, if there is one.
     pub project: Option<&'a Project>,
-    /// The page of its manual, as plain text; none when it has none of its own, or it was not read.
+    /// Manual page of the target as plain text, if it has one and it was read.
     pub manual: Option<&'a Document>,
-    /// The help of the target.
+    /// Help of the target.
     pub help: Option<Help<'a>>,
-    /// No run was to be made, and so no help to be read.
+    /// True if no runs were to be made, so that there is no help.
     pub no_runs: bool,
-    /// The exit codes that the target has.
+    /// Exit codes of the target.
     pub exit_codes: Vec<i32>,
-    /// The schema that the target prints; none when it prints none or none that could be read.
+    /// Schema that the target prints, if it could be read.
     pub printed: Option<Value>,
 }
 
-/// What a target said of itself.
+/// The help of a target.
 pub struct Help<'a> {
     /// Name of the probe.
     pub probe: &'a str,
-    /// The command line, if it was recorded.
+    /// Command line, if it was recorded.
     pub argv: Option<String>,
-    /// Where it was printed.
+    /// Stream that it was printed to.
     pub stream: Stream,
-    /// What it says.
+    /// Text of the help.
     pub text: String,
 }
 
 impl<'a> ProjectFiles<'a> {
-    pub(super) fn of(context: &'a CheckContext<'a>) -> Self {
+    pub(super) fn collect(context: &'a CheckContext<'a>) -> Self {
         let help = context.derived(Derived::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
             run.exit()?;
@@ -72,7 +72,7 @@ impl<'a> ProjectFiles<'a> {
     }
 }
 
-/// The exit codes that are declared; else 0 and those of the declared probes.
+/// Returns the declared exit codes; if there are none, 0 and those of the declared probes.
 fn known_codes(context: &CheckContext) -> Vec<i32> {
     let profile = context.profile;
     if profile.conventions.exit_codes_declared {
@@ -91,17 +91,17 @@ impl ProjectFiles<'_> {
         };
         let (mut valid, mut wrong, mut of_settings) = (Vec::new(), Vec::new(), Vec::new());
         for Document { file, text } in &project.schemas {
-            let read: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
-            if let (Some(printed), Ok(schema)) = (&self.printed, &read)
+            let parsed: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
+            if let (Some(printed), Ok(schema)) = (&self.printed, &parsed)
                 && printed == schema
             {
                 return equals_printed(file, schema);
             }
-            if schemas::is_of_settings(file, read.as_ref().ok()) {
+            if schemas::is_for_settings(file, parsed.as_ref().ok()) {
                 of_settings.push(file.as_str());
                 continue;
             }
-            match read.and_then(|schema| invalid(&schema).map_or(Ok(schema), Err)) {
+            match parsed.and_then(|schema| invalid(&schema).map_or(Ok(schema), Err)) {
                 Ok(schema) => valid.push((file.as_str(), schema)),
                 Err(error) => wrong.push(not_a_schema(file, &error)),
             }
@@ -128,11 +128,11 @@ fn finding(kind: &str, file: &str, detail: String) -> Finding {
     Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
 }
 
-/// Why a document is no valid schema; none where it is one, or refers to one that is not here.
+/// Returns why a document is not a valid schema; `None` if it is one, or refers to another document.
 fn invalid(schema: &Value) -> Option<String> {
     match schemas::compile(schema) {
-        Err(Refused::Invalid(error)) => Some(error),
-        Ok(_) | Err(Refused::Elsewhere(_)) => None,
+        Err(SchemaError::Invalid(error)) => Some(error),
+        Ok(_) | Err(SchemaError::ExternalReference(_)) => None,
     }
 }
 
@@ -140,18 +140,18 @@ fn not_a_schema(file: &str, error: &str) -> Finding {
     finding("invalid", file, format!("the file is not a valid JSON Schema: {error}"))
 }
 
-/// The verdict where a file is the printed schema.
+/// Returns the judgement of a file that equals the printed schema.
 fn equals_printed(file: &str, schema: &Value) -> Judgement {
     match schemas::compile(schema) {
-        Err(Refused::Elsewhere(other)) => Judgement::unverified(format!(
+        Err(SchemaError::ExternalReference(other)) => Judgement::unverified(format!(
             "{file} equals the printed schema; it refers to {other}, which is not available, so its validity is unknown"
         )),
-        Err(Refused::Invalid(error)) => Judgement::broken(vec![not_a_schema(file, &error)]),
+        Err(SchemaError::Invalid(error)) => Judgement::broken(vec![not_a_schema(file, &error)]),
         Ok(_) => Judgement::Pass(format!("{file} equals the printed schema")),
     }
 }
 
-/// The verdict on valid schemas where it is not known what the target prints.
+/// Returns the judgement of valid schemas if the printed schema is unknown.
 fn printed_is_unknown(valid: &[(&str, Value)]) -> Judgement {
     let found = match valid {
         [(file, _)] => format!("{file} is a valid JSON Schema"),
@@ -167,9 +167,9 @@ fn printed_is_unknown(valid: &[(&str, Value)]) -> Judgement {
     })
 }
 
-/// How valid schemas, none of which is the printed one, differ from it.
+/// Compares valid schemas with the printed one, which none of them equals.
 fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
-    if valid.len() > MANY {
+    if valid.len() > MAX_COMPARED {
         let count = valid.len();
         let detail = format!("none of the {count} JSON Schemas in the repository equals the printed schema");
         return vec![finding("differs", ".", detail)];
@@ -182,7 +182,7 @@ fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
     differ.collect()
 }
 
-/// The pointer of the first place where two documents differ.
+/// Returns the pointer of the first place where two documents differ.
 fn difference(a: &Value, b: &Value, at: String) -> Option<String> {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

@@ -1,35 +1,35 @@
-//! JSON Schemas that are printed or lie in the repository: whether they are valid, and what they are of.
+//! JSON Schemas that are printed or in the repository: whether they are valid, and whether they describe output.
 
 use agentnative_contract::Schema;
 use serde_json::Value;
 
-/// Words in the name or the title of a schema that is one of settings, not of output.
-const SETTINGS: [&str; 3] = ["config", "settings", "preset"];
-/// Words that make it one of output all the same.
-const OUTPUT: [&str; 3] = ["output", "report", "result"];
+/// Words in the name or the title of a schema for settings.
+const SETTINGS_WORDS: [&str; 3] = ["config", "settings", "preset"];
+/// Words that indicate a schema for output nevertheless.
+const OUTPUT_WORDS: [&str; 3] = ["output", "report", "result"];
 
 /// Why a schema cannot be compiled.
-pub(super) enum Refused {
-    /// It is no valid JSON Schema.
+pub(super) enum SchemaError {
+    /// It is not a valid JSON Schema.
     Invalid(String),
-    /// It refers to another document, which is not read; what it says itself is valid.
-    Elsewhere(String),
+    /// It refers to another document, which is not read; without the reference it is valid.
+    ExternalReference(String),
 }
 
-/// Compiles a schema that has to stand alone.
-pub(super) fn compile(schema: &Value) -> Result<Schema, Refused> {
+/// Compiles a self-contained schema.
+pub(super) fn compile(schema: &Value) -> Result<Schema, SchemaError> {
     Schema::compile(schema).map_err(|error| {
         let (mut rest, mut elsewhere) = (schema.clone(), None);
-        cut_references(&mut rest, &mut elsewhere);
+        remove_references(&mut rest, &mut elsewhere);
         match elsewhere {
-            Some(reference) if Schema::compile(&rest).is_ok() => Refused::Elsewhere(reference),
-            _ => Refused::Invalid(error.message),
+            Some(reference) if Schema::compile(&rest).is_ok() => SchemaError::ExternalReference(reference),
+            _ => SchemaError::Invalid(error.message),
         }
     })
 }
 
-/// Takes the references to other documents out of a schema, and keeps the first of them.
-fn cut_references(schema: &mut Value, first: &mut Option<String>) {
+/// Removes the references to other documents from a schema, and returns the first of them in `first`.
+fn remove_references(schema: &mut Value, first: &mut Option<String>) {
     match schema {
         Value::Object(members) => {
             let reference = members.get("$ref").and_then(Value::as_str).filter(|uri| !uri.starts_with('#'));
@@ -37,18 +37,18 @@ fn cut_references(schema: &mut Value, first: &mut Option<String>) {
                 first.get_or_insert(uri);
                 members.remove("$ref");
             }
-            members.values_mut().for_each(|member| cut_references(member, first));
+            members.values_mut().for_each(|member| remove_references(member, first));
         }
-        Value::Array(elements) => elements.iter_mut().for_each(|element| cut_references(element, first)),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| remove_references(element, first)),
         _ => {}
     }
 }
 
-/// Whether a schema in this file is one of settings, not of output, as its name or its title says.
-pub(super) fn is_of_settings(file: &str, schema: Option<&Value>) -> bool {
+/// True if the name or the title of a schema indicates settings, not output.
+pub(super) fn is_for_settings(file: &str, schema: Option<&Value>) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let title = schema.and_then(|schema| schema.get("title")?.as_str()).unwrap_or_default();
     let words = format!("{name} {title}").to_lowercase();
     let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
-    has(&SETTINGS) && !has(&OUTPUT)
+    has(&SETTINGS_WORDS) && !has(&OUTPUT_WORDS)
 }

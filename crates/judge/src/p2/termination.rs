@@ -1,6 +1,6 @@
-//! How runs end: by themselves, asking nothing, leaving nothing, also when their reader goes away.
+//! How runs end: by themselves, without leftover processes, also if their consumer closes the pipe.
 
-use crate::context::{Accepted, CheckContext, RunView};
+use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{declare_success, waiting};
 use crate::traceback;
 use crate::verdict::{Assertion, Judgement, inconclusive};
@@ -18,12 +18,12 @@ pub fn completes(context: &CheckContext) -> Judgement {
 }
 
 fn ended(run: &RunView) -> Assertion {
-    // A daemon in a session of its own that holds no output of the command does not block its caller.
+    // A daemon in its own session that holds no output of the command does not block the caller.
     let is_at_fault = |left: &Leftover| !left.detached || left.survives;
     if run.observation.held_open || run.observation.left_behind.iter().any(is_at_fault) {
-        // What cannot be ended would still be there with more time.
+        // A process that cannot be killed would still exist with more time.
         if !run.observation.left_behind.iter().any(|left| left.survives) {
-            run.had_its_time()?;
+            run.had_enough_time()?;
         }
         let names = run.left_behind();
         let what = if run.observation.held_open { " that keep its output open" } else { "" };
@@ -36,7 +36,7 @@ fn ended(run: &RunView) -> Assertion {
         };
         return run.failed("left-behind", detail);
     }
-    let owner = run.context.tells_of_waiting();
+    let owner = run.context.check_reporting_wait();
     match &run.observation.end {
         End::TimedOut | End::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
             match waiting(run) {
@@ -50,20 +50,20 @@ fn ended(run: &RunView) -> Assertion {
     }
 }
 
-/// How the lines begin in which a runtime reports an error while it ends; a traceback may be cut behind its first line.
-const ENDS_BADLY: [&str; 4] = [
+/// Prefixes of lines in which a runtime reports an error at exit; a traceback may be truncated after its first line.
+const EXIT_ERRORS: [&str; 4] = [
     "Exception ignored ",
     "Traceback (most recent call last):",
     "terminate called after ",
     "throw er; // Unhandled 'error' event",
 ];
 
-/// Returns the first line of a crash: a traceback, or what a runtime reports while it ends. Lines of the plain run are
-/// none.
+/// Returns the first line of a crash: a traceback, or an error that a runtime reports at exit. Lines of the plain run
+/// do not count.
 fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
     let new: Vec<String> =
         lines.iter().map(|line| if plain.contains(line) { String::new() } else { line.clone() }).collect();
-    let is_crash = |line: &String| ENDS_BADLY.iter().any(|begin| line.trim_start().starts_with(begin));
+    let is_crash = |line: &String| EXIT_ERRORS.iter().any(|begin| line.trim_start().starts_with(begin));
     let traceback = traceback::find(&new).map(|found| found.line);
     traceback.into_iter().chain(new.iter().position(is_crash)).min()
 }
@@ -72,9 +72,9 @@ fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
 pub fn broken_pipe(context: &CheckContext) -> Judgement {
     let assertions =
         context.runs().filter(|run| run.variant() == Variant::ClosedPipe).map(|run| closed(&run));
-    // A format that is rejected is requested plainly only.
-    let rejected = OutputFormat::ALL.into_iter().filter_map(|format| match context.accepted(format) {
-        Accepted::No(run) => Some(inconclusive(run.refused_format())),
+    // A rejected format is only run plainly.
+    let rejected = OutputFormat::ALL.into_iter().filter_map(|format| match context.format_support(format) {
+        FormatSupport::No(run) => Some(inconclusive(run.format_rejected())),
         _ => None,
     });
     Judgement::of(assertions.chain(rejected), declare_success(""))
@@ -98,7 +98,7 @@ fn closed(run: &RunView) -> Assertion {
     let (Some(lines), Some(otherwise)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
         return inconclusive(format!("the output of {} is too large to search", run.label()));
     };
-    // What it says to a reader that stays as well is not about the one that went.
+    // Messages that the plain run prints as well are not about the closed pipe.
     match crash(&lines, &otherwise) {
         Some(line) => {
             let detail = "the closed output pipe makes the command crash; expected a quiet end";

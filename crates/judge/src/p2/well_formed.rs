@@ -1,4 +1,4 @@
-//! The data itself: strict JSON, interoperable numbers, the last newline, when records arrive.
+//! Validity of the data: strict JSON, interoperable numbers, the final newline, and when records arrive.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
@@ -23,7 +23,7 @@ pub fn newline(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, declare_success("jsonl"))
 }
 
-/// That the data of a run can be parsed and has no problem of these kinds: the first of each.
+/// Passes if the data of a run can be parsed and has no problem of these kinds; fails with the first of each kind.
 fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertion> {
     let scan = match run.parsed() {
         Ok(scan) => scan,
@@ -48,13 +48,13 @@ fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertio
     if found.is_empty() { vec![Ok(())] } else { found }
 }
 
-/// Records that come closer together than this, on a terminal, are no stream that could be held back.
-const SPREAD: Duration = Duration::from_millis(150);
+/// Minimum time between the first and the last record on a terminal. A shorter stream cannot be held back.
+const MIN_SPREAD: Duration = Duration::from_millis(150);
 
 /// `p2-jsonl-prompt`
 ///
-/// Programs write line by line to a terminal, and many in blocks to a pipe. So the terminal shows when
-/// records are made, and the pipe whether they arrive then.
+/// Programs write line by line to a terminal, and many in blocks to a pipe. The terminal shows when records are
+/// produced, and the pipe whether they arrive then.
 pub fn prompt(context: &CheckContext) -> Judgement {
     let streams = || context.data_probes().filter(|probe| probe.call.stream);
     if streams().next().is_none() {
@@ -72,20 +72,20 @@ pub fn prompt(context: &CheckContext) -> Judgement {
         pipe.usable()?;
         terminal.usable()?;
         let (held_back, made) = (spread(&pipe), spread(&terminal));
-        if made.max(held_back) < SPREAD {
+        if made.max(held_back) < MIN_SPREAD {
             return inconclusive(format!(
                 "the records of {} also arrive all at once on a terminal: nothing shows when they are produced",
                 probe.name
             ));
         }
-        // A processor that was missing may have parted the records on the terminal, and joined them on the pipe.
+        // Withheld processors may separate the records on the terminal, and join them on the pipe.
         let is_buffered = |pipe_withheld, terminal_withheld| {
             (held_back + pipe_withheld) * 4 < made.saturating_sub(terminal_withheld)
         };
         if is_buffered(Duration::ZERO, Duration::ZERO) {
             if !is_buffered(pipe.withheld(), terminal.withheld()) {
-                pipe.had_its_time()?;
-                terminal.had_its_time()?;
+                pipe.had_enough_time()?;
+                terminal.had_enough_time()?;
                 return inconclusive(format!("the machine held up the records of {}", probe.name));
             }
             let (within, over) = (held_back.as_millis(), made.as_millis());
@@ -100,7 +100,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, declare_success("jsonl"))
 }
 
-/// From the first arrival to the last.
+/// Returns the time from the first arrival to the last.
 fn spread(run: &RunView) -> Duration {
     let chunks = &run.observation.stdout.chunks;
     match (chunks.first(), chunks.last()) {

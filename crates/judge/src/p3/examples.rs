@@ -1,7 +1,7 @@
-//! Whether help pages show examples, and whether those are right.
+//! Whether help pages have examples, and whether these are valid.
 
 use crate::context::CheckContext;
-use crate::kit::{Examples, Pages, Printed};
+use crate::kit::{ExampleValidator, Pages, PrintedPage};
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::{CheckId, Stream};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(super) fn command_examples(context: &CheckContext) -> Judgement {
         return judgement;
     }
     let shown = pages.commands.into_iter().map(|printed| {
-        let Printed { run, page, .. } = printed?;
+        let PrintedPage { run, page, .. } = printed?;
         if page.examples.is_empty() {
             let detail = format!("the output of `{}` contains no example", run.probe.name);
             return run.failed_at_start("missing", Stream::Stdout, detail);
@@ -51,9 +51,11 @@ pub(super) fn valid(context: &CheckContext) -> Judgement {
         Ok(pages) => pages,
         Err(reason) => return Judgement::unverified(reason),
     };
-    let judge = Examples::of(&pages.root, pages.commands.iter().flatten().collect());
-    let shown = judge.pages().flat_map(|at| at.page.examples.iter().map(move |example| (at, example)));
-    let mut assertions: Vec<Assertion> = shown.map(|(at, example)| judge.is_valid(at, example)).collect();
+    let validator = ExampleValidator::new(&pages.root, pages.commands.iter().flatten().collect());
+    let shown =
+        validator.pages().flat_map(|page| page.page.examples.iter().map(move |example| (page, example)));
+    let mut assertions: Vec<Assertion> =
+        shown.map(|(page, example)| validator.validate(page, example)).collect();
     let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
     if assertions.is_empty() {
         return Judgement::unverified(none);

@@ -1,7 +1,7 @@
-//! `p3-examples-parse`: the examples in help pages are accepted by the parser.
+//! `p3-examples-parse`: the parser of the target accepts the examples in the help pages.
 
-use crate::context::{Accepted, CheckContext, RunView};
-use crate::kit::{Examples, Pages, Wrong};
+use crate::context::{CheckContext, FormatSupport, RunView};
+use crate::kit::{ExampleValidator, InvalidCall, Pages};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
@@ -14,7 +14,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
         Ok(pages) => pages,
         Err(reason) => return Judgement::unverified(reason),
     };
-    let examples = Examples::of(&pages.root, pages.commands.iter().flatten().collect());
+    let examples = ExampleValidator::new(&pages.root, pages.commands.iter().flatten().collect());
     if !examples.pages().any(|page| !page.page.examples.is_empty()) {
         let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
         return Judgement::unverified(none);
@@ -22,7 +22,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     let run = |probe| context.plain(probe, OutputFormat::Text);
     let (tried, withheld): (Vec<&Probe>, Vec<&Probe>) =
         context.derived(Derived::Example).partition(|probe| run(probe).is_some());
-    // They are not made where another call shows that they would be carried out.
+    // Examples are not run if another call shows that the target would execute them.
     let open = withheld.first().map(|probe| {
         let what = format!(
             "{} and its like would be carried out, not rejected: unknown flags are accepted",
@@ -30,21 +30,21 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
         );
         inconclusive(pages.root.run.blocked_by(CheckId::P4UnknownFlag, what))
     });
-    let judged = tried.into_iter().filter_map(run).map(|run| of_run(&run, &examples));
+    let judged = tried.into_iter().filter_map(run).map(|run| judge_run(&run, &examples));
     Judgement::of(
         judged.chain(open),
         "no example can be tried: each one is incomplete, or calls a command that no probe calls",
     )
 }
 
-fn of_run(run: &RunView, examples: &Examples) -> Assertion {
+fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
     let context = run.context;
     let args: Vec<String> = run.probe.call.args.iter().filter(|arg| *arg != UNKNOWN_FLAG).cloned().collect();
-    if let Some(Wrong::Command(_) | Wrong::Flag(_)) = examples.wrong(&args) {
+    if let Some(InvalidCall::Command(_) | InvalidCall::Flag(_)) = examples.find_error(&args) {
         let what = format!("{} is outdated", run.probe.name);
         return inconclusive(run.blocked_by(CheckId::P3ExamplesValid, what));
     }
-    if let Some(format) = lacking_format(context, &args) {
+    if let Some(format) = unsupported_format(context, &args) {
         let what = format!("{} asks for {}, which the target does not accept", run.probe.name, format.name());
         return inconclusive(run.blocked_by(CheckId::P2OutputFormat, what));
     }
@@ -53,7 +53,7 @@ fn of_run(run: &RunView, examples: &Examples) -> Assertion {
     let lines = message(run);
     let flag = UNKNOWN_FLAG.trim_start_matches('-');
     let line = lines.iter().find(|line| line.contains(flag));
-    // What the target says of any unknown flag, and what it accepts in the declared call.
+    // Words in the target's message for any unknown flag, and arguments that it accepts in the declared call.
     let mut usual: BTreeSet<String> =
         reference.iter().flat_map(message).flat_map(|line| words(&line)).collect();
     usual.extend(context.source_of(run.probe).iter().flat_map(|source| source.call.args.iter().cloned()));
@@ -61,7 +61,7 @@ fn of_run(run: &RunView, examples: &Examples) -> Assertion {
         let name = arg.split('=').next().unwrap_or(arg);
         name.len() > 1 && !usual.contains(name) && words(line).iter().any(|word| word == name)
     };
-    // With the flag, parsers may name whatever else they do not know; a line with the whole call names nothing.
+    // Besides the flag, a parser may name other unknown words; a line with the whole call names none.
     let named = match line {
         Some(line) => {
             let named: Vec<&String> =
@@ -89,26 +89,26 @@ fn of_run(run: &RunView, examples: &Examples) -> Assertion {
     ))
 }
 
-/// The format that an example asks for, if the target does not take it.
-fn lacking_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
+/// Returns the format that an example selects, if the target does not support it.
+fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
     let asks = |format: &OutputFormat| {
         let asking = context.profile.asking(*format);
         !asking.is_empty() && args.windows(asking.len()).any(|words| words == asking)
     };
-    let refused = |format: &OutputFormat| matches!(context.accepted(*format), Accepted::No(_));
+    let refused = |format: &OutputFormat| matches!(context.format_support(*format), FormatSupport::No(_));
     OutputFormat::ALL.into_iter().find(|format| asks(format) && refused(format))
 }
 
-/// The declared call with the unknown flag that shows how the target refuses it.
+/// Returns the run of a declared call with the unknown flag, which shows how the target rejects it.
 fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
     let context = run.context;
     let tried = context.derived(Derived::IgnoredFlag);
     let own = context.source_of(run.probe).into_iter();
-    let of_same = own.flat_map(|source| context.made_from(Derived::IgnoredFlag, source));
-    of_same.chain(tried).find_map(|probe| context.plain(probe, OutputFormat::Text))
+    let of_same_probe = own.flat_map(|source| context.derived_from(Derived::IgnoredFlag, source));
+    of_same_probe.chain(tried).find_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 
-/// The lines that say what is wrong, those in strings of JSON among them; without the usage, which shows options.
+/// Returns the lines of the message, including those in JSON strings; without the usage, which lists options.
 fn message(run: &RunView) -> Vec<String> {
     let lines = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream));
     let told = lines.flatten().flat_map(|line| match serde_json::from_str(&line) {
@@ -122,7 +122,6 @@ fn message(run: &RunView) -> Vec<String> {
     .collect()
 }
 
-/// The strings in a document.
 fn strings(value: serde_json::Value) -> Vec<String> {
     use serde_json::Value;
     match value {
@@ -133,7 +132,7 @@ fn strings(value: serde_json::Value) -> Vec<String> {
     }
 }
 
-/// The words of a line, without quotes and punctuation around them.
+/// Returns the words of a line, without surrounding quotes and punctuation.
 fn words(line: &str) -> Vec<String> {
     let is_around = |char: char| !char.is_alphanumeric() && char != '-';
     line.split_whitespace()

@@ -1,7 +1,7 @@
-//! Whether a target gives help where it is asked for.
+//! Whether a target prints help on request.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Pages, of_commands, of_kind, own_page, printed, root};
+use crate::kit::{Pages, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::catalogue::Derived;
@@ -10,13 +10,16 @@ use std::collections::BTreeSet;
 
 /// `p3-help`
 pub fn help(context: &CheckContext) -> Judgement {
-    let page = root(context);
-    let long = page.iter().map(given);
-    let short = page.as_ref().and_then(|page| Some((page, of_kind(context, Derived::HelpShort).next()?)));
+    let page = help_run(context);
+    let long = page.iter().map(judge_help);
+    let short =
+        page.as_ref().and_then(|page| Some((page, runs_of_kind(context, Derived::HelpShort).next()?)));
     let (short, note) = match short {
         _ if context.profile.other_short_help => (None, Some("`-h` is not an option for help here")),
-        // What is wrong with both is wrong once.
-        Some((page, short)) if is_help(page, &short) => (given(page).is_ok().then(|| given(&short)), None),
+        // A fault of both is reported once.
+        Some((page, short)) if is_help(page, &short) => {
+            (judge_help(page).is_ok().then(|| judge_help(&short)), None)
+        }
         Some((_, short)) if short.exit().is_some() => (None, Some("`-h` prints no help")),
         Some((_, short)) => (short.unusable().map(|reason| Err(reason.into())), None),
         None => (None, None),
@@ -25,7 +28,7 @@ pub fn help(context: &CheckContext) -> Judgement {
     note.into_iter().fold(judgement, Judgement::noted)
 }
 
-/// Whether `-h` asked for help: it was not refused, and on either stream is a line of the page.
+/// True if `-h` prints help: it is not rejected, and either stream has a line of the page.
 fn is_help(page: &RunView, short: &RunView) -> bool {
     if short.exit() != Some(0) && !short.prints_words() {
         return false;
@@ -42,17 +45,17 @@ pub(super) fn command_help(context: &CheckContext) -> Judgement {
     match Pages::read(context) {
         Err(reason) => Judgement::unverified(reason),
         Ok(pages) => pages.without_commands().unwrap_or_else(|| {
-            let bytes = printed(&pages.root.run);
+            let bytes = stdout_start(&pages.root.run);
             Judgement::of(
-                of_commands(context).map(|run| own_page(&run, &bytes)),
+                command_help_runs(context).map(|run| prints_own_page(&run, &bytes)),
                 "no command was asked for its help",
             )
         }),
     }
 }
 
-/// Help is on stdout, nothing is on stderr, and it is no failure.
-fn given(run: &RunView) -> Assertion {
+/// Passes if help is on stdout, stderr is empty, and the exit code is 0.
+fn judge_help(run: &RunView) -> Assertion {
     let call = &run.probe.name;
     let exit = run.exited()?;
     let on_stdout = run.prints_words();

@@ -5,11 +5,10 @@ mod examples_parse;
 mod help;
 mod version;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P3Help, help::help),
     (CheckId::P3CommandHelp, help::command_help),
     (CheckId::P3Examples, examples::examples),

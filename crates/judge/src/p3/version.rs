@@ -1,7 +1,7 @@
-//! Whether a target says which version it is.
+//! Whether a target prints its version.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::of_kind;
+use crate::kit::runs_of_kind;
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet};
 use agentnative_core::catalogue::Derived;
@@ -9,10 +9,13 @@ use agentnative_core::model::Stream;
 
 /// `p3-version`
 pub fn version(context: &CheckContext) -> Judgement {
-    Judgement::of(of_kind(context, Derived::Version).map(|run| told(&run)), "`--version` was not run")
+    Judgement::of(
+        runs_of_kind(context, Derived::Version).map(|run| prints_version(&run)),
+        "`--version` was not run",
+    )
 }
 
-fn told(run: &RunView) -> Assertion {
+fn prints_version(run: &RunView) -> Assertion {
     let exit = run.exited()?;
     if exit != 0 {
         let detail = format!("`--version` exits with {exit}; expected 0");

@@ -1,6 +1,6 @@
-//! `p4-before-network`: what is wrong with a call is told before anything is sent.
+//! `p4-before-network`: invalid calls are rejected before anything is sent.
 
-use super::config_named::refuses_invalid_file;
+use super::config_named::rejects_invalid_file;
 use crate::context::{CheckContext, RunView};
 use crate::kit::{no_request, scene};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
@@ -14,7 +14,7 @@ pub fn before_network(context: &CheckContext) -> Judgement {
     if stalled().next().is_none() {
         return no_request(context);
     }
-    let judgement = Judgement::of(stalled().flat_map(|probe| of_probe(context, probe)), "");
+    let judgement = Judgement::of(stalled().flat_map(|probe| judge_probe(context, probe)), "");
     let secret = stalled().any(|probe| probe.call.secret);
     match (secret, &context.profile.conventions.config_file) {
         (true, Some(_)) => judgement,
@@ -24,14 +24,14 @@ pub fn before_network(context: &CheckContext) -> Judgement {
     }
 }
 
-fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
+fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     if let Err(reason) = sends(context, probe) {
         return vec![Err(reason.into())];
     }
     let mut all = vec![with_unknown_flag(context, probe)];
     if probe.call.secret {
         let run = scene(context, Derived::AnonymousRequest, probe);
-        all.push(of_run(run, probe, "sign-in", "without the secret"));
+        all.push(judge_run(run, probe, "sign-in", "without the secret"));
     }
     if context.profile.conventions.config_file.is_some() {
         all.push(with_invalid_file(context, probe));
@@ -39,7 +39,7 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     all
 }
 
-/// The same call without a fault reaches the server; else nothing is seen of those with one.
+/// Passes if the same valid call reaches the server; otherwise invalid calls show nothing.
 fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
     let Some(run) = scene(context, Derived::Timeout, probe) else {
         return Err(format!("{} was not run", probe.name).into());
@@ -67,23 +67,23 @@ fn with_unknown_flag(context: &CheckContext, probe: &Probe) -> Assertion {
     if let Some(run) = ignores {
         return inconclusive(run.blocked_by(CheckId::P4UnknownFlag, format!("{} is accepted", run.label())));
     }
-    of_run(scene(context, Derived::InvalidRequest, probe), probe, "usage", "with an unknown flag")
+    judge_run(scene(context, Derived::InvalidRequest, probe), probe, "usage", "with an unknown flag")
 }
 
 fn with_invalid_file(context: &CheckContext, probe: &Probe) -> Assertion {
-    let call = context.made_from(Derived::Timeout, probe).next();
+    let call = context.derived_from(Derived::Timeout, probe).next();
     let run = call.and_then(|call| context.runs_under(call, Variant::Bare).next());
-    if !refuses_invalid_file(context) {
+    if !rejects_invalid_file(context) {
         let what = "no declared call was seen to reject an invalid configuration file".to_owned();
         return match &run {
             Some(run) => inconclusive(run.blocked_by(CheckId::P4ConfigNamed, what)),
             None => inconclusive(what),
         };
     }
-    of_run(run, probe, "configuration", "with an invalid configuration file")
+    judge_run(run, probe, "configuration", "with an invalid configuration file")
 }
 
-fn of_run(run: Option<RunView>, probe: &Probe, kind: &str, how: &str) -> Assertion {
+fn judge_run(run: Option<RunView>, probe: &Probe, kind: &str, how: &str) -> Assertion {
     let Some(run) = run else { return inconclusive(format!("{} was not run {how}", probe.name)) };
     if connections(&run)? > 0 {
         let detail = format!("{how}, the command sends a request before it fails");

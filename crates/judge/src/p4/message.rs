@@ -6,7 +6,7 @@ use crate::verdict::{Reason, Unmet};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
-/// Why a failing run has no message whose words could be judged, and which check says so.
+/// Returns why a failing run has no message that could be judged, with the check that reports it.
 pub(super) fn no_message(run: &RunView) -> Option<Reason> {
     if run.format() != OutputFormat::Text {
         return error_object(run).into_iter().find_map(|assertion| match assertion {
@@ -19,12 +19,12 @@ pub(super) fn no_message(run: &RunView) -> Option<Reason> {
     }
     let is_silent =
         |run: &RunView| [Stream::Stdout, Stream::Stderr].iter().all(|stream| run.bytes(*stream).is_empty());
-    // The check of diagnostics does not look at what is tried on a declared probe, but at other failures.
+    // The check of diagnostics does not judge flags tried on a declared probe, only other failures.
     let context = run.context;
-    let is_told = || {
+    let is_reported = || {
         let failures = context.failures().filter_map(|probe| context.plain(probe, run.format()));
         !run.probe.is(Derived::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
     };
-    (is_silent(run) && is_told())
+    (is_silent(run) && is_reported())
         .then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
 }

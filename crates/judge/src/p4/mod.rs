@@ -1,4 +1,4 @@
-//! The checks of principle 4: errors that say what to do.
+//! The checks of principle 4: actionable errors.
 
 mod before_network;
 mod config_named;
@@ -9,11 +9,10 @@ mod valid_set;
 mod write_error;
 mod wrong_calls;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P4UnknownFlag, wrong_calls::unknown_flag),
     (CheckId::P4NamesCulprit, wrong_calls::names_culprit),
     (CheckId::P4Remedy, remedy::remedy),

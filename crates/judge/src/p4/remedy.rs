@@ -1,4 +1,4 @@
-//! Whether an error says what to do.
+//! Whether an error says how to fix it.
 
 use super::message::no_message;
 use crate::context::{CheckContext, RunView};
@@ -21,16 +21,16 @@ pub fn remedy(context: &CheckContext) -> Judgement {
             probe.name
         ),
     };
-    Judgement::of(runs.map(|run| told(&run)), missing)
+    Judgement::of(runs.map(|run| names_remedy(&run)), missing)
 }
 
-fn told(run: &RunView) -> Assertion {
+fn names_remedy(run: &RunView) -> Assertion {
     run.usable()?;
     let remedies = &run.probe.call.remedy;
     let value = run.value(run.context.profile.conventions.errors);
-    let told =
-        |remedy: &String| run.names(remedy) || value.as_ref().is_some_and(|value| holds(value, remedy));
-    if remedies.iter().any(told) {
+    let is_named =
+        |remedy: &String| run.mentions(remedy) || value.as_ref().is_some_and(|value| contains(value, remedy));
+    if remedies.iter().any(is_named) {
         return Ok(());
     }
     match no_message(run) {
@@ -43,12 +43,12 @@ fn told(run: &RunView) -> Assertion {
     }
 }
 
-/// Whether a string in the value has these words in it, which may be escaped where it is printed.
-fn holds(value: &Value, words: &str) -> bool {
+/// True if a string in the value contains these words, which may be escaped in the output.
+fn contains(value: &Value, words: &str) -> bool {
     match value {
         Value::String(text) => text.contains(words),
-        Value::Array(items) => items.iter().any(|item| holds(item, words)),
-        Value::Object(members) => members.values().any(|member| holds(member, words)),
+        Value::Array(items) => items.iter().any(|item| contains(item, words)),
+        Value::Object(members) => members.values().any(|member| contains(member, words)),
         _ => false,
     }
 }

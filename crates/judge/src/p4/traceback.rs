@@ -1,4 +1,4 @@
-//! What a runtime prints when nobody caught an error.
+//! Tracebacks of unhandled errors.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::NO_FAILURE;
@@ -14,25 +14,25 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         .into_iter()
         .flat_map(|kind| context.derived(kind));
     let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
-    // A call that reads its input to the end has not failed while that is open.
+    // A call that reads its input to the end has not failed while the input is open.
     let waits = |run: &RunView| {
         run.variant() == Variant::OpenStdin && matches!(run.observation.end, End::Waited | End::TimedOut)
     };
-    let assertions = runs.filter(|run| !waits(run)).map(|run| caught(&run));
-    // Why a call fails that should succeed, another check reports.
+    let assertions = runs.filter(|run| !waits(run)).map(|run| has_no_traceback(&run));
+    // Another check reports why a call fails that should succeed.
     let data = context.data_probes().flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let failed = data.filter(|run| run.exit() != run.probe.exit).filter_map(|run| {
-        let is_traceback = matches!(caught(&run), Err(Unmet::Failed(_)));
+        let is_traceback = matches!(has_no_traceback(&run), Err(Unmet::Failed(_)));
         let what = || run.blocked_by(CheckId::P2ExitSuccess, format!("{} ends in a traceback", run.label()));
         is_traceback.then(|| inconclusive(what()))
     });
-    // Wrong calls show how arguments are read, and nothing of how the target's own work fails.
+    // Invalid usage only shows how arguments are parsed, and not how the target's own work fails.
     let declared = context.declared().any(|probe| !probe.gives_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
     Judgement::of(assertions.chain(failed).chain(not_shown), NO_FAILURE)
 }
 
-fn caught(run: &RunView) -> Assertion {
+fn has_no_traceback(run: &RunView) -> Assertion {
     let Some(lines) = run.lines(Stream::Stderr) else {
         return inconclusive(format!("stderr of {} is too large to read", run.label()));
     };

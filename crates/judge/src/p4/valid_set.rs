@@ -1,13 +1,13 @@
 //! Whether an error about a closed set of values lists them.
 
-use crate::context::{Accepted, CheckContext, RunView};
+use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_FORMAT, UNKNOWN_VALUE};
 
-/// Of more values than this, a part is enough.
-const MANY: usize = 12;
+/// Maximum number of values that have to be listed completely; of more, a part is enough.
+const MAX_LISTED: usize = 12;
 
 /// `p4-valid-set`
 pub fn valid_set(context: &CheckContext) -> Judgement {
@@ -20,19 +20,19 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
             Ok(0) => {
                 inconclusive(run.blocked_by(CheckId::P2OutputFormat, "an invalid format is accepted".into()))
             }
-            Ok(_) => lists(&run, &values),
+            Ok(_) => judge_message(&run, &values),
         }),
     });
     let values = runs(Derived::InvalidValue).filter_map(|run| {
-        let (_, flag) = flag_of(&run, UNKNOWN_VALUE)?;
+        let (_, flag) = option_with_value(&run, UNKNOWN_VALUE)?;
         let set = context.profile.choices.iter().find(|set| set.flag == flag)?;
         Some(match run.exited() {
             Err(reason) => Err(reason.into()),
             Ok(0) => inconclusive(format!("{} accepts a value that its help does not list", run.label())),
-            Ok(_) => lists(&run, &set.values),
+            Ok(_) => judge_message(&run, &set.values),
         })
     });
-    // An option that asks for a format by a value has values that are wrong.
+    // Only an option that selects a format by a value can have an invalid value.
     let has_values = |probe: &Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(
             |format| matches!(probe.asking(format, context.profile), [_, value] if value == format.name()),
@@ -49,9 +49,9 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, "no call with an invalid value was made")
 }
 
-/// The values of the option that asked for an unknown format, as far as the target accepts them.
+/// Returns the values of the option that was called with an unknown format, as far as the target accepts them.
 fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reason> {
-    let Some((_, flag)) = flag_of(run, UNKNOWN_FORMAT) else { return Ok(Vec::new()) };
+    let Some((_, flag)) = option_with_value(run, UNKNOWN_FORMAT) else { return Ok(Vec::new()) };
     let mut values = Vec::new();
     for format in OutputFormat::ALL {
         let value = match run.probe.asking(format, context.profile) {
@@ -59,10 +59,10 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
             [joined] => joined.strip_prefix(&format!("{flag}=")).map(str::to_owned),
             _ => None,
         };
-        match (value, context.accepted(format)) {
-            (None, _) | (_, Accepted::No(_)) => {}
-            (Some(value), Accepted::Yes) => values.push(value),
-            (Some(value), Accepted::Unknown) => {
+        match (value, context.format_support(format)) {
+            (None, _) | (_, FormatSupport::No(_)) => {}
+            (Some(value), FormatSupport::Yes) => values.push(value),
+            (Some(value), FormatSupport::Unknown) => {
                 return Err(format!("no run shows whether the target accepts {flag} {value}").into());
             }
         }
@@ -70,8 +70,8 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
     Ok(values)
 }
 
-/// The place and the name of the option that has this value in a call.
-fn flag_of(run: &RunView, value: &str) -> Option<(usize, String)> {
+/// Returns the index and the name of the option that has this value in a call.
+fn option_with_value(run: &RunView, value: &str) -> Option<(usize, String)> {
     let args = &run.probe.call.args;
     let at = args.iter().position(|arg| arg.contains(value))?;
     match args[at].split_once('=') {
@@ -80,9 +80,9 @@ fn flag_of(run: &RunView, value: &str) -> Option<(usize, String)> {
     }
 }
 
-fn lists(run: &RunView, values: &[String]) -> Assertion {
-    let missing: Vec<&str> = values.iter().map(String::as_str).filter(|value| !run.names(value)).collect();
-    let enough = if values.len() > MANY { missing.len() < values.len() } else { missing.is_empty() };
+fn judge_message(run: &RunView, values: &[String]) -> Assertion {
+    let missing: Vec<&str> = values.iter().map(String::as_str).filter(|value| !run.mentions(value)).collect();
+    let enough = if values.len() > MAX_LISTED { missing.len() < values.len() } else { missing.is_empty() };
     if enough {
         return Ok(());
     }

@@ -12,12 +12,12 @@ pub fn write_error(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, declare_success(""))
 }
 
-fn is_cut(run: &RunView) -> bool {
+fn is_truncated(run: &RunView) -> bool {
     let is_compared = matches!(run.variant(), Variant::Plain | Variant::SlowReader | Variant::File);
-    is_compared && run.format().is_json() && run.is_cut()
+    is_compared && run.format().is_json() && run.is_truncated()
 }
 
-/// A run whose output is lost does not succeed; none where there is nothing to lose.
+/// Fails if a run succeeds although its output is lost; `None` if there is no output.
 fn fails(run: &RunView) -> Option<Assertion> {
     let context = run.context;
     let declared = context.source_of(run.probe).unwrap_or(run.probe);
@@ -27,8 +27,10 @@ fn fails(run: &RunView) -> Option<Assertion> {
         Ok(plain) => plain,
     };
     Some(run.ended().map_err(Into::into).and_then(|()| match run.exit() {
-        // A write that is cut short elsewhere, and nobody looks at, is told already.
-        Some(0) if let Some(cut) = context.runs_of(declared).find(is_cut) => inconclusive(cut.cut()),
+        // Another check already reports a truncated write under other conditions.
+        Some(0) if let Some(cut) = context.runs_of(declared).find(is_truncated) => {
+            inconclusive(cut.truncated())
+        }
         Some(0) => {
             let bytes = plain.bytes(Stream::Stdout).len();
             let detail =

@@ -1,4 +1,4 @@
-//! How wrong calls are refused: at all, and by naming what is wrong.
+//! How invalid usage is rejected: with a failure, and by naming what is invalid.
 
 use super::message::no_message;
 use crate::context::{CheckContext, RunView};
@@ -8,8 +8,8 @@ use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 
-/// What to declare where no call with an unknown flag can decide.
-const DECLARE: &str =
+/// What to declare if no call with an unknown flag can decide.
+const DECLARE_SUCCESS: &str =
     "no call shows it: declare a probe that succeeds and does not pass its arguments on to another program";
 
 /// `p4-unknown-flag`
@@ -29,7 +29,7 @@ pub fn unknown_flag(context: &CheckContext) -> Judgement {
         }
         _ => Ok(()),
     });
-    Judgement::of(assertions, DECLARE)
+    Judgement::of(assertions, DECLARE_SUCCESS)
 }
 
 /// `p4-names-culprit`
@@ -38,27 +38,27 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
         .into_iter()
         .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
         .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
-        .filter(|(run, _)| !run.stumbles_over_format() && !lacks_command(run) && !lacks_argument(run));
-    // Behind the arguments, a tool that takes its options before them may say that there are too many.
+        .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
+    // After the arguments, a tool with options before them may only report too many arguments.
     let is_placed = |run: &RunView| matches!(run.probe.id, ProbeId::Derived { case: Case::Only, .. });
     let mut of_probes =
         with_unknown_flag(context).filter(is_placed).map(|run| (run, UNKNOWN_FLAG)).peekable();
-    let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE));
+    let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE_SUCCESS));
     let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
-    Judgement::of(assertions.chain(not_shown), DECLARE)
+    Judgement::of(assertions.chain(not_shown), DECLARE_SUCCESS)
 }
 
-/// Whether the target may have refused the call for the command that is missing, and not for the unknown flag.
+/// True if the target may have rejected the call for a missing command, and not for the unknown flag.
 fn lacks_command(run: &RunView) -> bool {
     let profile = run.context.profile;
     let has_commands = profile.tries_command || profile.no_command.is_some();
     has_commands && run.probe.is(Derived::UnknownFlag) && run.exit() != Some(0)
 }
 
-/// Whether the target may have refused the call for an argument that is missing, and not for the unknown flag: its
-/// message in text does not name the flag, and that of a call with all arguments does.
+/// True if the target may have rejected the call for a missing argument, and not for the unknown flag: its message in
+/// text does not name the flag, and that of a call with all arguments does.
 fn lacks_argument(run: &RunView) -> bool {
-    let names_flag = |run: &RunView| run.names(UNKNOWN_FLAG.trim_start_matches('-'));
+    let names_flag = |run: &RunView| run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
     let text = run.context.plain(run.probe, OutputFormat::Text);
     run.probe.is(Derived::UnknownFlag)
         && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
@@ -71,7 +71,7 @@ fn named(run: &RunView, word: &str) -> Assertion {
         let check = if declared { CheckId::P4UnknownFlag } else { CheckId::P2ExitUsage };
         return inconclusive(run.blocked_by(check, format!("{} is accepted", run.label())));
     }
-    if run.names(word.trim_start_matches('-')) {
+    if run.mentions(word.trim_start_matches('-')) {
         return Ok(());
     }
     match no_message(run) {
@@ -83,26 +83,28 @@ fn named(run: &RunView, word: &str) -> Assertion {
     }
 }
 
-/// The calls of successful probes with an unknown flag at their end, but for those where it may be an argument of
-/// something else.
+/// Returns the calls of successful probes with an unknown flag at the end, except those where it may be an argument of
+/// another program.
 fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     context.derived(Derived::IgnoredFlag).filter_map(move |probe| {
-        let source = context.source_of(probe).filter(|source| source.exit == Some(0) && !is_meta(source))?;
+        let source = context
+            .source_of(probe)
+            .filter(|source| source.exit == Some(0) && !prints_help_or_version(source))?;
         let run = context.plain(probe, OutputFormat::Text)?;
-        let is_data = run.exit() == Some(0) && run.names(UNKNOWN_FLAG.trim_start_matches('-'));
-        // What is refused without it as well may be refused for another reason.
+        let is_data = run.exit() == Some(0) && run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
+        // A call that fails without the flag as well may be rejected for another reason.
         let in_full = scene(context, Derived::Confirmed, source);
         let fails = in_full.is_some_and(|run| run.exit() != source.exit);
         (!is_data && !fails && !passes_on(context, source)).then_some(run)
     })
 }
 
-/// Whether a call asks for help or the version, which many parsers answer before they look at what follows.
-fn is_meta(probe: &Probe) -> bool {
+/// True if a call requests help or the version, which many parsers answer before they parse the rest.
+fn prints_help_or_version(probe: &Probe) -> bool {
     ["--help", "-h", "--version", "-V"].iter().any(|flag| probe.call.args.iter().any(|arg| arg == flag))
 }
 
-/// Whether what stands at the end of a call goes to another program, as far as the call and the help show.
+/// True if the end of a call is passed to another program, as far as the call and the help show.
 fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
     let helps = context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
@@ -110,13 +112,12 @@ fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     probe.call.args.iter().any(|arg| arg == "--")
         || lines.any(|line| {
             let mut words = line.split_whitespace();
-            command.is_none_or(|command| words.any(|word| word == command))
-                && takes_arguments_of_others(&line)
+            command.is_none_or(|command| words.any(|word| word == command)) && passes_arguments_on(&line)
         })
 }
 
-/// Whether a line of usage has a place for the arguments of another program: `-- COMMAND`, `[ARGS]...`.
-fn takes_arguments_of_others(line: &str) -> bool {
+/// True if a usage line has a placeholder for the arguments of another program: `-- COMMAND`, `[ARGS]...`.
+fn passes_arguments_on(line: &str) -> bool {
     line.split_whitespace().any(|word| {
         let name = word.trim_matches(['[', ']', '<', '>', '(', ')', '.', '…']).to_lowercase();
         let several = word.contains("...") || word.contains('…');

@@ -1,17 +1,17 @@
-//! The files that a dry run lists in JSON, held against those that the call changes.
+//! Compares the files that a dry run lists in JSON with those that the call changes.
 
-use crate::kit::{Changed, is_folder};
+use crate::kit::{RunChanges, is_folder};
 use agentnative_core::run::{Area, Change};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Paths, relative to the workspace.
+/// Paths relative to the workspace.
 type Paths<'a> = BTreeSet<&'a str>;
 
-/// Returns the list of the dry run that names a file which the call changes, but not the files that it changes; `None` if
-/// one of its lists has all files that are changed, or all that are created, modified or removed, and no other.
-pub(super) fn differs<'v>(dry_run: &'v Value, changed: &Changed) -> Option<Paths<'v>> {
-    if changed.is_cut {
+/// Returns the longest list of the dry run that names a changed file but differs from the changed files; `None` if one
+/// of its lists contains exactly all changed files, or exactly all created, modified or removed ones.
+pub(super) fn differs<'v>(dry_run: &'v Value, changed: &RunChanges) -> Option<Paths<'v>> {
+    if changed.is_truncated {
         return None;
     }
     let files = |is_kind: fn(&Change) -> bool| -> Paths<'_> {
@@ -29,13 +29,13 @@ pub(super) fn differs<'v>(dry_run: &'v Value, changed: &Changed) -> Option<Paths
     let mut lists = Vec::new();
     collect(dry_run, &mut lists);
     lists.retain(|list| !list.is_disjoint(&all));
-    let is_said = |list: &Paths| {
+    let is_announced = |list: &Paths| {
         kinds.iter().chain([&all]).any(|files| !files.is_empty() && names_exactly(list, files))
     };
-    if lists.iter().any(is_said) { None } else { lists.into_iter().max_by_key(BTreeSet::len) }
+    if lists.iter().any(is_announced) { None } else { lists.into_iter().max_by_key(BTreeSet::len) }
 }
 
-/// Whether each path of the list is one of the files or a folder of some, and each file is named so.
+/// True if each path of the list is one of the files or a folder with some of them, and each file is covered.
 fn names_exactly(list: &Paths, files: &Paths) -> bool {
     let names = |path: &str, file: &str| {
         file.strip_prefix(path.trim_end_matches('/'))
@@ -70,7 +70,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_list_of_files_is_held_against_the_changes() {
+    fn a_list_of_files_is_compared_with_the_changes() {
         let entry =
             |kind: EntryKind| Some(Entry { kind, mode: 0o644, size: 1, digest: String::new(), shape: None });
         let change = |path: &str, before: Option<Entry>, after: Option<Entry>| Change {
@@ -85,7 +85,7 @@ mod tests {
             change("out/b", None, entry(EntryKind::File)),
             change("index", entry(EntryKind::File), entry(EntryKind::File)),
         ];
-        let changed = Changed::only(changes.iter().collect());
+        let changed = RunChanges::from_list(changes.iter().collect());
         let differs = |value: Value| differs(&value, &changed).is_some();
         for same in [
             json!({"writes": ["out/a", "out/b", "index"]}),

@@ -1,8 +1,8 @@
-//! The probes that change something: which there are, whether they did what is declared.
+//! Probes that change something: which are declared, and whether they ended as declared.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{display_exit, scene};
-use crate::undeclared::Undeclared;
+use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Judgement, Reason};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Feature;
@@ -15,8 +15,8 @@ const DESTROYS: [&str; 9] = ["clear", "delete", "destroy", "drop", "prune", "pur
 /// Words in the names of commands that change something else.
 const WRITES: [&str; 8] = ["add", "create", "edit", "install", "push", "set", "update", "write"];
 
-/// What `each` says of the probes that change something; where there is none, what to declare.
-pub(super) fn of_changing<'a>(
+/// Judges each probe that changes something; if there is none, returns what to declare.
+pub(super) fn judge_changing<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a Effect) -> Vec<Assertion>,
 ) -> Judgement {
@@ -34,7 +34,7 @@ pub(super) fn of_changing<'a>(
     )
 }
 
-/// That no probe destroys something.
+/// Returns the judgement if no probe destroys something.
 pub(super) fn nothing_destroyed(context: &CheckContext) -> Judgement {
     let declare = "one with `workspace` and `destructive = true`";
     undeclared(context, &DESTROYS, "no probe has `destructive`", declare, "destroys something")
@@ -49,11 +49,11 @@ fn undeclared(
 ) -> Judgement {
     let does = format!("{does} by its name");
     let lacking = "the target changes nothing";
-    Undeclared { feature: Feature::Changes, words, no_probe, declare, lacking, does: &does }
+    UndeclaredFeature { feature: Feature::Changes, words, no_probe, declare, lacking, does: &does }
         .judgement(context)
 }
 
-/// The call in full, which did what is declared; or why that is not known.
+/// Returns the run of the complete call, if it ended as declared; otherwise why it is unknown.
 pub(super) fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
     let Some(run) = scene(context, Derived::Confirmed, probe) else {
         return Err(format!("{} was not run in full", probe.name).into());
@@ -79,7 +79,7 @@ pub(super) fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Resul
 pub(super) fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> Assertion {
     let expected = display_exit(run.probe.exit);
     let name = option.split([' ', '=']).next().unwrap_or_default();
-    let (kind, detail) = match code != 0 && run.names(name) {
+    let (kind, detail) = match code != 0 && run.mentions(name) {
         true => ("rejected", format!("`{option}` is rejected with exit code {code}; expected {expected}")),
         false => (kind, format!("with `{option}`, the exit code is {code} instead of {expected}")),
     };

@@ -1,8 +1,8 @@
-//! `p5-confirm`: what destroys something does so only when that is confirmed.
+//! `p5-confirm`: a destructive call only acts with its confirmation.
 
 use super::changing::{nothing_destroyed, wrong_code};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Changed, lacking, scene};
+use crate::kit::{RunChanges, lacking, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Flag;
@@ -15,38 +15,38 @@ pub fn confirm(context: &CheckContext) -> Judgement {
     if probes.peek().is_none() {
         return nothing_destroyed(context);
     }
-    Judgement::of(probes.flat_map(|probe| of_probe(context, probe)), "")
+    Judgement::of(probes.flat_map(|probe| judge_probe(context, probe)), "")
 }
 
-fn of_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
+fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     let Some(option) = probe.flag(Flag::Confirm, context.profile).args() else {
         return vec![lacking(probe, "confirm", "an option that confirms the call")];
     };
     let option = option.join(" ");
-    let of = |kind, judge: fn(&RunView, &str) -> Assertion| match scene(context, kind, probe) {
+    let judge_call = |kind, judge: fn(&RunView, &str) -> Assertion| match scene(context, kind, probe) {
         Some(run) => judge(&run, &option),
         None => inconclusive(format!("{} was not run for this check", probe.name)),
     };
-    vec![of(Derived::Unconfirmed, without), of(Derived::Confirmed, with)]
+    vec![judge_call(Derived::Unconfirmed, judge_unconfirmed), judge_call(Derived::Confirmed, judge_confirmed)]
 }
 
-/// Without the confirmation nothing is changed, whatever is said.
-fn without(run: &RunView, option: &str) -> Assertion {
-    let changed = Changed::of(run)?;
-    if !changed.none(run)? {
-        return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.words()));
+/// Passes if nothing is changed without the confirmation, whatever the call prints.
+fn judge_unconfirmed(run: &RunView, option: &str) -> Assertion {
+    let changed = RunChanges::of(run)?;
+    if !changed.is_none(run)? {
+        return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.in_words()));
     }
     run.ended()?;
     Ok(())
 }
 
-/// With it, something is.
-fn with(run: &RunView, option: &str) -> Assertion {
+/// Passes if something is changed with the confirmation.
+fn judge_confirmed(run: &RunView, option: &str) -> Assertion {
     let code = run.exited()?;
     if run.probe.exit.is_some_and(|expected| expected != code) {
         return wrong_code(run, option, code, "fails");
     }
-    if Changed::of(run)?.is_something() {
+    if RunChanges::of(run)?.has_any() {
         return Ok(());
     }
     let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");

@@ -1,9 +1,9 @@
-//! `p5-idempotent`: twice is once.
+//! `p5-idempotent`: a second call changes nothing more.
 
-use super::changing::{in_full, of_changing};
+use super::changing::{in_full, judge_changing};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Changed, display_exit, is_unsteady, scene};
-use crate::verdict::{Assertion, FAST, Judgement, inconclusive};
+use crate::kit::{RunChanges, display_exit, scene, varies_between_runs};
+use crate::verdict::{Assertion, Judgement, SKIPPED_BY_FAST, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{Stream, Variant};
 use agentnative_core::probe::{Effect, Probe};
@@ -12,18 +12,18 @@ use std::cell::Cell;
 
 /// `p5-idempotent`
 pub fn idempotent(context: &CheckContext) -> Judgement {
-    let unsteady = Cell::new(0);
+    let varying = Cell::new(0);
     let mut changing = context.changing().peekable();
     if changing.peek().is_some() && changing.all(|(_, effect)| effect.not_idempotent) {
         return Judgement::NotApplicable(
             "each call that changes something has `idempotent = false`".to_owned(),
         );
     }
-    let judgement = of_changing(context, |probe, effect| match effect.not_idempotent {
+    let judgement = judge_changing(context, |probe, effect| match effect.not_idempotent {
         true => Vec::new(),
-        false => vec![of_probe(context, probe, effect, &unsteady)],
+        false => vec![judge_probe(context, probe, effect, &varying)],
     });
-    match unsteady.get() {
+    match varying.get() {
         0 => judgement,
         files => {
             let files = agentnative_contract::counted(files, "file");
@@ -33,7 +33,7 @@ pub fn idempotent(context: &CheckContext) -> Judgement {
     }
 }
 
-fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect, unsteady: &Cell<usize>) -> Assertion {
+fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: &Cell<usize>) -> Assertion {
     if !effect.idempotent {
         return inconclusive(format!(
             "{} changes something, and nothing says whether a second call changes more: declare `idempotent = true` if it does not, `false` if it does",
@@ -50,31 +50,34 @@ fn of_probe(context: &CheckContext, probe: &Probe, effect: &Effect, unsteady: &C
         let detail = format!("the second call exits with {code} instead of {first}, the code of the first");
         return again.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
-    let mut changed = Changed::of(&again)?;
-    if changed.none(&again)? {
+    let mut changed = RunChanges::of(&again)?;
+    if changed.is_none(&again)? {
         return Ok(());
     }
     let other = context.run(first.probe, first.format(), Variant::Repeat, 0);
-    let Some(other) = other else { return inconclusive(FAST) };
-    let (first, other) = (Changed::of(&first)?, Changed::of(&other)?);
+    let Some(other) = other else { return inconclusive(SKIPPED_BY_FAST) };
+    let (first, other) = (RunChanges::of(&first)?, RunChanges::of(&other)?);
     let all = changed.all.len();
-    changed.all.retain(|change| !is_steady_otherwise(change, &first, &other));
-    unsteady.set(unsteady.get() + all - changed.all.len());
+    changed.all.retain(|change| !has_same_structure(change, &first, &other));
+    varying.set(varying.get() + all - changed.all.len());
     differs(&again, &changed)
 }
 
-fn differs(again: &RunView, changed: &Changed) -> Assertion {
+fn differs(again: &RunView, changed: &RunChanges) -> Assertion {
     if changed.is_empty() {
         return Ok(());
     }
-    again.failed("state", format!("the second call {}; expected the state after the first", changed.words()))
+    again.failed(
+        "state",
+        format!("the second call {}; expected the state after the first", changed.in_words()),
+    )
 }
 
-/// Whether the second call left the structure of a file as it was that two first calls write differently: a time in it,
+/// True if the second call kept the structure of a file that two first calls write differently, such as with a time or
 /// an ID.
-fn is_steady_otherwise(change: &Change, first: &Changed, other: &Changed) -> bool {
+fn has_same_structure(change: &Change, first: &RunChanges, other: &RunChanges) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
-    let written = first.find(change).is_some_and(|written| is_unsteady(written, other));
+    let written = first.find(change).is_some_and(|written| varies_between_runs(written, other));
     let is_file = before.kind == EntryKind::File && after.kind == EntryKind::File;
     written && is_file && before.mode == after.mode && before.shape == after.shape
 }

@@ -1,5 +1,5 @@
-//! The checks of principle 5: what changes something can be tried, is confirmed and repeated safely, and what reads
-//! changes nothing.
+//! The checks of principle 5: changes can be tried, are confirmed and can be repeated safely, and reading calls change
+//! nothing.
 
 mod announced;
 mod changing;
@@ -9,11 +9,10 @@ mod idempotent;
 mod read_only;
 mod refusal;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P5DryRun, dry_run::dry_run),
     (CheckId::P5Confirm, confirm::confirm),
     (CheckId::P5ReadOnly, read_only::read_only),

@@ -1,7 +1,7 @@
-//! `p5-read-only`: what is not said to change something changes nothing.
+//! `p5-read-only`: a call that is not declared to change something changes nothing.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Changed, reading};
+use crate::kit::{RunChanges, reading_probes};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::Variant;
 
@@ -10,7 +10,7 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     let reads = || context.declared().filter(|probe| probe.effect.is_none());
     let homeless: Vec<&str> =
         reads().filter(|probe| probe.call.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
-    let runs = reading(context)
+    let runs = reading_probes(context)
         .filter(|probe| probe.call.workspace.is_some())
         .flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let open = (!homeless.is_empty()).then(|| {
@@ -21,18 +21,18 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     });
     let missing =
         "no probe that only reads has a `workspace`: declare one for each (`true` for an empty folder)";
-    Judgement::of(runs.map(|run| of_run(&run)).chain(open), missing)
+    Judgement::of(runs.map(|run| judge_run(&run)).chain(open), missing)
 }
 
-fn of_run(run: &RunView) -> Assertion {
-    let changed = Changed::by_reading(run)?;
+fn judge_run(run: &RunView) -> Assertion {
+    let changed = RunChanges::of_reading_call(run)?;
     if changed.is_empty() {
         run.ended()?;
         return Ok(());
     }
     let detail = match run.probe.is_declared() {
-        true => format!("the call {}, and is not declared to change anything", changed.words()),
-        false => format!("the call {}; expected no change", changed.words()),
+        true => format!("the call {}, and is not declared to change anything", changed.in_words()),
+        false => format!("the call {}; expected no change", changed.in_words()),
     };
     run.failed("changes", detail)
 }

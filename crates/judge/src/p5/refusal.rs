@@ -1,15 +1,16 @@
-//! `p5-refusal`: what is not confirmed is refused, or only shown, and says how it is confirmed.
+//! `p5-refusal`: a destructive call without its confirmation is rejected, or only a preview, and names the
+//! confirmation.
 
 use super::changing::nothing_destroyed;
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Changed, scene};
+use crate::kit::{RunChanges, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Flag;
 use agentnative_core::model::{CheckId, Stream};
 use agentnative_core::probe::Probe;
 
-/// Words of a call that only shows what it would do.
+/// Words that indicate a preview.
 const PREVIEW: [&str; 5] = ["would", "dry run", "dry-run", "preview", "not removed"];
 
 /// `p5-refusal`
@@ -19,10 +20,10 @@ pub fn refusal(context: &CheckContext) -> Judgement {
     if probes.peek().is_none() {
         return nothing_destroyed(context);
     }
-    Judgement::of(probes.map(|probe| of_probe(context, probe)), "")
+    Judgement::of(probes.map(|probe| judge_probe(context, probe)), "")
 }
 
-fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
+fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
     let Some(run) = scene(context, Derived::Unconfirmed, probe) else {
         return inconclusive(format!("{} was not run without its confirmation", probe.name));
     };
@@ -31,7 +32,7 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
             run.blocked_by(CheckId::P5Confirm, format!("{} has no confirmation", probe.name)),
         );
     };
-    if !Changed::of(&run)?.is_empty() {
+    if !RunChanges::of(&run)?.is_empty() {
         let what = format!("{} changes something", run.label());
         return inconclusive(run.blocked_by(CheckId::P5Confirm, what));
     }
@@ -41,14 +42,14 @@ fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
         );
         return run.failed_at_start("succeeds", Stream::Stdout, detail);
     }
-    if !run.names(option) {
+    if !run.mentions(option) {
         let detail = format!("the message does not name `{option}`, which confirms the call");
         return run.failed_at_reason("unnamed", Stream::Stderr, detail);
     }
     Ok(())
 }
 
-/// Whether it says that it only shows what it would do.
+/// True if a line indicates a preview.
 fn is_preview(run: &RunView) -> bool {
     let lines = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream)).flatten();
     let mut lines = lines.map(|line| line.to_lowercase());

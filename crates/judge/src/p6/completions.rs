@@ -1,7 +1,7 @@
-//! `p6-completions`: scripts for shells, which need neither a home nor a valid configuration.
+//! `p6-completions`: completion scripts for shells need neither a home nor a valid configuration.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{display_exit, names};
+use crate::kit::{display_exit, target_names};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Asking;
@@ -28,7 +28,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
         "no call that prints completion scripts is known: declare `completions`, or `false` if there is none (this check then fails: the standard requires it)",
     );
     match judgement {
-        // A word in the help is not a promise.
+        // A word in the help is not a declaration.
         Judgement::Broken(..) if guessed => {
             let calls: Vec<String> = calls().map(|call| format!("`{}`", call.name)).collect();
             Judgement::unverified(format!(
@@ -50,7 +50,7 @@ fn prints_script(run: &RunView) -> Assertion {
         return run.failed_at_reason("exit", Stream::Stderr, detail);
     }
     let Some(lines) = run.lines(Stream::Stdout) else { return inconclusive(run.too_long()) };
-    let names = names(context);
+    let names = target_names(context);
     let names = names.programs();
     if !lines.iter().any(|line| names.iter().any(|name| line.contains(name))) {
         let expected: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

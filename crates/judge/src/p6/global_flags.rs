@@ -1,15 +1,15 @@
-//! `p6-global-flags`: the common options are taken after each subcommand.
+//! `p6-global-flags`: each subcommand accepts the common options.
 
-use crate::context::{Accepted, CheckContext, RunView};
-use crate::kit::taken_elsewhere;
+use crate::context::{CheckContext, FormatSupport, RunView};
+use crate::kit::accepted_elsewhere;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Flag;
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Place, Probe};
 
-/// The common options that belong to every subcommand, each with the calls that show it.
-const EVERYWHERE: [(Derived, Flag); 2] = [(Derived::Quiet, Flag::Quiet), (Derived::NoInput, Flag::NoInput)];
+/// Common options of every subcommand, each with the derived calls that show it.
+const COMMON_FLAGS: [(Derived, Flag); 2] = [(Derived::Quiet, Flag::Quiet), (Derived::NoInput, Flag::NoInput)];
 
 /// `p6-global-flags`
 pub fn global_flags(context: &CheckContext) -> Judgement {
@@ -18,16 +18,16 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
     }
     let probes = || context.data_probes().filter(|probe| probe.begins_with_word());
     let flags = probes().flat_map(|probe| {
-        EVERYWHERE.into_iter().filter_map(move |(kind, flag)| flag_behind(context, probe, kind, flag))
+        COMMON_FLAGS.into_iter().filter_map(move |(kind, flag)| judge_flag(context, probe, kind, flag))
     });
-    let formats = probes().filter_map(|probe| format_behind(context, probe));
+    let formats = probes().filter_map(|probe| judge_format(context, probe));
     Judgement::of(
         flags.chain(formats),
         "no common option was tried: declare a probe that begins with a subcommand and succeeds in json",
     )
 }
 
-/// A target without subcommands has one place for its options.
+/// Returns the judgement of a target without subcommands, which has one position for options.
 fn no_commands(context: &CheckContext) -> Judgement {
     let help = context.derived(Derived::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
     match help {
@@ -38,14 +38,14 @@ fn no_commands(context: &CheckContext) -> Judgement {
     }
 }
 
-/// Whether a probe takes a common option after its arguments; none where that is not asked.
-fn flag_behind(context: &CheckContext, probe: &Probe, kind: Derived, flag: Flag) -> Option<Assertion> {
-    let call = context.made_from(kind, probe).next()?;
+/// Judges whether a probe accepts a common option after its arguments; `None` if that was not run.
+fn judge_flag(context: &CheckContext, probe: &Probe, kind: Derived, flag: Flag) -> Option<Assertion> {
+    let call = context.derived_from(kind, probe).next()?;
     let run = call.formats.iter().find_map(|format| context.plain(call, *format))?;
-    Some(taken_behind(context, probe, &run, kind, flag))
+    Some(accepted_after_arguments(context, probe, &run, kind, flag))
 }
 
-fn taken_behind(
+fn accepted_after_arguments(
     context: &CheckContext,
     probe: &Probe,
     run: &RunView,
@@ -58,50 +58,54 @@ fn taken_behind(
     if Some(exit) == probe.exit {
         return Ok(());
     }
-    let spelt = spelt(context, probe, flag);
-    match taken_elsewhere(context, run.probe, kind, flag) {
+    let spelling = spelling(context, probe, flag);
+    match accepted_elsewhere(context, run.probe, kind, flag) {
         Some(place) => {
-            let detail =
-                format!("`{spelt}` is rejected after the arguments (exit code {exit}), but accepted {place}");
+            let detail = format!(
+                "`{spelling}` is rejected after the arguments (exit code {exit}), but accepted {place}"
+            );
             run.failed_at_reason("flag", Stream::Stderr, detail)
         }
         None if kind == Derived::Quiet => {
-            Err(run.blocked_by(CheckId::P7Quiet, format!("`{spelt}` is rejected everywhere")).into())
+            Err(run.blocked_by(CheckId::P7Quiet, format!("`{spelling}` is rejected everywhere")).into())
         }
         None => {
             let key = flag.name();
-            inconclusive(format!("no probe accepts `{spelt}`: correct `flags.{key}`, or set it to `false`"))
+            inconclusive(format!(
+                "no probe accepts `{spelling}`: correct `flags.{key}`, or set it to `false`"
+            ))
         }
     }
 }
 
-fn spelt(context: &CheckContext, probe: &Probe, flag: Flag) -> String {
+fn spelling(context: &CheckContext, probe: &Probe, flag: Flag) -> String {
     probe.flag(flag, context.profile).args().unwrap_or_default().join(" ")
 }
 
-/// Whether a probe takes the json option after its arguments; none where it is not asked for json.
-fn format_behind(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
+/// Judges whether a probe accepts the format flag for json after its arguments; `None` if it has none.
+fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     const FORMAT: OutputFormat = OutputFormat::Json;
     let asking = probe.asking(FORMAT, context.profile);
     if asking.is_empty() || context.profile.contract.is_some() {
         return None;
     }
     let run = context.plain(probe, FORMAT)?;
-    if matches!(context.accepted(FORMAT), Accepted::No(_)) {
-        return Some(Err(run.refused_format().into()));
+    if matches!(context.format_support(FORMAT), FormatSupport::No(_)) {
+        return Some(Err(run.format_rejected().into()));
     }
     if let Err(reason) = run.usable() {
         return Some(Err(reason.into()));
     }
-    let refused = context.made_from(Derived::Refused, probe).next();
-    let behind = context.made_from(Derived::GlobalFlag, probe).find(|call| call.formats == [FORMAT]);
-    // Otherwise the declared call has it there.
-    let Some(call) = refused.or(behind) else { return Some(Ok(())) };
+    let refused = context.derived_from(Derived::Refused, probe).next();
+    let after_arguments =
+        context.derived_from(Derived::GlobalFlag, probe).find(|call| call.formats == [FORMAT]);
+    // Otherwise the declared call has the flag there.
+    let Some(call) = refused.or(after_arguments) else { return Some(Ok(())) };
     let run = context.runs_of(call).next()?;
-    Some(format_taken(context, probe, &run, &asking.join(" ")))
+    Some(format_accepted(context, probe, &run, &asking.join(" ")))
 }
 
-fn format_taken(context: &CheckContext, probe: &Probe, run: &RunView, asking: &str) -> Assertion {
+fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, asking: &str) -> Assertion {
     let exit = run.exited()?;
     if Some(exit) == probe.exit {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The checks of principle 6: options, signals and terminals behave as everywhere.
+//! The checks of principle 6: conventional options, signals and use of terminals.
 
 mod bare_environment;
 mod completions;
@@ -10,11 +10,10 @@ mod sigterm;
 mod timeout;
 mod xdg;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P6NoColor, no_color::no_color),
     (CheckId::P6NoPager, no_pager::no_pager),
     (CheckId::P6Completions, completions::completions),

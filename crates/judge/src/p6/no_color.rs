@@ -1,4 +1,4 @@
-//! `p6-no-color`: colours only where they are wanted.
+//! `p6-no-color`: no colours in pipes, or if they are disabled.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, moves_cursor};
@@ -7,8 +7,8 @@ use agentnative_core::catalogue::Derived;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use std::io::Read as _;
 
-/// More of a stream is not searched, in bytes.
-const MOST: u64 = 8 << 20;
+/// Maximum length of a stream that is searched, in bytes.
+const MAX_SEARCHED: u64 = 8 << 20;
 const ESCAPE: u8 = 0x1b;
 
 /// `p6-no-color`
@@ -20,22 +20,22 @@ pub fn no_color(context: &CheckContext) -> Judgement {
     let text = |run: &RunView| run.format() == OutputFormat::Text;
     let piped = under(Variant::ColourPipe)
         .filter(text)
-        .map(|run| without(&run, "pipe", "an escape sequence in a pipe", any_escape));
+        .map(|run| finds_nothing(&run, "pipe", "an escape sequence in a pipe", find_escape));
     let asked = under(Variant::NoColour).filter(text).map(|run| match run.observation.key.nth {
-        0 => without(&run, "no-color", "a colour in spite of NO_COLOR=1", colour),
-        _ => without(&run, "dumb", "an escape sequence in spite of TERM=dumb", any_escape),
+        0 => finds_nothing(&run, "no-color", "a colour in spite of NO_COLOR=1", find_colour),
+        _ => finds_nothing(&run, "dumb", "an escape sequence in spite of TERM=dumb", find_escape),
     });
     let declared = context.data_probes().next().is_none();
     let open = declared.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
     Judgement::of(piped.chain(asked).chain(open), declare_success(""))
 }
 
-/// Neither stream holds what `find` finds.
-fn without(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usize>) -> Assertion {
+/// Passes if `find` finds nothing in either stream.
+fn finds_nothing(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usize>) -> Assertion {
     for stream in Stream::ALL {
         let mut bytes = Vec::new();
-        // An unreadable capture holds nothing.
-        let _ = run.bytes(stream).reader().take(MOST).read_to_end(&mut bytes);
+        // An unreadable capture counts as empty.
+        let _ = run.bytes(stream).reader().take(MAX_SEARCHED).read_to_end(&mut bytes);
         if let Some(at) = find(&bytes) {
             if stream == Stream::Stderr && moves_cursor(&bytes[at + 1..]) {
                 let what = format!("stderr of {} is redrawn", run.label());
@@ -43,11 +43,11 @@ fn without(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usiz
             }
             return run.failed_at_offset(kind, stream, at as u64, what);
         }
-        if run.bytes(stream).len() > MOST {
+        if run.bytes(stream).len() > MAX_SEARCHED {
             return inconclusive(run.too_long());
         }
     }
-    // What a call prints that is refused is not what it prints.
+    // The output of a rejected call is not its normal output.
     if !run.probe.is(Derived::Help) {
         run.plain()?.usable()?;
     }
@@ -55,12 +55,12 @@ fn without(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usiz
     Ok(())
 }
 
-fn any_escape(bytes: &[u8]) -> Option<usize> {
+fn find_escape(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(ESCAPE, bytes)
 }
 
-/// Where a sequence begins that sets a colour (ECMA-48, SGR 30 to 38, 40 to 48, 90 to 97, 100 to 107).
-fn colour(bytes: &[u8]) -> Option<usize> {
+/// Returns the offset of the first sequence that sets a colour (ECMA-48, SGR 30 to 38, 40 to 48, 90 to 97, 100 to 107).
+fn find_colour(bytes: &[u8]) -> Option<usize> {
     memchr::memchr_iter(ESCAPE, bytes).find(|at| {
         let Some(rest) = bytes[at + 1..].strip_prefix(b"[") else { return false };
         let end = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
@@ -73,10 +73,10 @@ fn colour(bytes: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{any_escape, colour};
+    use super::{find_colour, find_escape};
 
     #[test]
-    fn colours_are_told_from_other_sequences() {
+    fn colours_are_distinguished_from_other_sequences() {
         for (text, at) in [
             ("\x1b[31mred", Some(0)),
             ("a\x1b[1;97mb", Some(1)),
@@ -90,9 +90,9 @@ mod tests {
             ("\x1b]8;;https://example.com/31m\x07", None),
             ("[31m", None),
         ] {
-            assert_eq!(colour(text.as_bytes()), at, "{text:?}");
+            assert_eq!(find_colour(text.as_bytes()), at, "{text:?}");
         }
-        assert_eq!(any_escape(b"a\x1b[0m"), Some(1));
-        assert_eq!(any_escape(b"a[0m"), None);
+        assert_eq!(find_escape(b"a\x1b[0m"), Some(1));
+        assert_eq!(find_escape(b"a[0m"), None);
     }
 }

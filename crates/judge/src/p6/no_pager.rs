@@ -1,4 +1,4 @@
-//! `p6-no-pager`: a pager only on a terminal, and only where it is wanted.
+//! `p6-no-pager`: a pager is only started on a terminal, and only if it is not disabled.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages};
@@ -15,11 +15,11 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
     let help = || context.derived(Derived::Help);
     let piped = data().chain(help()).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut assertions: Vec<Assertion> = piped
-        .map(|run| shows_at_once(&run, "pipe", "the output is a pipe, but the command starts the pager"))
+        .map(|run| starts_no_pager(&run, "pipe", "the output is a pipe, but the command starts the pager"))
         .collect();
     let has_option = matches!(context.profile.conventions.flags.of(Flag::NoPager), Asking::With(_));
     let empty = |probe| context.runs_under(probe, Variant::NoPager);
-    // What a call that asks a question would show after the answer is not seen; other calls tell.
+    // The output after an unanswered question is unknown; other calls decide.
     let asks = |run: &RunView| run.waits_for_input() && !shows_pages(run);
     let (asking, others): (Vec<_>, Vec<_>) = data().flat_map(empty).partition(asks);
     let seen = if others.is_empty() { asking } else { others };
@@ -28,7 +28,7 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
         assertions.extend(context.data_probes().filter_map(|probe| obeys_option(context, probe)));
     } else {
         let what = "PAGER is empty, but the command starts the pager";
-        assertions.extend(empty.iter().map(|run| shows_at_once(run, "empty", what)));
+        assertions.extend(empty.iter().map(|run| starts_no_pager(run, "empty", what)));
     }
     let on_terminal = context.data_probes().flat_map(|probe| context.runs_of(probe));
     let pages = on_terminal
@@ -42,28 +42,28 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, declare_success("text"))
 }
 
-fn shows_at_once(run: &RunView, kind: &str, what: &str) -> Assertion {
+fn starts_no_pager(run: &RunView, kind: &str, what: &str) -> Assertion {
     match run.trip(Purpose::Pager)? {
         Some(trip) => run.failed(kind, format!("{what} `{trip}`")),
         None => Ok(run.ended()?),
     }
 }
 
-/// With its option a probe starts no pager, at one of the places where the option is accepted.
+/// Passes if a probe with its option starts no pager, at one of the positions where the option is accepted.
 fn obeys_option(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
-    let calls = context.made_from(Derived::NoPager, probe);
+    let calls = context.derived_from(Derived::NoPager, probe);
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal)).peekable();
     runs.peek()?;
-    let spelt = probe.flag(Flag::NoPager, context.profile).args().unwrap_or_default().join(" ");
+    let spelling = probe.flag(Flag::NoPager, context.profile).args().unwrap_or_default().join(" ");
     let mut reason: Option<Unmet> = None;
     for run in runs {
         if run.exit() == probe.exit {
-            let what = format!("`{spelt}` is given, but the command starts the pager");
-            return Some(shows_at_once(&run, "option", &what));
+            let what = format!("`{spelling}` is given, but the command starts the pager");
+            return Some(starts_no_pager(&run, "option", &what));
         }
         reason = reason.or_else(|| run.ended().err().map(Into::into));
     }
     let rejected =
-        || inconclusive(format!("`{spelt}` is rejected by {}: correct `flags.no_pager`", probe.name));
+        || inconclusive(format!("`{spelling}` is rejected by {}: correct `flags.no_pager`", probe.name));
     Some(reason.map_or_else(rejected, Err))
 }

@@ -1,6 +1,6 @@
-//! `p6-sigint`: Ctrl-C ends a call, and the exit code says so.
+//! `p6-sigint`: Ctrl-C ends a call with the exit code for it.
 
-use super::sigterm::{ends_wrong, of_interruptible, was_interrupted};
+use super::sigterm::{ends_wrong, judge_interruptible, was_interrupted};
 use crate::context::CheckContext;
 use crate::kit::scene;
 use crate::verdict::{Assertion, Judgement, inconclusive};
@@ -11,30 +11,31 @@ use agentnative_core::run::End;
 
 /// SIGINT has this number on all systems (POSIX `kill`, the operand `-2`).
 const SIGINT: i32 = 2;
-/// What a shell makes of a program that died of it: 128 and the number of the signal.
-const EXIT: i32 = 128 + SIGINT;
+/// The exit code in a shell of a program that SIGINT killed: 128 and the signal number.
+const EXIT_SIGINT: i32 = 128 + SIGINT;
 
 /// `p6-sigint`
 pub fn sigint(context: &CheckContext) -> Judgement {
-    of_interruptible(context, |probe| vec![of_probe(context, probe)])
+    judge_interruptible(context, |probe| vec![judge_probe(context, probe)])
 }
 
-fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
+fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
     let Some(run) = scene(context, Derived::Sigint, probe) else {
         return inconclusive(format!("{} was not interrupted", probe.name));
     };
     was_interrupted(&run, probe)?;
     let (kind, detail) = match run.observation.end {
-        End::Exited(EXIT) | End::Signaled(SIGINT) => return Ok(()),
+        End::Exited(EXIT_SIGINT) | End::Signaled(SIGINT) => return Ok(()),
         End::TimedOut | End::Waited => {
             ("goes-on", "5 seconds after SIGINT, the command was still running".to_owned())
         }
         End::Exited(code) => {
-            ("exit-code", format!("after SIGINT, the command exits with {code}; expected {EXIT}"))
+            ("exit-code", format!("after SIGINT, the command exits with {code}; expected {EXIT_SIGINT}"))
         }
         End::Signaled(signal) => {
-            let detail =
-                format!("after SIGINT, the command dies of signal {signal}; expected {EXIT} or SIGINT");
+            let detail = format!(
+                "after SIGINT, the command dies of signal {signal}; expected {EXIT_SIGINT} or SIGINT"
+            );
             ("exit-code", detail)
         }
         _ => {

@@ -1,4 +1,4 @@
-//! `p6-timeout`: a request that nobody answers ends at the time limit that the caller sets.
+//! `p6-timeout`: a request without a response ends at the time limit of the caller.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{lacking, no_request, scene};
@@ -15,23 +15,23 @@ pub fn timeout(context: &CheckContext) -> Judgement {
     let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
     let mut declared = declared.peekable();
     if declared.peek().is_some() {
-        return Judgement::of(declared.map(|probe| of_probe(context, probe)), "");
+        return Judgement::of(declared.map(|probe| judge_probe(context, probe)), "");
     }
     no_request(context)
 }
 
-fn of_probe(context: &CheckContext, probe: &Probe) -> Assertion {
+fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
     let Some(option) = probe.flag(Flag::Timeout, context.profile).args() else {
         return lacking(probe, "timeout", "an option that limits the time of requests");
     };
     let option = Flag::Timeout.with_value(option, "1").join(" ");
     match scene(context, Derived::Timeout, probe) {
-        Some(run) => of_run(&run, &option),
+        Some(run) => judge_run(&run, &option),
         None => inconclusive(format!("{} was not run with `{option}`", probe.name)),
     }
 }
 
-fn of_run(run: &RunView, option: &str) -> Assertion {
+fn judge_run(run: &RunView, option: &str) -> Assertion {
     let Some(connections) = run.observation.connections else {
         return inconclusive(format!("the recording does not say what {} connected to", run.label()));
     };

@@ -1,7 +1,7 @@
-//! `p6-xdg`: what a call stores goes where the XDG variables say.
+//! `p6-xdg`: calls store files where the XDG variables say.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Changed, listed};
+use crate::kit::{RunChanges, recorded_changes};
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::Variant;
 use agentnative_core::run::{Area, Change};
@@ -11,30 +11,30 @@ use std::path::Path;
 pub fn xdg(context: &CheckContext) -> Judgement {
     let runs: Vec<RunView> =
         context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Xdg)).collect();
-    let stores = |run: &RunView| match listed(run) {
+    let stores = |run: &RunView| match recorded_changes(run) {
         Ok(changes) => changes.list.iter().any(|change| change.area != Area::Workspace),
         Err(_) => true,
     };
     if !runs.is_empty() && !runs.iter().any(stores) {
         return Judgement::NotApplicable("no call stores anything outside its workspace".to_owned());
     }
-    Judgement::of(runs.iter().map(of_run), "no probe is declared that succeeds: declare one")
+    Judgement::of(runs.iter().map(judge_run), "no probe is declared that succeeds: declare one")
 }
 
-/// Whether it is the configuration file, which is declared to be at a place of its own.
+/// True for the configuration file, which is declared at its own path.
 fn is_declared(run: &RunView, change: &Change) -> bool {
     let file =
         run.context.profile.conventions.config_file.as_deref().filter(|file| !file.starts_with(".config/"));
     file.is_some_and(|file| Path::new(file).starts_with(&change.path))
 }
 
-fn of_run(run: &RunView) -> Assertion {
-    let mut made = Changed::made_in_home(run)?;
+fn judge_run(run: &RunView) -> Assertion {
+    let mut made = RunChanges::created_in_home(run)?;
     made.all.retain(|change| !is_declared(run, change));
     if made.is_empty() {
         run.ended()?;
         return Ok(());
     }
-    let detail = format!("with the XDG variables outside the home, the call {}", made.words());
+    let detail = format!("with the XDG variables outside the home, the call {}", made.in_words());
     run.failed("home", detail)
 }

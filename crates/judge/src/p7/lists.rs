@@ -1,10 +1,10 @@
-//! Lists: how many items there are with a limit and without, and whether it is told that there are more.
+//! Lists: the number of items with and without a limit, and whether truncation is reported.
 
 use super::listing::Listing;
 use super::truncation;
 use crate::context::{CheckContext, RunView};
-use crate::undeclared::Undeclared;
-use crate::verdict::{Assertion, FAST, Judgement, Reason, Unmet, inconclusive};
+use crate::undeclared::UndeclaredFeature;
+use crate::verdict::{Assertion, Judgement, Reason, SKIPPED_BY_FAST, Unmet, inconclusive};
 use agentnative_contract::counted;
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::{Asking, Feature, Flag, ListConfig};
@@ -18,10 +18,11 @@ const VERBS: [&str; 4] = ["list", "ls", "search", "find"];
 
 /// `p7-clamped`
 pub fn clamped(context: &CheckContext) -> Judgement {
-    of_lists(context, |probe, list| bounded(context, probe, list), decided_by_one)
+    judge_lists(context, |probe, list| judge_bound(context, probe, list), decided_by_one)
 }
 
-/// One list that is long enough shows the bound. Shorter ones do not have to, but may show a fault.
+/// Combines the assertions about lists: one list that is long enough shows the bound. Shorter ones need not, but may
+/// show a fault.
 fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
     let is_shown = |list: &Vec<Assertion>| !list.is_empty() && list.iter().all(Result::is_ok);
     let one_is_enough = lists.iter().any(is_shown);
@@ -32,16 +33,16 @@ fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
 
 /// `p7-limit`
 pub fn limit(context: &CheckContext) -> Judgement {
-    of_lists(
+    judge_lists(
         context,
-        |probe, list| obeys(context, probe, list),
+        |probe, list| judge_limit(context, probe, list),
         |lists| lists.into_iter().flatten().collect(),
     )
 }
 
-/// Judges what `combine` makes of what `each` says of the probes that print lists; says what to declare where there is
-/// none.
-fn of_lists<'a>(
+/// Judges each probe that prints a list, with the assertions that `combine` returns; if there is none, returns what to
+/// declare.
+fn judge_lists<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
     combine: impl Fn(Vec<Vec<Assertion>>) -> Vec<Assertion>,
@@ -51,7 +52,7 @@ fn of_lists<'a>(
     if lists.peek().is_some() {
         return Judgement::of(combine(lists.map(|(probe, list)| each(probe, list)).collect()), "");
     }
-    let undeclared = Undeclared {
+    let undeclared = UndeclaredFeature {
         feature: Feature::Lists,
         words: &VERBS,
         no_probe: "no probe has `list`",
@@ -62,33 +63,33 @@ fn of_lists<'a>(
     undeclared.judgement(context)
 }
 
-/// The list of a probe without a limit.
+/// Returns the list of a probe without a limit.
 fn unlimited<'a>(
     context: &'a CheckContext<'a>,
     probe: &'a Probe,
     list: &'a ListConfig,
 ) -> Result<Listing<'a>, Reason> {
     let plain = context.plain(probe, OutputFormat::Json);
-    Listing::of(plain.ok_or_else(|| format!("{} was not run in json", probe.name))?, list)
+    Listing::parse(plain.ok_or_else(|| format!("{} was not run in json", probe.name))?, list)
 }
 
-/// The run with a limit; none where it was not made.
+/// Returns the run with a limit, if it was made.
 fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
     context.plain(context.case(Derived::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
 }
 
-/// How a probe is given a limit, for people.
+/// Returns the arguments for a limit, for messages.
 fn spelling(context: &CheckContext, probe: &Probe, limit: u64) -> String {
     let args = probe.flag(Flag::Limit, context.profile).args().unwrap_or_default();
     format!("`{}`", Flag::Limit.with_value(args, &limit.to_string()).join(" "))
 }
 
-/// Whether the target refuses a limit: the call ends by itself, but not as without one.
-fn refuses(run: &RunView) -> bool {
+/// True if the target rejects a limit: the call exits, but not as without one.
+fn is_rejected(run: &RunView) -> bool {
     run.exit().is_some() && run.exit() != run.probe.exit
 }
 
-fn bounded<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
+fn judge_bound<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
     let Some(max) = list.max else {
         return vec![inconclusive(format!(
             "the documented maximum of the list of {} is unknown: declare `list.max`",
@@ -102,21 +103,21 @@ fn bounded<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListCo
     if plain.count > max {
         let detail =
             format!("{} without a limit, but the documented maximum is {max}", counted(plain.count, "item"));
-        return vec![plain.run.failed_at_pointer("too-many", &plain.item(max), detail)];
+        return vec![plain.run.failed_at_pointer("too-many", &plain.item_pointer(max), detail)];
     }
-    match left_out(context, probe, list, &plain, max) {
+    match omits_items(context, probe, list, &plain, max) {
         Ok(()) => {
             let text = context.plain(probe, OutputFormat::Text);
-            std::iter::once(told(context, &plain, max))
-                .chain(text.map(|text| told_in_text(&text, &plain)))
+            std::iter::once(reports_truncation(context, &plain, max))
+                .chain(text.map(|text| text_reports_truncation(&text, &plain)))
                 .collect()
         }
         Err(reason) => vec![inconclusive(reason)],
     }
 }
 
-/// That there are more items than are printed without a limit, or why that is not known.
-fn left_out<'a>(
+/// Passes if there are more items than are printed without a limit.
+fn omits_items<'a>(
     context: &'a CheckContext<'a>,
     probe: &'a Probe,
     list: &'a ListConfig,
@@ -125,10 +126,10 @@ fn left_out<'a>(
 ) -> Result<(), Reason> {
     let more = (|| {
         let run = limited(context, probe, max + 1).ok_or_else(|| no_limit(context, probe))?;
-        if refuses(&run) {
-            return Err(refused(context, probe, &run, max + 1));
+        if is_rejected(&run) {
+            return Err(limit_rejected(context, probe, &run, max + 1));
         }
-        let larger = Listing::of(run, list)?;
+        let larger = Listing::parse(run, list)?;
         if larger.count > plain.count {
             return Ok(());
         }
@@ -140,7 +141,7 @@ fn left_out<'a>(
         )
         .into())
     })();
-    // Where the limit cannot be raised, the target's own word is enough for a list that is full.
+    // If the limit cannot be raised, the target's own statement is enough for a full list.
     if plain.count == max && truncation::in_document(plain) == Some(true) { Ok(()) } else { more }
 }
 
@@ -155,16 +156,16 @@ fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
     .into()
 }
 
-/// That a limit above the maximum is refused, which is allowed as long as lower ones are not.
-fn refused(context: &CheckContext, probe: &Probe, run: &RunView, limit: u64) -> Reason {
+/// Returns the reason that a limit above the maximum is rejected, which is allowed if lower ones are accepted.
+fn limit_rejected(context: &CheckContext, probe: &Probe, run: &RunView, limit: u64) -> Reason {
     let what = format!("{} is rejected", spelling(context, probe, limit));
-    if limited(context, probe, 1).is_some_and(|run| refuses(&run)) {
+    if limited(context, probe, 1).is_some_and(|run| is_rejected(&run)) {
         return run.blocked_by(CheckId::P7Limit, what);
     }
     format!("{what}, so nothing shows whether {} leaves items out", probe.name).into()
 }
 
-fn told(context: &CheckContext, plain: &Listing, max: u64) -> Assertion {
+fn reports_truncation(context: &CheckContext, plain: &Listing, max: u64) -> Assertion {
     match truncation::in_document(plain) {
         Some(true) => Ok(()),
         Some(false) => {
@@ -179,7 +180,7 @@ fn told(context: &CheckContext, plain: &Listing, max: u64) -> Assertion {
     }
 }
 
-fn told_in_text(text: &RunView, plain: &Listing) -> Assertion {
+fn text_reports_truncation(text: &RunView, plain: &Listing) -> Assertion {
     text.usable()?;
     match truncation::in_text(text, plain) {
         Some(true) => Ok(()),
@@ -195,7 +196,7 @@ fn told_in_text(text: &RunView, plain: &Listing) -> Assertion {
     }
 }
 
-fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
+fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
     let plain = match unlimited(context, probe, list) {
         Ok(plain) => plain,
         Err(reason) => return vec![inconclusive(reason)],
@@ -206,8 +207,8 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
     }
     let again: Vec<Listing> = context
         .runs_of(probe)
-        .filter(|run| run.format() == OutputFormat::Json && run.is_again())
-        .filter_map(|run| Listing::of(run, list).ok())
+        .filter(|run| run.format() == OutputFormat::Json && run.is_repetition())
+        .filter_map(|run| Listing::parse(run, list).ok())
         .collect();
     let available = again.iter().map(|listing| listing.count).fold(plain.count, u64::min);
     let mut assertions = Vec::new();
@@ -217,7 +218,7 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
             continue;
         };
         let given = spelling(context, probe, limit);
-        if refuses(&run) {
+        if is_rejected(&run) {
             let (exit, expected) = (run.exit().unwrap_or_default(), probe.exit.unwrap_or_default());
             let detail = format!(
                 "{given} is rejected: exited with {exit}, expected {expected}; declare another spelling as `flags.limit`"
@@ -225,12 +226,12 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
             assertions.push(run.failed_at_reason("refused", Stream::Stderr, detail));
             break;
         }
-        assertions.push(match Listing::of(run, list) {
+        assertions.push(match Listing::parse(run, list) {
             Ok(limited) if limited.count > limit || limited.count < limit.min(available) => {
                 let detail = format!("{} with {given}", counted(limited.count, "item"));
                 run.failed_at_pointer("count", limited.pointer(), detail)
             }
-            Ok(limited) => same_first(&plain, &again, &limited, &given),
+            Ok(limited) => same_first_item(&plain, &again, &limited, &given),
             Err(_) if run.unusable().is_none() => {
                 let detail =
                     format!("with {given}, stdout has no list at {:?}, as it has without", list.items);
@@ -250,15 +251,15 @@ fn obeys<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConf
     assertions
 }
 
-/// A limited list begins as it does without a limit, as far as its order is the same from run to run.
-fn same_first(plain: &Listing, again: &[Listing], limited: &Listing, given: &str) -> Assertion {
+/// Passes if a limited list begins as it does without a limit, as far as its order is the same in each run.
+fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, given: &str) -> Assertion {
     let (Some(items), Some(cut)) = (plain.items(), limited.items()) else { return Ok(()) };
     let (Some(first), Some(cut)) = (items.first(), cut.first()) else { return Ok(()) };
     if first == cut {
         return Ok(());
     }
     let lists: Option<Vec<&[Value]>> = again.iter().map(Listing::items).collect();
-    let Some(lists) = lists.filter(|lists| !lists.is_empty()) else { return inconclusive(FAST) };
+    let Some(lists) = lists.filter(|lists| !lists.is_empty()) else { return inconclusive(SKIPPED_BY_FAST) };
     let differs = match identities(items, &lists) {
         keys if !keys.is_empty() => keys.into_iter().any(|key| first.get(key) != cut.get(key)),
         _ => lists.iter().all(|list| *list == items),
@@ -267,10 +268,10 @@ fn same_first(plain: &Listing, again: &[Listing], limited: &Listing, given: &str
         return Ok(());
     }
     let detail = format!("with {given} the list begins with another item than without");
-    limited.run.failed_at_pointer("first", &limited.item(0), detail)
+    limited.run.failed_at_pointer("first", &limited.item_pointer(0), detail)
 }
 
-/// The members that tell the items of a list apart and are the same, in the same order, in all of `lists`.
+/// Returns the members that identify the items of a list and are equal, in the same order, in all of `lists`.
 fn identities<'v>(items: &'v [Value], lists: &[&[Value]]) -> Vec<&'v str> {
     let keys = items.first().and_then(Value::as_object).into_iter().flat_map(|first| first.keys());
     let column = |list: &[Value], key: &str| -> Option<Vec<String>> {

@@ -7,11 +7,10 @@ mod quiet;
 mod same_data;
 mod truncation;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P7Quiet, quiet::quiet),
     (CheckId::P7NoSpinner, no_spinner::no_spinner),
     (CheckId::P7Clamped, lists::clamped),

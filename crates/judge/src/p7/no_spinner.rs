@@ -1,4 +1,4 @@
-//! `p7-no-spinner`: without a terminal, stderr has lines and nothing that is redrawn.
+//! `p7-no-spinner`: stderr without a terminal has lines, and nothing that is redrawn.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::moves_cursor;
@@ -6,8 +6,8 @@ use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use std::io::Read as _;
 
-/// Longer streams are looked at up to here, in bytes.
-const MOST: u64 = 8 << 20;
+/// Maximum length of a stream that is searched, in bytes.
+const MAX_SEARCHED: u64 = 8 << 20;
 
 /// `p7-no-spinner`
 pub fn no_spinner(context: &CheckContext) -> Judgement {
@@ -16,7 +16,7 @@ pub fn no_spinner(context: &CheckContext) -> Judgement {
     Judgement::of(plain.map(|run| drawn_once(&run)), "declare a probe")
 }
 
-/// Whether stderr holds an error object and nothing else, which is another check's.
+/// True if stderr has to contain only an error object, which another check judges.
 fn is_error_object(run: &RunView) -> bool {
     let on_stderr = run.context.profile.conventions.errors == Stream::Stderr;
     on_stderr && run.format() != OutputFormat::Text && !run.probe.gives_data()
@@ -25,7 +25,7 @@ fn is_error_object(run: &RunView) -> bool {
 fn drawn_once(run: &RunView) -> Assertion {
     let bytes = run.bytes(Stream::Stderr);
     let mut text = Vec::new();
-    if let Err(error) = bytes.reader().take(MOST).read_to_end(&mut text) {
+    if let Err(error) = bytes.reader().take(MAX_SEARCHED).read_to_end(&mut text) {
         return inconclusive(format!("stderr of {} could not be read: {error}", run.label()));
     }
     let Some(redraw) = first_redraw(&text) else { return run.exited().map(drop).map_err(Into::into) };
@@ -40,14 +40,14 @@ fn drawn_once(run: &RunView) -> Assertion {
     }
 }
 
-/// What draws over what is there, and where it begins.
+/// A sequence that overwrites output, with its offset.
 #[derive(Debug, PartialEq, Eq)]
 enum Redraw {
     Return(usize),
     Cursor(usize),
 }
 
-/// The first place that draws over what is there. Colours do not; nor does a line that ends in CR LF.
+/// Returns the first sequence that overwrites output. Colours and the CR LF at the end of a line do not.
 fn first_redraw(text: &[u8]) -> Option<Redraw> {
     memchr::memchr2_iter(b'\r', 0x1b, text).find_map(|at| match text[at] {
         b'\r' => {
@@ -63,7 +63,7 @@ mod tests {
     use super::{Redraw, first_redraw};
 
     #[test]
-    fn what_is_drawn_over_is_found_where_it_begins() {
+    fn the_first_redraw_is_found() {
         for (text, expected) in [
             ("- a\r- b\n", Redraw::Return(3)),
             ("10%\r", Redraw::Return(3)),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_colours_are_no_redraw() {
+    fn lines_and_colours_are_not_redraws() {
         for text in [
             "",
             "one\ntwo\n",

@@ -1,8 +1,8 @@
-//! `p7-quiet`: with the quiet option, data and errors are left, and nothing else.
+//! `p7-quiet`: with the quiet option, only data and errors are printed.
 
-use super::same_data::{self, Compared};
+use super::same_data::{self, Comparison};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{difference, ends_early, taken_elsewhere};
+use crate::kit::{accepted_elsewhere, difference, ends_early};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::Derived;
@@ -27,9 +27,9 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, "declare `flags.quiet` under [target]")
 }
 
-/// The runs of a probe with the quiet option; the first alone if it shows that the option is not taken.
+/// Returns the runs of a probe with the quiet option; only the first if it shows that the option is rejected.
 fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunView<'a>> {
-    let calls = context.made_from(Derived::Quiet, probe);
+    let calls = context.derived_from(Derived::Quiet, probe);
     let mut runs: Vec<RunView> = calls.flat_map(|call| context.runs_of(call)).collect();
     if runs.first().is_some_and(|run| run.exit() != probe.exit) {
         runs.truncate(1);
@@ -37,7 +37,7 @@ fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunVie
     runs
 }
 
-/// What the configuration says that there is not: for the target, or for single probes.
+/// Fails for options that the configuration declares not to exist: for the target, or for single probes.
 fn lacking(context: &CheckContext) -> Vec<Assertion> {
     let finding = |probe: Option<&Probe>| {
         let (whose, where_) = match probe {
@@ -57,7 +57,7 @@ fn lacking(context: &CheckContext) -> Vec<Assertion> {
     own.map(|probe| finding(Some(probe))).collect()
 }
 
-/// A run with the quiet option of a probe that gives data.
+/// Judges a run with the quiet option of a probe with data.
 fn success(run: RunView) -> Assertion {
     let context = run.context;
     let Some(probe) = context.source_of(run.probe) else { return Ok(()) };
@@ -70,19 +70,19 @@ fn success(run: RunView) -> Assertion {
     }
     let exit = run.exited()?;
     if Some(exit) == probe.exit {
-        says_nothing_else(&run)?;
+        prints_only_data(&run)?;
         same_as_plain(&run, &plain)?;
         return understood(&run, &plain, probe);
     }
     refused(&run, probe, exit)
 }
 
-/// That the option is known: the help lists it, it suppresses something, or an unknown flag is refused.
+/// Passes if the target knows the option: the help lists it, it suppresses something, or an unknown flag is rejected.
 fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
     let is_listed = quiet_option(run).first().is_some_and(|option| context.profile.options.contains(option));
     let suppresses = !is_blank(plain, Stream::Stderr);
-    let mut unknown = context.made_from(Derived::IgnoredFlag, probe);
+    let mut unknown = context.derived_from(Derived::IgnoredFlag, probe);
     let accepted = unknown
         .find_map(|call| context.plain(call, OutputFormat::Text))
         .filter(|run| run.exit() == probe.exit);
@@ -97,41 +97,44 @@ fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
 
 fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     let context = run.context;
-    let asked = asked(run);
-    let elsewhere = taken_elsewhere(context, run.probe, Derived::Quiet, Flag::Quiet);
-    // Where it is accepted, it is judged as well.
-    let in_front = context.made_from(Derived::GlobalFlag, probe).find_map(|call| {
+    let option_words = option_words(run);
+    let elsewhere = accepted_elsewhere(context, run.probe, Derived::Quiet, Flag::Quiet);
+    // An accepted option at another position is judged as well.
+    let in_front = context.derived_from(Derived::GlobalFlag, probe).find_map(|call| {
         let front = call.formats.iter().find_map(|format| context.plain(call, *format))?;
         (call.call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
     });
     if let Some(front) = &in_front
         && let Some(plain) = context.plain(probe, front.format())
     {
-        says_nothing_else(front)?;
+        prints_only_data(front)?;
         same_as_plain(front, &plain)?;
     }
     match elsewhere {
         Some(place) if !context.profile.commands.is_empty() => {
             let id = CheckId::P6GlobalFlags;
             inconclusive(Reason {
-                message: format!("`{asked}` is rejected by {}, but accepted {place}: see {id}", probe.name),
+                message: format!(
+                    "`{option_words}` is rejected by {}, but accepted {place}: see {id}",
+                    probe.name
+                ),
                 blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
                 ..Reason::default()
             })
         }
         Some(_) => {
-            // Without subcommands, the place of options is a matter of the target.
+            // Without subcommands, the target chooses the position of options.
             match in_front {
                 Some(_) => Ok(()),
                 None => inconclusive(format!(
-                    "`{asked}` is rejected after the arguments of {}: mark the place of options with an element \"{{format}}\" in `args`",
+                    "`{option_words}` is rejected after the arguments of {}: mark the place of options with an element \"{{format}}\" in `args`",
                     probe.name
                 )),
             }
         }
         None => {
             let detail = format!(
-                "`{asked}` is rejected: exit code {exit}, but {} without it (`flags.quiet` sets its name)",
+                "`{option_words}` is rejected: exit code {exit}, but {} without it (`flags.quiet` sets its name)",
                 probe.exit.unwrap_or_default()
             );
             run.failed_at_reason("refused", Stream::Stderr, detail)
@@ -139,13 +142,13 @@ fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     }
 }
 
-/// The arguments of the quiet option in this call.
+/// Returns the arguments of the quiet option in this call.
 fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
     run.probe.flag(Flag::Quiet, run.context.profile).args().unwrap_or_default()
 }
 
-/// The same for people.
-fn asked(run: &RunView) -> String {
+/// Returns the quiet option for messages.
+fn option_words(run: &RunView) -> String {
     quiet_option(run).join(" ")
 }
 
@@ -153,21 +156,21 @@ fn is_blank(run: &RunView, stream: Stream) -> bool {
     run.lines(stream).is_some_and(|lines| lines.iter().all(|line| line.trim().is_empty()))
 }
 
-/// A success has no errors, so nothing is left for stderr. An outcome may be told there.
-fn says_nothing_else(run: &RunView) -> Assertion {
+/// Passes if a successful run prints nothing to stderr. A declared outcome may be reported there.
+fn prints_only_data(run: &RunView) -> Assertion {
     if is_blank(run, Stream::Stderr) || run.exit() != Some(0) {
         return Ok(());
     }
-    let detail = format!("stderr is not empty with `{}`", asked(run));
+    let detail = format!("stderr is not empty with `{}`", option_words(run));
     run.failed_at_start("noise", Stream::Stderr, detail)
 }
 
-/// The data are those of the plain run, but for what changes from run to run anyway.
+/// Passes if the data equal those of the plain run, except what changes from run to run.
 fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     let format = run.format();
-    let is_again =
-        |other: &RunView| other.format() == format && other.is_again() && other.unusable().is_none();
-    let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_again).collect();
+    let is_repetition =
+        |other: &RunView| other.format() == format && other.is_repetition() && other.unusable().is_none();
+    let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_repetition).collect();
     let shape = &plain.scan().shape;
     if format.is_json() && again.iter().any(|other| difference(shape, &other.scan().shape).is_some()) {
         let what = format!("{} changes from run to run", plain.label());
@@ -177,26 +180,26 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
         OutputFormat::Text => same_data::text(run, plain, &again),
         _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.profile)),
     };
-    if !matches!(compared, Compared::Same | Compared::TooLarge) {
+    if !matches!(compared, Comparison::Same | Comparison::TooLarge) {
         run.context.repeated(plain.probe, format)?;
     }
-    let asked = asked(run);
+    let option_words = option_words(run);
     match compared {
-        Compared::Pointer(_) if is_cut(run, plain) => Err(run.cut().into()),
-        Compared::Same => Ok(()),
-        Compared::TooLarge => {
+        Comparison::Pointer(_) if is_truncated(run, plain) => Err(run.truncated().into()),
+        Comparison::Same => Ok(()),
+        Comparison::TooLarge => {
             inconclusive(format!("the output of {} is too large to compare", plain.label()))
         }
-        Compared::Empty => {
-            run.failed("no-data", format!("stdout is empty with `{asked}`, but not without it"))
+        Comparison::Empty => {
+            run.failed("no-data", format!("stdout is empty with `{option_words}`, but not without it"))
         }
-        Compared::Line(line) => {
-            let detail = format!("the data differ from those without `{asked}`, first in this line");
+        Comparison::Line(line) => {
+            let detail = format!("the data differ from those without `{option_words}`, first in this line");
             run.failed_at_line("other-data", Stream::Stdout, line, detail)
         }
-        Compared::Pointer(pointer) => {
+        Comparison::Pointer(pointer) => {
             let place = if pointer.is_empty() { "the document" } else { &*pointer };
-            let detail = format!("{place} differs from that without `{asked}`");
+            let detail = format!("{place} differs from that without `{option_words}`");
             match format {
                 OutputFormat::Json => run.failed_at_pointer("other-data", &pointer, detail),
                 _ => run.failed_at_start("other-data", Stream::Stdout, detail),
@@ -205,14 +208,14 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     }
 }
 
-/// Whether JSON ends in the middle, and is shorter than without the option: that is no matter of the option.
-fn is_cut(run: &RunView, plain: &RunView) -> bool {
+/// True if the JSON is truncated and shorter than without the option, which the option does not cause.
+fn is_truncated(run: &RunView, plain: &RunView) -> bool {
     run.scan().structural().is_some_and(|problem| ends_early(problem.kind))
         && run.bytes(Stream::Stdout).len() < plain.bytes(Stream::Stdout).len()
 }
 
-/// A run with the quiet option of a probe that fails: it still says why. Where it ends otherwise than without, the
-/// option was taken for something else.
+/// Judges a run with the quiet option of a probe that fails: it still has to report the reason. `None` if it ends
+/// differently than without, since the option had another effect.
 fn failure(run: RunView) -> Option<Assertion> {
     let context = run.context;
     let probe = context.source_of(run.probe)?;
@@ -229,6 +232,9 @@ fn failure(run: RunView) -> Option<Assertion> {
     Some(if tells(&run) {
         Ok(())
     } else {
-        run.failed("silent-failure", format!("the failure has no message on stderr with `{}`", asked(&run)))
+        run.failed(
+            "silent-failure",
+            format!("the failure has no message on stderr with `{}`", option_words(&run)),
+        )
     })
 }

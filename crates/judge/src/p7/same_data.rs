@@ -1,4 +1,4 @@
-//! Whether a run prints the data of another, but for what changes from run to run.
+//! Whether two runs print the same data, except what changes from run to run.
 
 use crate::context::RunView;
 use agentnative_core::config::Asking;
@@ -6,62 +6,64 @@ use agentnative_core::model::{OutputFormat, Stream};
 use serde_json::Value;
 use strict_json::escape_token;
 
-/// What came of it.
+/// The result of a comparison.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Compared {
+pub enum Comparison {
     /// The data are the same.
     Same,
     /// There are none.
     Empty,
-    /// They differ, first in this line, counted from 0.
+    /// The first difference is in this line, counted from 0.
     Line(usize),
-    /// They differ, first at the value with this pointer.
+    /// The first difference is at this JSON pointer.
     Pointer(String),
-    /// They cannot be held.
+    /// The data are too large to be held.
     TooLarge,
 }
 
-/// Text is compared only where two plain runs are alike. Headings and summaries are no data: the lines that are left
-/// have to be a block of those of the plain run. Blank lines do not count, nor what the plain run repeats on stderr.
-pub fn text(run: &RunView, plain: &RunView, again: &[RunView]) -> Compared {
+/// Compares text, if two plain runs are equal. Headings and summaries are not data: the remaining lines have to be a
+/// block of the plain run. Blank lines and lines that the plain run repeats on stderr are ignored.
+pub fn text(run: &RunView, plain: &RunView, again: &[RunView]) -> Comparison {
     let lines = |run: &RunView| run.lines(Stream::Stdout);
-    let (Some(ours), Some(theirs), Some(told)) = (lines(run), lines(plain), plain.lines(Stream::Stderr))
+    let (Some(own), Some(expected), Some(diagnostics)) =
+        (lines(run), lines(plain), plain.lines(Stream::Stderr))
     else {
-        return Compared::TooLarge;
+        return Comparison::TooLarge;
     };
-    if again.iter().any(|other| lines(other).is_none_or(|other| other != theirs)) {
-        return Compared::Same;
+    if again.iter().any(|other| lines(other).is_none_or(|other| other != expected)) {
+        return Comparison::Same;
     }
-    same_lines(&ours, &theirs, &told)
+    same_lines(&own, &expected, &diagnostics)
 }
 
-fn same_lines(ours: &[String], theirs: &[String], told: &[String]) -> Compared {
-    let counts = |line: &&str| !line.is_empty() && !told.iter().any(|told| told.trim() == *line);
+fn same_lines(own: &[String], expected: &[String], diagnostics: &[String]) -> Comparison {
+    let counts =
+        |line: &&str| !line.is_empty() && !diagnostics.iter().any(|diagnostics| diagnostics.trim() == *line);
     let data = |lines: &[String]| -> Vec<(usize, String)> {
         let trimmed = lines.iter().map(|line| line.trim()).enumerate();
         trimmed.filter(|(_, line)| counts(line)).map(|(at, line)| (at, line.to_owned())).collect()
     };
-    let (ours, theirs) = (data(ours), data(theirs));
+    let (own, expected) = (data(own), data(expected));
     let texts = |lines: &[(usize, String)]| lines.iter().map(|(_, line)| line.clone()).collect();
-    if is_permutation(texts(&ours), texts(&theirs)) {
-        return Compared::Same;
+    if is_permutation(texts(&own), texts(&expected)) {
+        return Comparison::Same;
     }
-    let Some((_, first)) = ours.first() else {
-        let has_data = !theirs.iter().all(|(_, line)| is_summary(line)) || theirs.len() > MAX_SUMMARY;
-        return if has_data { Compared::Empty } else { Compared::Same };
+    let Some((_, first)) = own.first() else {
+        let has_data = !expected.iter().all(|(_, line)| is_summary(line)) || expected.len() > MAX_SUMMARY;
+        return if has_data { Comparison::Empty } else { Comparison::Same };
     };
-    // Where they agree longest, for each line that the block might begin with.
-    let starts = theirs.iter().enumerate().filter(|(_, (_, line))| line == first).map(|(at, _)| at);
-    let agree = |start: usize| ours.iter().zip(&theirs[start..]).take_while(|(a, b)| a.1 == b.1).count();
+    // The longest match, over all lines at which the block may begin.
+    let starts = expected.iter().enumerate().filter(|(_, (_, line))| line == first).map(|(at, _)| at);
+    let agree = |start: usize| own.iter().zip(&expected[start..]).take_while(|(a, b)| a.1 == b.1).count();
     let longest = starts.map(agree).max().unwrap_or(0);
-    ours.get(longest).map_or(Compared::Same, |(line, _)| Compared::Line(*line))
+    own.get(longest).map_or(Comparison::Same, |(line, _)| Comparison::Line(*line))
 }
 
-/// The maximum number of lines of a summary.
+/// Maximum number of lines of a summary.
 const MAX_SUMMARY: usize = 3;
 
-/// Whether a line of text sums up a call that had nothing to report, and is no data: `All checks passed!`,
-/// `Success: no issues found in 3 source files`, `12 files left unchanged`.
+/// True if a line summarizes a call that had nothing to report, and is not data: `All checks passed!`, `Success: no
+/// issues found in 3 source files`, `12 files left unchanged`.
 fn is_summary(line: &str) -> bool {
     const AMOUNTS: [&str; 6] = ["all", "no", "none", "nothing", "zero", "success"];
     const SUBJECTS: [&str; 20] = [
@@ -95,27 +97,27 @@ fn is_summary(line: &str) -> bool {
     words.iter().any(is_amount) && words.iter().any(|word| SUBJECTS.contains(word))
 }
 
-/// JSON values are compared where all plain runs have the same value. What tells of the option itself may differ.
-pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &Asking) -> Compared {
-    let Some(theirs) = value(plain) else { return Compared::TooLarge };
-    let Some(ours) = value(run) else {
+/// Compares JSON values that are the same in all plain runs. Values that report the option itself may differ.
+pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &Asking) -> Comparison {
+    let Some(expected) = value(plain) else { return Comparison::TooLarge };
+    let Some(own) = value(run) else {
         return if run.bytes(Stream::Stdout).is_empty() {
-            Compared::Empty
+            Comparison::Empty
         } else {
-            Compared::Pointer(String::new())
+            Comparison::Pointer(String::new())
         };
     };
     let again: Vec<Value> = again.iter().filter_map(value).collect();
     let mut pointer = String::new();
     let option: Vec<&str> = option.args().unwrap_or_default().iter().map(String::as_str).collect();
-    if differs(&ours, &theirs, &again.iter().collect::<Vec<_>>(), &option, &mut pointer) {
-        Compared::Pointer(pointer)
+    if differs(&own, &expected, &again.iter().collect::<Vec<_>>(), &option, &mut pointer) {
+        Comparison::Pointer(pointer)
     } else {
-        Compared::Same
+        Comparison::Same
     }
 }
 
-/// The document; for records, an array of them.
+/// Returns the document; for records, an array of them.
 fn value(run: &RunView) -> Option<Value> {
     match run.format() {
         OutputFormat::Jsonl => {
@@ -130,26 +132,26 @@ fn value(run: &RunView) -> Option<Value> {
     }
 }
 
-/// Whether a value differs from what it always is without the option; `pointer` then names the place.
-fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], pointer: &mut String) -> bool {
+/// True if a value differs from its constant value without the option; `pointer` is then the place.
+fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], pointer: &mut String) -> bool {
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
-    // Null stands for a value that is not there yet, or not any more.
-    let comes_and_goes = (ours.is_null() || theirs.is_null()) && is_scalar(ours) && is_scalar(theirs);
-    if ours == theirs || again.contains(&ours) || comes_and_goes {
+    // Null represents a value that does not exist yet, or no longer.
+    let comes_and_goes = (own.is_null() || expected.is_null()) && is_scalar(own) && is_scalar(expected);
+    if own == expected || again.contains(&own) || comes_and_goes {
         return false;
     }
     let length = pointer.len();
-    let mut at = |token: &str, ours: Option<&Value>, theirs: Option<&Value>, again: Vec<Option<&Value>>| {
+    let mut at = |token: &str, own: Option<&Value>, expected: Option<&Value>, again: Vec<Option<&Value>>| {
         pointer.push('/');
         pointer.push_str(&escape_token(token));
-        let found = match (ours, theirs) {
-            // What is not there in each plain run may come and go.
-            (Some(ours), Some(theirs)) => {
+        let found = match (own, expected) {
+            // A member that some plain runs do not have may be missing.
+            (Some(own), Some(expected)) => {
                 let all = again.iter().copied().collect::<Option<Vec<_>>>();
-                let measured = ours.is_number() && theirs.is_number() && is_measure(token);
+                let measured = own.is_number() && expected.is_number() && is_measure(token);
                 !measured
                     && !names_option(token, option)
-                    && all.is_some_and(|again| differs(ours, theirs, &again, option, pointer))
+                    && all.is_some_and(|again| differs(own, expected, &again, option, pointer))
             }
             (None, Some(_)) => again.iter().all(Option::is_some),
             _ => false,
@@ -159,26 +161,26 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
         }
         found
     };
-    match (ours, theirs) {
+    match (own, expected) {
         (Value::Object(a), Value::Object(b)) if again.iter().all(|again| again.is_object()) => {
-            b.iter().any(|(key, theirs)| {
-                at(key, a.get(key), Some(theirs), again.iter().map(|again| again.get(key)).collect())
+            b.iter().any(|(key, expected)| {
+                at(key, a.get(key), Some(expected), again.iter().map(|again| again.get(key)).collect())
             })
         }
         (Value::Array(a), Value::Array(b)) if again.iter().all(|again| is_array_of(again, b.len())) => {
             if a.len() != b.len() {
-                return !echoes(ours, option);
+                return !echoes(own, option);
             }
-            // The order of a set is another one in each run, and the same in some by chance.
+            // A set has another order in each run, and by chance the same in some.
             let texts = |values: &[Value]| values.iter().map(Value::to_string).collect();
             if is_permutation(texts(a), texts(b)) {
                 return false;
             }
             let has_same =
                 |again: &Value| again.as_array().is_some_and(|again| is_permutation(texts(again), texts(b)));
-            let changes_order = again.iter().any(|again| *again != theirs && has_same(again));
+            let changes_order = again.iter().any(|again| *again != expected && has_same(again));
             if changes_order {
-                return !echoes(ours, option);
+                return !echoes(own, option);
             }
             (0..b.len()).any(|n| {
                 let again = again.iter().map(|again| again.get(n)).collect();
@@ -186,14 +188,14 @@ fn differs(ours: &Value, theirs: &Value, again: &[&Value], option: &[&str], poin
             })
         }
         _ => {
-            let other_type = !same_type(ours, theirs);
-            let always = |again: &Value| again == theirs || other_type && same_type(again, theirs);
-            again.iter().all(|again| always(again)) && !echoes(ours, option)
+            let other_type = !same_type(own, expected);
+            let always = |again: &Value| again == expected || other_type && same_type(again, expected);
+            again.iter().all(|again| always(again)) && !echoes(own, option)
         }
     }
 }
 
-/// Whether two lists have the same elements, in whatever order.
+/// True if two lists have the same elements, in any order.
 fn is_permutation(mut a: Vec<String>, mut b: Vec<String>) -> bool {
     a.sort_unstable();
     b.sort_unstable();
@@ -208,7 +210,7 @@ fn is_array_of(value: &Value, length: usize) -> bool {
     value.as_array().is_some_and(|array| array.len() == length)
 }
 
-/// Words in the keys of numbers that are measured, and may be the same in some runs by chance.
+/// Words in the keys of measured numbers, which may be equal in some runs by chance.
 const MEASURES: [&str; 16] = [
     "age",
     "duration",
@@ -228,7 +230,7 @@ const MEASURES: [&str; 16] = [
     "us",
 ];
 
-/// Whether a key names what is measured: `duration_ms`, `elapsedTime`.
+/// True if a key names a measurement: `duration_ms`, `elapsedTime`.
 fn is_measure(key: &str) -> bool {
     let (mut spaced, mut at_upper) = (String::new(), true);
     for char in key.chars() {
@@ -241,12 +243,12 @@ fn is_measure(key: &str) -> bool {
     spaced.split(|char: char| !char.is_alphanumeric()).any(|word| MEASURES.contains(&word))
 }
 
-/// Whether a key is called as the option is.
+/// True if a key has the name of the option.
 fn names_option(key: &str, option: &[&str]) -> bool {
     option.iter().any(|word| word.trim_start_matches('-') == key)
 }
 
-/// Whether a value repeats the option, as one that tells of the call does.
+/// True if a value repeats the option, as the command line in the output does.
 fn echoes(value: &Value, option: &[&str]) -> bool {
     let holds = |text: &str| {
         option
@@ -262,7 +264,7 @@ fn echoes(value: &Value, option: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compared, differs, same_lines};
+    use super::{Comparison, differs, same_lines};
     use serde_json::{Value, json};
 
     fn lines(text: &str) -> Vec<String> {
@@ -270,21 +272,21 @@ mod tests {
     }
 
     #[test]
-    fn headings_summaries_and_repeated_lines_are_no_data() {
+    fn headings_summaries_and_repeated_lines_are_not_data() {
         let plain = "ID  NAME\n\n1  a\n2  b\n2 records\n";
         for quiet in [plain, "1  a\n2  b\n", "ID  NAME\n1  a\n2  b", "1  a\n2  b\n2 records\n", "2  b\n"] {
-            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Compared::Same, "{quiet}");
+            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Comparison::Same, "{quiet}");
         }
         for (quiet, at) in [("1\n2\n", 0), ("1  a\n2 records\n", 1), ("1  a\n2  b\n3  c\n", 2)] {
-            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Compared::Line(at), "{quiet}");
+            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Comparison::Line(at), "{quiet}");
         }
-        assert_eq!(same_lines(&[], &lines(plain), &[]), Compared::Empty);
+        assert_eq!(same_lines(&[], &lines(plain), &[]), Comparison::Empty);
         for summary in [
             "All checks passed!\n",
             "Success: no issues found in 3 source files\n",
             "2 files checked\n\n0 errors\n",
         ] {
-            assert_eq!(same_lines(&[], &lines(summary), &[]), Compared::Same, "{summary}");
+            assert_eq!(same_lines(&[], &lines(summary), &[]), Comparison::Same, "{summary}");
         }
         for data in [
             "2  milk\n",
@@ -293,10 +295,10 @@ mod tests {
             "checks\n",
             "1 file\n2 files\n3 files\n4 files\n",
         ] {
-            assert_eq!(same_lines(&[], &lines(data), &[]), Compared::Empty, "{data}");
+            assert_eq!(same_lines(&[], &lines(data), &[]), Comparison::Empty, "{data}");
         }
-        assert_eq!(same_lines(&lines("b\na\n"), &lines("a\nb\n"), &[]), Compared::Same);
-        assert_eq!(same_lines(&lines("\n"), &lines("working\n"), &lines("working\n")), Compared::Same);
+        assert_eq!(same_lines(&lines("b\na\n"), &lines("a\nb\n"), &[]), Comparison::Same);
+        assert_eq!(same_lines(&lines("\n"), &lines("working\n"), &lines("working\n")), Comparison::Same);
     }
 
     fn place(quiet: Value, plain: Value, again: &[Value]) -> Option<String> {
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_may_be_in_another_order_in_each_run() {
+    fn the_order_of_a_set_may_change() {
         let sets = |order: &[&str]| json!({"tags": order, "rows": [{"id": 1}, {"id": 2}]});
         let plain = sets(&["a", "b", "c"]);
         let same = std::slice::from_ref(&plain);
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_may_be_the_same_by_chance() {
+    fn measurements_may_be_equal_by_chance() {
         let plain =
             json!({"duration_ms": 7, "elapsedTime": 1.5, "PID": 3, "ts": 1, "items": 2, "times": [1]});
         let quiet =
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_of_the_option_may_differ() {
+    fn values_that_report_the_option_may_differ() {
         let plain = json!({"args": ["list"], "quiet": false, "call": "demo list", "level": "normal"});
         let quiet = json!({"args": ["list", "--quiet"], "quiet": true, "call": "demo list --quiet", "level": "quiet"});
         assert_eq!(place(quiet, plain.clone(), std::slice::from_ref(&plain)), None);

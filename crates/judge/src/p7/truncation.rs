@@ -1,4 +1,4 @@
-//! Whether output says that items were left out.
+//! Whether output reports that items were omitted.
 
 use super::listing::Listing;
 use crate::context::RunView;
@@ -6,10 +6,10 @@ use crate::lines::has_words;
 use agentnative_core::model::Stream;
 use serde_json::{Map, Value};
 
-/// Keys whose `true` says so, as letters and digits alone in lower case.
-const FLAGS: &[&str] = &["truncated", "istruncated", "hasmore", "more", "hasnext", "hasnextpage"];
-/// Keys of what the next call begins with: `null`, `false`, 0 and nothing stand for the end.
-const NEXT: &[&str] = &[
+/// Keys that report it with `true`, as lower-case letters and digits.
+const FLAG_KEYS: &[&str] = &["truncated", "istruncated", "hasmore", "more", "hasnext", "hasnextpage"];
+/// Keys of the start of the next page: `null`, `false`, 0 and an empty string mark the end.
+const NEXT_KEYS: &[&str] = &[
     "next",
     "nextcursor",
     "cursor",
@@ -23,15 +23,16 @@ const NEXT: &[&str] = &[
     "continuation",
     "continuationtoken",
 ];
-/// Keys of how many items there are in all.
-const TOTALS: &[&str] = &["total", "totalcount", "totalitems", "totalresults"];
-/// Keys of how many were left out, or of how many pages there are beside the first.
-const REST: &[&str] = &["remaining", "remainingcount", "remainingitemcount", "omitted", "omittedcount"];
-/// Keys of objects beside the list that are about it.
-const ABOUT: &[&str] = &["meta", "metadata", "pagination", "paging", "pageinfo", "page", "links", "listmeta"];
+/// Keys of the total number of items.
+const TOTAL_KEYS: &[&str] = &["total", "totalcount", "totalitems", "totalresults"];
+/// Keys of the number of omitted items, or of further pages.
+const REST_KEYS: &[&str] = &["remaining", "remainingcount", "remainingitemcount", "omitted", "omittedcount"];
+/// Keys of objects next to the list that describe it.
+const METADATA_KEYS: &[&str] =
+    &["meta", "metadata", "pagination", "paging", "pageinfo", "page", "links", "listmeta"];
 
-/// Words of a line that says so.
-const WORDS: &[&str] = &[
+/// Words of a line that reports it.
+const NOTICE_WORDS: &[&str] = &[
     "truncated",
     "omitted",
     "showing",
@@ -47,35 +48,35 @@ const WORDS: &[&str] = &[
     "cursor",
     "rest",
 ];
-/// A notice is among so many lines at the start or the end of the output.
-const EDGE: usize = 3;
+/// Number of lines at the start and the end of the output that may contain a notice.
+const EDGE_LINES: usize = 3;
 
-/// Whether the document says, in an object that the list is in or in one about it, that there are more items; none
-/// where it is too long to be held.
+/// Returns whether the document reports more items, in an object that contains the list or describes it; `None` if it
+/// is too long to be held.
 pub fn in_document(listing: &Listing) -> Option<bool> {
     listing.document.as_ref()?;
-    Some(listing.around().filter_map(Value::as_object).any(|object| {
+    Some(listing.ancestors().filter_map(Value::as_object).any(|object| {
         let about = |(key, value): (&String, &Value)| {
-            let inner = value.as_object().filter(|_| ABOUT.contains(&plain(key).as_str()));
-            inner.is_some_and(|inner| says(inner, listing.count))
+            let inner = value.as_object().filter(|_| METADATA_KEYS.contains(&normalized(key).as_str()));
+            inner.is_some_and(|inner| reports_more(inner, listing.count))
         };
-        says(object, listing.count) || object.iter().any(about)
+        reports_more(object, listing.count) || object.iter().any(about)
     }))
 }
 
-/// Whether members of an object say that a list of `count` items has more.
-fn says(object: &Map<String, Value>, count: u64) -> bool {
+/// True if members of an object report that a list of `count` items has more.
+fn reports_more(object: &Map<String, Value>, count: u64) -> bool {
     object.iter().any(|(key, value)| {
-        let key = plain(key);
+        let key = normalized(key);
         let is = |keys: &[&str]| keys.contains(&key.as_str());
-        is(FLAGS) && value == &Value::Bool(true)
-            || is(NEXT) && leads_on(value)
-            || is(TOTALS) && value.as_f64().is_some_and(|total| total > count as f64)
-            || is(REST) && value.as_f64().is_some_and(|rest| rest > 0.0)
+        is(FLAG_KEYS) && value == &Value::Bool(true)
+            || is(NEXT_KEYS) && has_next(value)
+            || is(TOTAL_KEYS) && value.as_f64().is_some_and(|total| total > count as f64)
+            || is(REST_KEYS) && value.as_f64().is_some_and(|rest| rest > 0.0)
     })
 }
 
-fn leads_on(value: &Value) -> bool {
+fn has_next(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
@@ -84,28 +85,28 @@ fn leads_on(value: &Value) -> bool {
     }
 }
 
-/// A key as letters and digits alone, in lower case: `next_cursor` and `nextCursor` are one.
-fn plain(key: &str) -> String {
+/// Returns a key as lower-case letters and digits: `next_cursor` and `nextCursor` are equal.
+fn normalized(key: &str) -> String {
     key.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a line of a text run says that there are more items than those of `listing`, the same in json: a line
-/// of stderr, or one of the first or last of stdout. What stands in the items says nothing. None where the output is
-/// too long to be held.
+/// Returns whether a line of a text run reports more items than those of `listing`, which is the same list in json: a
+/// line of stderr, or one of the first or last of stdout. The text of the items is ignored. `None` if the output is too
+/// long to be held.
 pub fn in_text(run: &RunView, listing: &Listing) -> Option<bool> {
     let data = strings_of(listing);
     let notices = |lines: &[String]| lines.iter().any(|line| is_notice(&without(line, &data), listing.count));
     let stderr = run.lines(Stream::Stderr)?;
     let mut stdout = run.lines(Stream::Stdout)?;
     stdout.retain(|line| !line.trim().is_empty());
-    let (first, last) = (stdout.len().min(EDGE), stdout.len().saturating_sub(EDGE));
+    let (first, last) = (stdout.len().min(EDGE_LINES), stdout.len().saturating_sub(EDGE_LINES));
     Some(notices(&stderr) || notices(&stdout[..first]) || notices(&stdout[last..]))
 }
 
-/// The strings in the first and last items of a list, the longest first.
+/// Returns the strings in the first and last items of a list, the longest first.
 fn strings_of(listing: &Listing) -> Vec<String> {
     let items = listing.items().unwrap_or_default();
-    let edges = items.iter().take(EDGE).chain(items.iter().rev().take(EDGE));
+    let edges = items.iter().take(EDGE_LINES).chain(items.iter().rev().take(EDGE_LINES));
     let mut strings = Vec::new();
     edges.for_each(|item| collect(item, &mut strings));
     strings.sort_by_key(|text| std::cmp::Reverse(text.len()));
@@ -125,7 +126,7 @@ fn without(line: &str, data: &[String]) -> String {
     data.iter().fold(line.to_owned(), |line, text| line.replace(text, " "))
 }
 
-/// Whether the words of a line say that there are more than `count`.
+/// True if the words of a line report more than `count` items.
 fn is_notice(line: &str, count: u64) -> bool {
     let line = line.to_lowercase();
     let words: Vec<&str> =
@@ -137,7 +138,7 @@ fn is_notice(line: &str, count: u64) -> bool {
     };
     let first_of = |words: &[&str]| matches!(words, ["first", number] if number.parse() == Ok(count));
     let dots = line.trim();
-    words.iter().any(|word| WORDS.contains(word))
+    words.iter().any(|word| NOTICE_WORDS.contains(word))
         || words.windows(3).any(of_more)
         || words.windows(2).any(first_of)
         || ["...", "…", "[...]", "[…]"].contains(&dots)

@@ -1,7 +1,7 @@
-//! `p8-bundle-current`: the calls that the instructions for agents show are calls of this version.
+//! `p8-bundle-current`: the calls in the instructions for agents are valid in this version.
 
 use crate::context::{CheckContext, NO_PROJECT};
-use crate::kit::{Examples, Pages, names};
+use crate::kit::{ExampleValidator, Pages, target_names};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_core::facts::Bundle;
 use agentnative_core::model::Evidence;
@@ -19,8 +19,8 @@ pub fn current(context: &CheckContext) -> Judgement {
         Ok(pages) => pages,
         Err(reason) => return Judgement::unverified(reason),
     };
-    let names = names(context);
-    let examples = Examples::of(&pages.root, pages.commands.iter().flatten().collect());
+    let names = target_names(context);
+    let examples = ExampleValidator::new(&pages.root, pages.commands.iter().flatten().collect());
     let mut calls = project.bundles.iter().flat_map(|bundle| calls(bundle, &names)).peekable();
     if calls.peek().is_none() {
         return Judgement::NotApplicable("the instructions for agents show no call of the target".to_owned());
@@ -28,15 +28,15 @@ pub fn current(context: &CheckContext) -> Judgement {
     Judgement::of(calls.map(|(bundle, call)| is_current(&examples, bundle, &call)), "")
 }
 
-/// The calls of the target in the code of a file.
+/// Returns the calls of the target in the code of a file.
 fn calls<'b>(bundle: &'b Bundle, names: &'b Names) -> impl Iterator<Item = (&'b Bundle, Example)> {
     let lines = bundle.code.iter();
     lines.filter_map(move |code| Some((bundle, Example::in_code(code.line as usize, &code.text, names)?)))
 }
 
-fn is_current(examples: &Examples, bundle: &Bundle, call: &Example) -> Assertion {
-    let Some(wrong) = examples.wrong(&call.args) else { return Ok(()) };
-    match wrong.told() {
+fn is_current(examples: &ExampleValidator, bundle: &Bundle, call: &Example) -> Assertion {
+    let Some(invalid) = examples.find_error(&call.args) else { return Ok(()) };
+    match invalid.into_problem() {
         Ok((kind, detail)) => {
             let line = Some(call.line as u64);
             let detail = format!("{detail}, which {} uses", bundle.file);

@@ -1,17 +1,17 @@
-//! `p8-bundle-install`: a command brings the instructions for agents to where these look for them.
+//! `p8-bundle-install`: a command installs the instructions for agents where agents look for them.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::listed;
+use crate::kit::recorded_changes;
 use crate::verdict::{Assertion, Finding, Judgement};
 use agentnative_core::catalogue::Derived;
 use agentnative_core::config::Asking;
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::run::{Change, Entry, EntryKind};
 
-/// The file that agents look for.
-const FILE: &str = "SKILL.md";
-/// Commands of these names may install it.
-const COMMANDS: [&str; 2] = ["skill", "skills"];
+/// File that agents look for.
+const SKILL_FILE: &str = "SKILL.md";
+/// Names of commands that may install it.
+const INSTALL_COMMANDS: [&str; 2] = ["skill", "skills"];
 
 /// `p8-bundle-install`
 pub fn install(context: &CheckContext) -> Judgement {
@@ -19,7 +19,7 @@ pub fn install(context: &CheckContext) -> Judgement {
         Asking::With(_) => {
             let call = context.derived(Derived::BundleInstall);
             let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
-            Judgement::of(runs.map(|run| of_run(&run)), "the command of `bundle_install` was not run")
+            Judgement::of(runs.map(|run| judge_run(&run)), "the command of `bundle_install` was not run")
         }
         Asking::Lacking => {
             let remedy = "add a command that installs the instructions for agents, then declare it";
@@ -30,8 +30,8 @@ pub fn install(context: &CheckContext) -> Judgement {
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
-    let command = context.profile.commands.iter().find(|name| COMMANDS.contains(&name.as_str()));
-    let is_skill = |file: &&str| file.rsplit('/').next() == Some(FILE);
+    let command = context.profile.commands.iter().find(|name| INSTALL_COMMANDS.contains(&name.as_str()));
+    let is_skill = |file: &&str| file.rsplit('/').next() == Some(SKILL_FILE);
     let bundles = context.project.ok().map_or(&[][..], |project| &project.bundles);
     let file = bundles.iter().map(|bundle| bundle.file.as_str()).find(is_skill);
     let what = match (command, file) {
@@ -39,7 +39,7 @@ fn undeclared(context: &CheckContext) -> Judgement {
         (None, Some(file)) => format!("the project contains {file}"),
         (None, None) => {
             return Judgement::NotApplicable(format!(
-                "the project contains no {FILE}, and the help has no command `skill`"
+                "the project contains no {SKILL_FILE}, and the help has no command `skill`"
             ));
         }
     };
@@ -48,31 +48,31 @@ fn undeclared(context: &CheckContext) -> Judgement {
     ))
 }
 
-fn of_run(run: &RunView) -> Assertion {
-    let changes = listed(run)?;
+fn judge_run(run: &RunView) -> Assertion {
+    let changes = recorded_changes(run)?;
     let exit = run.exited()?;
     if exit != 0 {
         let detail = format!("`{}` exits with {exit}; expected 0", run.probe.name);
         return run.failed_at_reason("exit", Stream::Stderr, detail);
     }
-    let arrived: Vec<&Change> = changes.list.iter().filter(|change| is_file(change)).collect();
+    let arrived: Vec<&Change> = changes.list.iter().filter(|change| is_skill_file(change)).collect();
     match arrived.as_slice() {
         [] => {
             let detail =
-                format!("`{}` puts no {FILE} into the home or the working directory", run.probe.name);
+                format!("`{}` puts no {SKILL_FILE} into the home or the working directory", run.probe.name);
             run.failed_at_start("missing", Stream::Stdout, detail)
         }
         all if all.iter().all(|change| change.after.as_ref().is_none_or(is_empty)) => {
-            let detail = format!("`{}` writes an empty {FILE}", run.probe.name);
+            let detail = format!("`{}` writes an empty {SKILL_FILE}", run.probe.name);
             run.failed_at_start("empty", Stream::Stdout, detail)
         }
         _ => Ok(()),
     }
 }
 
-/// Whether a file of that name arrived, or a link to one.
-fn is_file(change: &Change) -> bool {
-    let named = change.path.rsplit('/').next() == Some(FILE);
+/// True for a created or changed file of that name, or a link to one.
+fn is_skill_file(change: &Change) -> bool {
+    let named = change.path.rsplit('/').next() == Some(SKILL_FILE);
     let kinds = [EntryKind::File, EntryKind::Link];
     named && change.after.as_ref().is_some_and(|entry| kinds.contains(&entry.kind))
 }

@@ -4,11 +4,10 @@ mod bundle;
 mod current;
 mod install;
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P8Bundle, bundle::bundle),
     (CheckId::P8BundleCurrent, current::current),
     (CheckId::P8BundleInstall, install::install),

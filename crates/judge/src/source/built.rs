@@ -1,4 +1,4 @@
-//! Whether a program is older than the code that it is built from.
+//! Build time of a program and modification time of its code.
 
 use super::package::PackageCode;
 use super::walk::walk;
@@ -6,8 +6,8 @@ use agentnative_core::facts::{Built, Excluded};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// When `program` was built, and the file of `package` that changed last; none where the program is such a
-/// file itself, and where a time cannot be told.
+/// Returns when `program` was built, and the file of `package` that changed last; `None` if the program is itself one
+/// of these files, or a time is unknown.
 pub fn built(package: &Path, program: &Path) -> Option<Built> {
     let code = PackageCode::all(package);
     let files = code.iter().filter_map(|package| walk(package, &mut Excluded::default()).ok()).flatten();

@@ -1,4 +1,4 @@
-//! What is looked at of a folder: not other people's code, not what is beside the program, no large files.
+//! Exclusions of the file walk: foreign code, files that are not part of the program, ignored files.
 
 use agentnative_core::files::{MAX_TEXT, read};
 use agentnative_core::manifest::workspace_root;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use strict_json::sanitize;
 
-/// Folders that hold no code of the project: never entered.
+/// Folders without code of the project, which are never entered.
 pub(super) const VENDORED: &[&str] = &[
     "node_modules/",
     "bower_components/",
@@ -32,7 +32,7 @@ pub(super) const VENDORED: &[&str] = &[
     "/env/",
 ];
 
-/// Folders whose code is not the program's: tests, examples, documentation, helpers of its authors.
+/// Folders whose code is not part of the program: tests, examples, documentation, development tools.
 pub(super) const NON_PRODUCT: &[&str] = &[
     "tests/",
     "test/",
@@ -80,36 +80,36 @@ pub(super) const NON_PRODUCT: &[&str] = &[
     "/integration/",
 ];
 
-/// A matcher of patterns as in a `.gitignore` in `root`.
+/// Compiles patterns as in a `.gitignore` in `root`.
 pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root);
     for line in lines {
-        // Some come from manifests: a path that is no pattern matches nothing.
+        // Some come from manifests: a path that is not a valid pattern matches nothing.
         let _ = builder.add_line(None, line);
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// A walk in `root` that follows no links and leaves out hidden files, what version control ignores there, and what
-/// `enter` rejects.
+/// Creates a walk in `root` that follows no links, and omits hidden files, files that version control ignores, and
+/// entries that `enter` rejects.
 pub(super) fn walker(root: &Path, enter: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut walker = WalkBuilder::new(root);
-    let ignored = Ignored::new(root);
+    let ignored = GitignoreTree::new(root);
     walker.follow_links(false).standard_filters(false).hidden(true);
     walker.filter_entry(move |entry| enter(entry) && (entry.depth() == 0 || !ignored.contains(entry)));
     walker
 }
 
-/// What the `.gitignore` files in and above a folder exclude. One that is no regular file, or too large, excludes
+/// The patterns of the `.gitignore` files in and above a folder. A file that is not regular or is too large excludes
 /// nothing.
-struct Ignored {
-    /// The folder as the walk names it, and its absolute path.
+struct GitignoreTree {
+    /// The root folder as the walk names it, and its absolute path.
     root: (PathBuf, PathBuf),
-    /// The patterns of each folder, and whether it is the root of a repository.
+    /// Patterns of each folder, and whether it is the root of a repository.
     folders: Mutex<HashMap<PathBuf, Arc<(Gitignore, bool)>>>,
 }
 
-impl Ignored {
+impl GitignoreTree {
     fn new(root: &Path) -> Self {
         let absolute = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         Self { root: (root.to_owned(), absolute), folders: Mutex::default() }
@@ -144,16 +144,16 @@ impl Ignored {
     }
 }
 
-/// The path from one folder to another or a file, for people; none where they have no folder in common.
-pub(super) fn relative(from: &Path, to: &Path) -> Option<String> {
+/// Returns the path from a folder to another folder or a file, for messages; `None` if they have no common parent.
+pub(super) fn relative_path(from: &Path, to: &Path) -> Option<String> {
     let up = from.ancestors().position(|above| to.starts_with(above))?;
     let below = to.strip_prefix(from.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
     Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
 }
 
-/// A file or folder as [`Span::file`](agentnative_core::facts::Span::file) names it; none where it is neither in
-/// the package nor in its workspace.
+/// Returns a file or folder as in [`Span::file`](agentnative_core::facts::Span::file); `None` if it is neither in the
+/// package nor in its workspace.
 pub fn name_in(package: &Path, path: &Path) -> Option<String> {
     let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
-    if known { relative(package, path) } else { None }
+    if known { relative_path(package, path) } else { None }
 }

@@ -1,7 +1,7 @@
-//! One file: read, parsed once, held to all rules.
+//! Matches the rules against one file, which is read and parsed once.
 
 use super::imports::imports;
-use super::rules::{Grammar, Table, WAIVER};
+use super::rules::{Grammar, RuleTable, WAIVER};
 use super::tree::Tree;
 use super::walk::SourceFile;
 use agentnative_contract::error::Result;
@@ -18,61 +18,61 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use strict_json::sanitize;
 
-/// The longest excerpt, in characters.
-const EXCERPT: usize = 120;
-/// How much of a file is searched for a mark of its generator, in bytes.
-const HEAD: usize = 1024;
-/// A line longer than this is not written by hand, in bytes.
-const LONG_LINE: usize = 5000;
-/// How many times a file is parsed, at most: each time with fewer attributes.
+/// Maximum length of an excerpt, in characters.
+const MAX_EXCERPT: usize = 120;
+/// Length of the start of a file that is searched for the mark of a generator, in bytes.
+const MARK_WINDOW: usize = 1024;
+/// Maximum length of a line in code written by hand, in bytes.
+const MAX_LINE: usize = 5000;
+/// Maximum number of times that a file is parsed, each time with fewer attributes.
 const MAX_ROUNDS: usize = 16;
 
-/// What one file gave.
+/// The facts of one file.
 #[derive(Default)]
-pub(super) struct Read {
+pub(super) struct FileFacts {
     pub bytes: u64,
     pub parsed: bool,
     pub generated: bool,
     pub matches: Vec<Match>,
     pub skipped: Option<Skipped>,
     pub waivers: Vec<SourceWaiver>,
-    /// Files beside it that it imports, as it names them; of Go, packages.
+    /// Files of the project that it imports, as it names them; for Go, packages.
     pub imports: Vec<String>,
-    /// It is of a package of Go that is a program.
+    /// True if it belongs to a Go package that is a program.
     pub is_main: bool,
 }
 
-/// Reads a file and holds it to the rules of its language.
-pub(super) fn read(file: &SourceFile<'_>, table: &Table<'_>) -> Result<Read> {
-    let mut read = Read::default();
+/// Reads a file and matches the rules of its language.
+pub(super) fn match_rules(file: &SourceFile<'_>, table: &RuleTable<'_>) -> Result<FileFacts> {
+    let mut facts = FileFacts::default();
     let text = match text_of(file) {
         Ok(text) => text,
         Err(why) => {
-            read.skipped = Some(skipped(file, why));
-            return Ok(read);
+            facts.skipped = Some(skipped(file, why));
+            return Ok(facts);
         }
     };
-    read.bytes = text.len() as u64;
-    read.imports = imports(&text, file);
-    read.is_main = file.language == Language::Go && is_go_main(&text) && !is_script(file, &text);
+    facts.bytes = text.len() as u64;
+    facts.imports = imports(&text, file);
+    facts.is_main = file.language == Language::Go && is_go_main(&text) && !is_script(file, &text);
     let hits = table.hits(text.as_bytes());
     if hits.is_empty() {
-        return Ok(read);
+        return Ok(facts);
     }
-    read.generated = is_generated(&text) || is_script(file, &text);
-    if read.generated {
-        return Ok(read);
+    facts.generated = is_generated(&text) || is_script(file, &text);
+    if facts.generated {
+        return Ok(facts);
     }
     let grammar = table.grammar(file.grammar)?;
     match matches_in(&text, &hits, file, grammar, table) {
         Ok((matches, waivers)) => {
-            read.parsed = true;
-            read.matches = matches;
-            read.waivers = waivers;
+            facts.parsed = true;
+            facts.matches = matches;
+            facts.waivers = waivers;
         }
-        Err(why) => read.skipped = Some(skipped(file, why)),
+        Err(why) => facts.skipped = Some(skipped(file, why)),
     }
-    Ok(read)
+    Ok(facts)
 }
 
 fn skipped(file: &SourceFile<'_>, why: Why) -> Skipped {
@@ -89,8 +89,8 @@ fn text_of(file: &SourceFile<'_>) -> Result<String, Why> {
         return Err(Why::Binary);
     }
     let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Why::NotUtf8(line_of(error.as_bytes(), at))
+        let offset = error.utf8_error().valid_up_to();
+        Why::NotUtf8(line_of(error.as_bytes(), offset))
     })?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
@@ -98,16 +98,16 @@ fn text_of(file: &SourceFile<'_>) -> Result<String, Why> {
     })
 }
 
-/// Whether a Go file is built only when it is named: a script of its authors.
+/// True if a Go file is excluded from normal builds by a constraint: a development script.
 fn is_script(file: &SourceFile<'_>, text: &str) -> bool {
     let mut lines = text.lines().take_while(|line| !line.starts_with("package "));
     file.language == Language::Go
         && lines.any(|line| line.starts_with("//go:build ignore") || line.starts_with("// +build ignore"))
 }
 
-/// Whether a program wrote the file.
+/// True if the file was generated.
 pub(super) fn is_generated(text: &str) -> bool {
-    let mut head = HEAD.min(text.len());
+    let mut head = MARK_WINDOW.min(text.len());
     while !text.is_char_boundary(head) {
         head -= 1;
     }
@@ -116,18 +116,19 @@ pub(super) fn is_generated(text: &str) -> bool {
         || head.contains("do not edit") && head.contains("generated")
         || head.contains("automatically generated by")
         || head.contains("auto-generated by")
-        // Bundles, as the usual bundlers begin them.
+        // The first lines of bundles, as common bundlers write them.
         || head.contains("typeof exports === 'object' && typeof module !== 'undefined'")
         || head.contains("__webpack_require__")
         || head.contains("var __defprop = object.defineproperty");
     let bytes = text.as_bytes();
     let long = |from: usize| {
         let line = &bytes[from..];
-        line.len() > LONG_LINE && memchr::memchr(b'\n', &line[..LONG_LINE]).is_none()
+        line.len() > MAX_LINE && memchr::memchr(b'\n', &line[..MAX_LINE]).is_none()
     };
     marked
         || long(0)
-        || memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(HEAD * 4)]).any(|at| long(at + 1))
+        || memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(MARK_WINDOW * 4)])
+            .any(|offset| long(offset + 1))
 }
 
 fn matches_in(
@@ -135,13 +136,13 @@ fn matches_in(
     hits: &[usize],
     file: &SourceFile<'_>,
     grammar: &Grammar,
-    table: &Table<'_>,
+    table: &RuleTable<'_>,
 ) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
     let tree = parse(text, file)?;
-    let tree = Tree::new(tree).map_err(|at| Why::TooDeep(line_of(text.as_bytes(), at)))?;
+    let tree = Tree::new(tree).map_err(|offset| Why::TooDeep(line_of(text.as_bytes(), offset)))?;
     let tree = AstGrep::doc(tree);
     let root = tree.root();
-    let lines = Lines::of(text);
+    let lines = LineIndex::new(text);
     let mut found = Vec::new();
     let mut waivers = Vec::new();
     let holds_word = |range: Range<usize>| {
@@ -159,7 +160,7 @@ fn matches_in(
             waivers.extend(waiver(&node, &lines, &file.name));
         }
     }
-    // A doc comment holds a node of its own.
+    // A doc comment contains a node for its text.
     waivers.dedup_by(|a: &mut SourceWaiver, b| (a.line, &a.check) == (b.line, &b.check));
     let spent = || root.get_doc().is_spent().then_some(Why::TooExpensive).map_or(Ok(()), Err);
     if found.is_empty() {
@@ -170,7 +171,7 @@ fn matches_in(
     let entry_file = file.package.is_entry(file.language, &file.path);
     let mut entries = ranges(&grammar.entry);
     let program = grammar.program.as_ref().map(ranges).unwrap_or_default();
-    if !entry_file && file.package.tells_entry(file.language) {
+    if !entry_file && file.package.declares_entry(file.language) {
         tests.extend(program);
     } else if !program.is_empty() {
         entries.push(root.range());
@@ -198,13 +199,13 @@ fn matches_in(
     Ok((matches.collect(), waivers))
 }
 
-/// The line of a byte, from 1.
-fn line_of(bytes: &[u8], at: usize) -> u64 {
-    memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1
+/// Returns the line of a byte, from 1.
+fn line_of(bytes: &[u8], offset: usize) -> u64 {
+    memchr::memchr_iter(b'\n', &bytes[..offset]).count() as u64 + 1
 }
 
-/// Parses a file. The grammar of Rust knows no attributes in some places, such as before a field in a pattern;
-/// they say nothing that a rule looks at, so they are blank there.
+/// Parses a file. The grammar of Rust does not accept attributes in some places, such as before a field in a pattern;
+/// no rule depends on them, so they are replaced by spaces there.
 fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, Why> {
     let mut text = Cow::Borrowed(text);
     let mut rounds = if file.language == Language::Rust { MAX_ROUNDS } else { 1 };
@@ -228,20 +229,20 @@ fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, Why> 
     }
 }
 
-/// The first attribute in the lines of an error.
+/// Returns the first attribute in the lines of an error.
 fn attribute_at(text: &str, error: &Range<usize>) -> Option<Range<usize>> {
     let from = text[..error.start].rfind('\n').map_or(0, |newline| newline + 1);
     let to = text[error.end..].find('\n').map_or(text.len(), |newline| error.end + newline);
     let start = from + text[from..to].find("#[")?;
     let mut depth = 0;
-    let end = text[start..].char_indices().find_map(|(at, c)| {
+    let end = text[start..].char_indices().find_map(|(offset, c)| {
         depth += i32::from(c == '[') - i32::from(c == ']');
-        (c == ']' && depth == 0).then_some(start + at + 1)
+        (c == ']' && depth == 0).then_some(start + offset + 1)
     })?;
     Some(start..end)
 }
 
-/// The places that do not parse, in order.
+/// Returns the ranges that do not parse, in order.
 fn errors(parsed: &StrDoc<SupportLang>) -> Vec<Range<usize>> {
     let mut errors = Vec::new();
     let mut cursor = parsed.tree.walk();
@@ -262,21 +263,21 @@ fn errors(parsed: &StrDoc<SupportLang>) -> Vec<Range<usize>> {
     }
 }
 
-fn waiver(comment: &Node<'_, Tree>, lines: &Lines<'_>, file: &str) -> Vec<SourceWaiver> {
+fn waiver(comment: &Node<'_, Tree>, lines: &LineIndex<'_>, file: &str) -> Vec<SourceWaiver> {
     let start = comment.range().start;
     let text = comment.text();
-    let found = text.match_indices(WAIVER).filter_map(|(at, word)| {
-        // Only what a line of the comment begins with: others speak of waivers.
-        let mut before = text[..at].chars().rev().take_while(|c| *c != '\n');
+    let found = text.match_indices(WAIVER).filter_map(|(offset, word)| {
+        // Only the start of a line in the comment counts: other mentions of the word are no waivers.
+        let mut before = text[..offset].chars().rev().take_while(|c| *c != '\n');
         if !before.all(|c| "/*#! \t".contains(c)) {
             return None;
         }
-        let rest = text[at + word.len()..].lines().next()?.strip_prefix([' ', '\t'])?;
+        let rest = text[offset + word.len()..].lines().next()?.strip_prefix([' ', '\t'])?;
         let (check, reason) = match rest.split_once(':') {
             Some((check, reason)) => (check, reason.trim().trim_end_matches("*/").trim()),
             None => (rest.trim().trim_end_matches("*/"), ""),
         };
-        let (line, _) = lines.place(start + at);
+        let (line, _) = lines.place(start + offset);
         let own = !lines.before(start).trim().is_empty();
         Some(SourceWaiver {
             file: file.to_owned(),
@@ -289,19 +290,19 @@ fn waiver(comment: &Node<'_, Tree>, lines: &Lines<'_>, file: &str) -> Vec<Source
     found.collect()
 }
 
-/// Text that places are looked up in.
-struct Lines<'a> {
+/// A text with an index of its lines and characters.
+struct LineIndex<'a> {
     text: &'a str,
-    /// Where each line starts, in bytes.
+    /// Start of each line, in bytes.
     starts: Vec<usize>,
-    /// The number of characters before each block of so many bytes.
+    /// Number of characters before each block of [`BLOCK`] bytes.
     chars: Vec<usize>,
 }
 
 const BLOCK: usize = 256;
 
-impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Self {
+impl<'a> LineIndex<'a> {
+    fn new(text: &'a str) -> Self {
         let after = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
         let mut chars = vec![0];
         for block in text.as_bytes().chunks(BLOCK) {
@@ -310,30 +311,31 @@ impl<'a> Lines<'a> {
         Self { text, starts: std::iter::once(0).chain(after).collect(), chars }
     }
 
-    /// The number of characters before a byte.
-    fn chars_before(&self, at: usize) -> usize {
-        let block = at / BLOCK;
-        self.chars[block] + count_chars(&self.text.as_bytes()[block * BLOCK..at])
+    /// Returns the number of characters before a byte.
+    fn chars_before(&self, offset: usize) -> usize {
+        let block = offset / BLOCK;
+        self.chars[block] + count_chars(&self.text.as_bytes()[block * BLOCK..offset])
     }
 
-    /// What stands before `at` in its line.
-    fn before(&self, at: usize) -> &'a str {
-        &self.text[self.starts[self.starts.partition_point(|start| *start <= at) - 1]..at]
+    /// Returns the text before `at` in its line.
+    fn before(&self, offset: usize) -> &'a str {
+        &self.text[self.starts[self.starts.partition_point(|start| *start <= offset) - 1]..offset]
     }
 
-    /// 1-based line and column in characters.
-    fn place(&self, at: usize) -> (u64, u64) {
-        let line = self.starts.partition_point(|start| *start <= at);
-        let column = self.chars_before(at) - self.chars_before(self.starts[line - 1]);
+    /// Returns the 1-based line and column, in characters.
+    fn place(&self, offset: usize) -> (u64, u64) {
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let column = self.chars_before(offset) - self.chars_before(self.starts[line - 1]);
         (line as u64, column as u64 + 1)
     }
 
     fn span(&self, file: &str, range: Range<usize>) -> Span {
         let bytes = self.text.as_bytes();
-        let reach = bytes.len().min(range.start + LONG_LINE);
-        let end = memchr::memchr(b'\n', &bytes[range.start..reach]).map_or(reach, |at| range.start + at);
+        let reach = bytes.len().min(range.start + MAX_LINE);
+        let end =
+            memchr::memchr(b'\n', &bytes[range.start..reach]).map_or(reach, |offset| range.start + offset);
         let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
-        let (excerpt, caret) = sanitize::excerpt(line, range.start, EXCERPT);
+        let (excerpt, caret) = sanitize::excerpt(line, range.start, MAX_EXCERPT);
         Span {
             file: file.to_owned(),
             start: self.place(range.start),
@@ -345,7 +347,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The number of characters that begin in some UTF-8.
+/// Returns the number of characters that begin in a piece of UTF-8.
 fn count_chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }

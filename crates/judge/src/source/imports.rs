@@ -1,4 +1,4 @@
-//! What a file of code imports, as it names it.
+//! The imports of a source file.
 
 use super::walk::SourceFile;
 use agentnative_core::model::Language;
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// Extensions of files that an import of JavaScript may name.
 pub(super) const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
 
-/// The files beside this one that it imports, as relative paths, where its language says so by paths. Of a
-/// module of Python, those that the function is imported from which the program starts in.
+/// Returns the files of the project that a file imports, as relative paths, if its language names files. For the entry
+/// module of a Python program, those that its start function is imported from.
 pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
     match file.language {
         Language::TypeScript => of_scripts(text),
@@ -22,7 +22,7 @@ pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
     }
 }
 
-/// The packages in the import declarations of a file of Go.
+/// Returns the packages in the import declarations of a Go file.
 fn of_go(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut names = Vec::new();
@@ -56,7 +56,7 @@ fn of_scripts(text: &str) -> Vec<String> {
             imports.then(|| rest.split([quote, '\n']).next()).flatten()
         })
     });
-    // Data and styles are no code.
+    // Data and styles are not code.
     let is_code = |name: &&str| {
         let file = name.rsplit('/').next().unwrap_or_default();
         file.trim_start_matches('.')
@@ -66,7 +66,7 @@ fn of_scripts(text: &str) -> Vec<String> {
     quoted.filter(is_code).map(str::to_owned).collect()
 }
 
-/// `from .module import function`, as the path of the module.
+/// Returns the path of the module in `from .module import function`.
 fn of_python(line: &str, functions: &BTreeSet<&str>) -> Option<String> {
     let (module, names) = line.strip_prefix("from ")?.split_once(" import ")?;
     let named = |word: &str| functions.contains(word.split_whitespace().last().unwrap_or_default());

@@ -1,10 +1,10 @@
-//! The files that a folder keeps, whether they are code that is read or not.
+//! Lists the files of a folder, whether they are source code or not.
 
 use super::exclusions::{VENDORED, patterns, walker};
 use ignore::DirEntry;
 use std::path::{Path, PathBuf};
 
-/// The files of a folder, without what version control ignores, hidden files and foreign code.
+/// Returns the files of a folder, without ignored files, hidden files and foreign code.
 pub fn kept_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let vendored = patterns(folder, VENDORED);
     let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -16,14 +16,14 @@ pub fn kept_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(is_file).map(DirEntry::into_path)
 }
 
-/// Whether a file is code, by its name.
+/// Whether a file is source code, by its name.
 #[cfg(feature = "source")]
 pub fn is_code(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    super::language::of_name(&name).is_some()
+    super::language::by_name(&name).is_some()
 }
 
-/// Whether a file is code: this build cannot tell, so any may be.
+/// Whether a file is source code. This build cannot recognize code, so any file may be.
 #[cfg(not(feature = "source"))]
 pub fn is_code(_: &Path) -> bool {
     true

@@ -1,14 +1,14 @@
-//! One row a language: what its files are called, and what in it is no part of the program.
+//! One row per language: its files, and which of them are not part of the program.
 
 use agentnative_core::model::Language;
 use ast_grep_language::SupportLang;
 
-/// What is known of a language. Paths are patterns as in a `.gitignore` at the package's root, rules
-/// are ast-grep's.
-pub(super) struct Row {
+/// The properties of a language. Paths are patterns as in a `.gitignore` at the package's root; rules are those of
+/// ast-grep.
+pub(super) struct LanguageRow {
     pub language: Language,
-    /// File extensions, each with the grammar that reads it: only grammars whose feature is on. The
-    /// last grammar reads files that are known by their `#!` line.
+    /// File extensions, each with its grammar, if the feature of the grammar is enabled. The last grammar is that of
+    /// files with a `#!` line.
     pub grammars: &'static [(&'static str, SupportLang)],
     /// Programs that a `#!` line names.
     pub interpreters: &'static [&'static str],
@@ -20,16 +20,15 @@ pub(super) struct Row {
     pub entry_files: &'static [&'static str],
     /// Code in which the program starts and ends.
     pub entry: &'static str,
-    /// Tests that stand in a file of the program.
+    /// Tests in files of the program.
     pub tests: Option<&'static str>,
-    /// What makes a file a program where no manifest says where the program starts: its `#!` line, and code that is
-    /// run only when the file is run by itself. In a program that starts elsewhere such code has no part.
+    /// Code that makes a file a program if no manifest declares an entry: its `#!` line, and code that only runs if the
+    /// file is executed directly. Such code is not part of a program with another entry.
     pub program: Option<&'static str>,
 }
 
-/// Every language, in the order of [`Language::ALL`].
-pub(super) const ROWS: [Row; 4] = [
-    Row {
+pub(super) const ROWS: [LanguageRow; 4] = [
+    LanguageRow {
         language: Language::Rust,
         grammars: &[("rs", SupportLang::Rust)],
         interpreters: &[],
@@ -45,7 +44,7 @@ pub(super) const ROWS: [Row; 4] = [
         ),
         program: None,
     },
-    Row {
+    LanguageRow {
         language: Language::Python,
         grammars: &[("py", SupportLang::Python)],
         interpreters: &["python"],
@@ -73,7 +72,7 @@ pub(super) const ROWS: [Row; 4] = [
                     {kind: if_statement, regex: '^if \\(?__name__ *=='}]}",
         ),
     },
-    Row {
+    LanguageRow {
         language: Language::Go,
         grammars: &[("go", SupportLang::Go)],
         interpreters: &[],
@@ -85,7 +84,7 @@ pub(super) const ROWS: [Row; 4] = [
         tests: None,
         program: None,
     },
-    Row {
+    LanguageRow {
         language: Language::TypeScript,
         grammars: &[
             ("ts", SupportLang::TypeScript),
@@ -121,12 +120,12 @@ pub(super) const ROWS: [Row; 4] = [
     },
 ];
 
-pub(super) fn row(language: Language) -> &'static Row {
+pub(super) fn row(language: Language) -> &'static LanguageRow {
     &ROWS[language as usize]
 }
 
-/// The language and grammar of a file of this name.
-pub(super) fn of_name(name: &str) -> Option<(Language, SupportLang)> {
+/// Returns the language and grammar of a file by its name.
+pub(super) fn by_name(name: &str) -> Option<(Language, SupportLang)> {
     let extension = name.rsplit_once('.')?.1;
     ROWS.iter().find_map(|row| {
         let grammar = row.grammars.iter().find(|(known, _)| *known == extension)?.1;
@@ -134,8 +133,8 @@ pub(super) fn of_name(name: &str) -> Option<(Language, SupportLang)> {
     })
 }
 
-/// The language and grammar of a file that starts with this `#!` line.
-pub(super) fn of_shebang(head: &[u8]) -> Option<(Language, SupportLang)> {
+/// Returns the language and grammar of a file by its `#!` line.
+pub(super) fn by_shebang(head: &[u8]) -> Option<(Language, SupportLang)> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);
     let version = |c: char| c.is_ascii_digit() || c == '.';

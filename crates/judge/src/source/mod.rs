@@ -1,4 +1,4 @@
-//! The code behind the target: found, read and held to the rules of the source checks.
+//! Finds and reads the code of a target, and matches the rules of the source checks.
 //!
 //! With the feature `source`, `scan` reads [`Facts`](agentnative_core::facts::Facts) of the code, which `source_checks`
 //! judges. With the feature `project`, the files around the code are read.

@@ -1,47 +1,47 @@
-//! The code of the package that builds the target: its languages, where it is, where it begins.
+//! The code of the package that builds the target: its languages, files and entries.
 
-use super::exclusions::{patterns, relative};
+use super::exclusions::{patterns, relative_path};
 use super::language::ROWS;
 use agentnative_core::manifest::{Dependency, Manifest, Package, Start, packages, workspace_root};
 use agentnative_core::model::Language;
 use ignore::gitignore::Gitignore;
 use std::path::{Path, PathBuf};
 
-/// The code of a package, as far as its manifests tell.
+/// The code of a package, as its manifests describe it.
 #[derive(Debug)]
 pub struct PackageCode {
-    /// Its folder.
+    /// Folder of the package.
     pub folder: PathBuf,
-    /// What stands before the paths in it, in the eyes of the package that is looked at, such as `../core/`.
+    /// Prefix of the paths in it, relative to the checked package, such as `../core/`.
     pub prefix: String,
-    /// It is a library that the package is built with: where programs start in it is no part of the target.
+    /// True for a library that the checked package is built with: programs in it are not part of the target.
     pub is_library: bool,
-    /// Name of the manifest that evidence about the package as a whole names, when there is one.
+    /// Name of the manifest for evidence about the package as a whole, if there is one.
     pub manifest: Option<&'static str>,
-    /// The languages that the target is built from; empty when no manifest tells: then any.
+    /// Languages that the target is built from; empty if no manifest declares them, so that any counts.
     pub languages: Vec<Language>,
-    /// What it depends on, where a manifest is needed to tell.
+    /// Dependencies in the manifests.
     pub dependencies: Vec<Dependency>,
-    /// Where programs start, each with a matcher of its files, and of those that it may be built from.
+    /// Entries of programs, each with a matcher of its files, and of the sources that it may be built from.
     pub starts: Vec<(Start, Gitignore, Gitignore)>,
-    /// By language, what the manifest tells.
-    places: Vec<Places>,
+    /// File matchers by language.
+    places: Vec<LanguageFiles>,
 }
 
-/// Where the code of a language is in a package.
+/// The files of a language in a package.
 #[derive(Debug)]
-struct Places {
-    /// Where the program starts.
+struct LanguageFiles {
+    /// Files in which the program starts.
     entries: Gitignore,
-    /// Whether it is the manifest that tells.
-    tells_entry: bool,
-    /// Where the code is, when the manifest tells.
+    /// True if the manifest declares the entries.
+    declares_entry: bool,
+    /// Files with code, if the manifest declares them.
     sources: Option<Gitignore>,
 }
 
 impl PackageCode {
-    /// The package in `folder`, and then the packages of the same workspace that it is built with: those that
-    /// manifests of Cargo name by their path. A manifest that cannot be read counts as none.
+    /// Returns the package in `folder`, and then the packages of the same workspace that it is built with: path
+    /// dependencies in Cargo manifests. An unreadable manifest counts as missing.
     pub fn all(folder: &Path) -> Vec<Self> {
         let mut manifests = packages(folder);
         if manifests.iter().any(|package| package.is_program) {
@@ -49,7 +49,7 @@ impl PackageCode {
         }
         let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let root = workspace_root(folder).unwrap_or_else(|| real.clone());
-        let mut all = vec![Self::of(folder.to_owned(), manifests)];
+        let mut all = vec![Self::new(folder.to_owned(), manifests)];
         let mut known = vec![real.clone()];
         let mut at = 0;
         while let Some(package) = all.get_mut(at) {
@@ -60,8 +60,8 @@ impl PackageCode {
                 let Some(manifest) = Manifest::Cargo.read(&folder).ok().flatten() else { continue };
                 dependency.own = false;
                 if !known.contains(&folder) {
-                    let prefix = relative(&real, &folder).map(|path| path + "/").unwrap_or_default();
-                    let library = Self::of(folder.clone(), vec![manifest]);
+                    let prefix = relative_path(&real, &folder).map(|path| path + "/").unwrap_or_default();
+                    let library = Self::new(folder.clone(), vec![manifest]);
                     libraries.push(Self { prefix, is_library: true, ..library });
                     known.push(folder);
                 }
@@ -72,7 +72,7 @@ impl PackageCode {
         all
     }
 
-    fn of(folder: PathBuf, packages: Vec<Package>) -> Self {
+    fn new(folder: PathBuf, packages: Vec<Package>) -> Self {
         let mut languages: Vec<Language> = packages.iter().map(Package::language).collect();
         languages.sort_unstable();
         languages.dedup();
@@ -81,9 +81,9 @@ impl PackageCode {
             let starts = own().flat_map(|package| &package.starts);
             let entries: Vec<&str> = starts.flat_map(|start| &start.files).map(String::as_str).collect();
             let sources: Vec<&str> = own().flat_map(|package| &package.sources).map(String::as_str).collect();
-            Places {
+            LanguageFiles {
                 entries: patterns(&folder, &[row.entry_files, &entries].concat()),
-                tells_entry: !entries.is_empty(),
+                declares_entry: !entries.is_empty(),
                 sources: (!sources.is_empty()).then(|| patterns(&folder, &sources)),
             }
         });
@@ -103,23 +103,23 @@ impl PackageCode {
         }
     }
 
-    /// Whether the folder is a package itself, and not only a workspace around some.
-    pub fn is_one(&self) -> bool {
+    /// True if the folder is itself a package, and not only a workspace.
+    pub fn is_package(&self) -> bool {
         !self.languages.is_empty()
     }
 
-    /// Whether this file is where the manifest has the code of its language.
+    /// True if the manifest assigns this file to the code of its language, or declares no files.
     pub(super) fn is_source(&self, language: Language, path: &Path) -> bool {
         let sources = self.places[language as usize].sources.as_ref();
         sources.is_none_or(|sources| sources.matched_path_or_any_parents(path, false).is_ignore())
     }
 
-    /// Whether the manifest tells where a program in this language starts.
-    pub(super) fn tells_entry(&self, language: Language) -> bool {
-        self.places[language as usize].tells_entry
+    /// True if the manifest declares the entry of a program in this language.
+    pub(super) fn declares_entry(&self, language: Language) -> bool {
+        self.places[language as usize].declares_entry
     }
 
-    /// Whether the program starts and ends in this file.
+    /// True if the program starts and ends in this file.
     pub(super) fn is_entry(&self, language: Language, path: &Path) -> bool {
         self.places[language as usize].entries.matched_path_or_any_parents(path, false).is_ignore()
     }

@@ -1,6 +1,6 @@
-//! The files around the code: what tells people of exit codes, and schemas.
+//! Reads the files around the code: README files, schemas, and instructions for agents.
 
-use super::exclusions::{NON_PRODUCT, VENDORED, patterns, relative, walker};
+use super::exclusions::{NON_PRODUCT, VENDORED, patterns, relative_path, walker};
 use agentnative_core::facts::{Bundle, CodeLine, Document, Frontmatter, Project};
 use agentnative_core::files::{MAX_TEXT, read};
 use ignore::DirEntry;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize;
 
-/// Reads what is around `package`, a folder in `project`. What cannot be read is not there.
+/// Reads the files around `package`, a folder in `project`. Unreadable files count as missing.
 pub fn read_project(project: &Path, package: &Path) -> Project {
     let absolute = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let (project, package) = (absolute(project), absolute(package));
@@ -41,10 +41,10 @@ fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
 
 fn document(project: &Path, path: &Path) -> Option<Document> {
     let bytes = read(path, MAX_TEXT).ok()?;
-    Some(Document { file: relative(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
+    Some(Document { file: relative_path(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
 }
 
-/// The JSON Schemas under `root`, without what version control ignores and what belongs to tests.
+/// Returns the JSON Schemas under `root`, without ignored files and tests.
 fn schemas(root: &Path) -> Vec<Document> {
     let vendored = patterns(root, &[VENDORED, NON_PRODUCT].concat());
     let enter = move |entry: &DirEntry| {
@@ -57,20 +57,20 @@ fn schemas(root: &Path) -> Vec<Document> {
     json.filter_map(|entry| {
         let document = document(root, entry.path())?;
         let named = document.file.ends_with(".schema.json");
-        let says = document.text.contains("\"$schema\"") && document.text.contains("json-schema.org/");
-        (named || says && is_schema(&document.text)).then_some(document)
+        let declares = document.text.contains("\"$schema\"") && document.text.contains("json-schema.org/");
+        (named || declares && is_schema(&document.text)).then_some(document)
     })
     .collect()
 }
 
-/// Whether a document calls itself a JSON Schema; not one that only holds or names one.
+/// True if a document declares to be a JSON Schema, and does not only contain or name one.
 fn is_schema(text: &str) -> bool {
     let document: Option<serde_json::Value> = serde_json::from_str(text).ok();
     let uri = document.as_ref().and_then(|document| document.get("$schema")?.as_str());
     uri.is_some_and(|uri| uri.contains("json-schema.org/"))
 }
 
-/// The instructions for agents, from the package up to the repository's root.
+/// Returns the instructions for agents, from the package up to the repository's root.
 fn bundles(project: &Path, package: &Path) -> Vec<Bundle> {
     let mut found = Vec::new();
     for here in package.ancestors() {
@@ -94,17 +94,17 @@ fn bundle(project: &Path, path: &Path) -> Option<Bundle> {
     Some(Bundle { file, frontmatter: frontmatter(&text), code: code(&text) })
 }
 
-/// The code in a text in Markdown.
+/// Returns the code in a Markdown text.
 fn code(text: &str) -> Vec<CodeLine> {
     let mut found: Vec<CodeLine> = Vec::new();
     let mut in_block = false;
-    let mut goes_on = false;
+    let mut continues = false;
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
     let line_of = |at: usize| 1 + starts.partition_point(|start| *start <= at) as u64;
     for (event, range) in Parser::new(text).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(_)) => in_block = true,
-            Event::End(TagEnd::CodeBlock) => (in_block, goes_on) = (false, false),
+            Event::End(TagEnd::CodeBlock) => (in_block, continues) = (false, false),
             Event::Code(span) => {
                 found.push(CodeLine { line: line_of(range.start), text: span.into_string() })
             }
@@ -112,14 +112,14 @@ fn code(text: &str) -> Vec<CodeLine> {
                 for (nth, line) in block.lines().enumerate() {
                     let begun = line.trim_end().strip_suffix('\\');
                     let text = begun.unwrap_or(line).trim();
-                    match found.last_mut().filter(|_| goes_on) {
+                    match found.last_mut().filter(|_| continues) {
                         Some(last) => last.text.push_str(&format!(" {text}")),
                         None => found.push(CodeLine {
                             line: line_of(range.start) + nth as u64,
                             text: text.to_owned(),
                         }),
                     }
-                    goes_on = begun.is_some();
+                    continues = begun.is_some();
                 }
             }
             _ => {}
@@ -129,9 +129,9 @@ fn code(text: &str) -> Vec<CodeLine> {
     found
 }
 
-/// What is needed of a frontmatter; it may hold more.
+/// The required members of a frontmatter, which may have more.
 #[derive(Deserialize)]
-struct Head {
+struct FrontmatterKeys {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -144,11 +144,11 @@ fn frontmatter(text: &str) -> Frontmatter {
         let end = rest.find("\n---\n").or_else(|| rest.strip_suffix("\n---").map(str::len))?;
         rest.get(..end)
     });
-    match yaml.map(serde_saphyr::from_str::<Head>) {
+    match yaml.map(serde_saphyr::from_str::<FrontmatterKeys>) {
         None => Frontmatter::Missing,
-        Some(Ok(head)) => Frontmatter::Read {
-            name: head.name.trim().to_owned(),
-            description: head.description.trim().to_owned(),
+        Some(Ok(keys)) => Frontmatter::Read {
+            name: keys.name.trim().to_owned(),
+            description: keys.description.trim().to_owned(),
         },
         Some(Err(error)) => {
             let words = error.to_string();

@@ -1,4 +1,4 @@
-//! The checks' rules, compiled: one table a grammar, by kind of node.
+//! The compiled rules of the source checks: one table per grammar, by kind of node.
 
 use super::language::row;
 use agentnative_contract::error::{Error, Result};
@@ -11,17 +11,17 @@ use ast_grep_language::SupportLang;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The word that opens a waiver in a comment.
+/// Word that begins a waiver in a comment.
 pub(super) const WAIVER: &str = "agentnative-ignore";
 
-/// The rules of source checks, ready to be held to code. They are compiled when first needed, once.
+/// The rules of source checks. Each is compiled once, when it is first needed.
 pub struct Rules {
-    /// The checks that they are of, each with the fingerprint of its rules.
+    /// Checks with rules, each with the fingerprint of its rules.
     pub(super) fingerprints: BTreeMap<String, u64>,
     languages: BTreeMap<Language, Passes>,
 }
 
-/// The rules of one language: those about any code, and those about names that they capture.
+/// The rules of one language: first those for any code, then those about captured names.
 struct Passes {
     first: Pass,
     second: Pass,
@@ -34,14 +34,14 @@ struct Pass {
     grammars: Vec<(SupportLang, OnceLock<Result<Grammar>>)>,
 }
 
-/// A rule as the check's file has it.
+/// A rule with its check.
 pub(super) struct Origin {
     pub check: CheckId,
     pub rule: SourceRule,
 }
 
 impl Rules {
-    /// The rules of `checks`; checks that are no source checks have none.
+    /// Collects the rules of `checks`; only source checks have any.
     pub fn of<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Self {
         let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
         let mut fingerprints = BTreeMap::new();
@@ -61,20 +61,20 @@ impl Rules {
         Self { fingerprints, languages }
     }
 
-    /// The rules of `language` for the first pass.
-    pub(super) fn first(&self, language: Language) -> Option<Result<Table<'_>>> {
+    /// Returns the rules of `language` for the first pass.
+    pub(super) fn first(&self, language: Language) -> Option<Result<RuleTable<'_>>> {
         let pass = &self.languages.get(&language)?.first;
         let words = pass.origins.iter().flat_map(|origin| &origin.rule.words).map(String::as_str);
-        Some(Table::new(pass, &words.chain([WAIVER]).collect::<Vec<_>>()))
+        Some(RuleTable::new(pass, &words.chain([WAIVER]).collect::<Vec<_>>()))
     }
 
-    /// The rules of `language` for the second pass, about these names.
-    pub(super) fn second(&self, language: Language, names: &[&str]) -> Option<Result<Table<'_>>> {
+    /// Returns the rules of `language` for the second pass, about these names.
+    pub(super) fn second(&self, language: Language, names: &[&str]) -> Option<Result<RuleTable<'_>>> {
         let pass = &self.languages.get(&language)?.second;
-        Some(Table::new(pass, names))
+        Some(RuleTable::new(pass, names))
     }
 
-    /// The names that the second pass is about: what a rule has captured that another one is `of`.
+    /// True if the second pass is about the names that this rule captures: another rule is `of` it.
     pub(super) fn is_named(&self, language: Language, check: &str, rule: &str) -> bool {
         let about =
             |origin: &Origin| origin.check.as_str() == check && origin.rule.of.as_deref() == Some(rule);
@@ -91,29 +91,28 @@ impl Pass {
     }
 }
 
-/// The rules of a pass and the words that it looks for.
-pub(super) struct Table<'a> {
+/// The rules of a pass with the words that they search for.
+pub(super) struct RuleTable<'a> {
     pass: &'a Pass,
     words: AhoCorasick,
-    /// For each word, whether it must begin and end where a word does.
+    /// For each word, whether it has to start and end at a word boundary.
     whole: Vec<(bool, bool)>,
 }
 
 /// The rules of a pass, compiled for one grammar.
 pub(super) struct Grammar {
-    /// As [`Pass::origins`].
+    /// Rules in the order of [`Pass::origins`].
     pub rules: Vec<RuleCore>,
-    /// Kind of node → rules that can match it.
+    /// Indexes of the rules that can match, by kind of node.
     pub kinds: Vec<Vec<usize>>,
-    /// Where the program starts and ends.
+    /// Code in which the program starts and ends.
     pub entry: RuleCore,
-    /// Tests.
     pub tests: Option<RuleCore>,
-    /// What makes a file a program of its own.
+    /// Code that makes a file a program of its own.
     pub program: Option<RuleCore>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> RuleTable<'a> {
     fn new(pass: &'a Pass, words: &[&str]) -> Result<Self> {
         let whole = words.iter().map(|word| (!word.starts_with('*'), !word.ends_with('*'))).collect();
         let words = AhoCorasick::builder()
@@ -123,12 +122,12 @@ impl<'a> Table<'a> {
         Ok(Self { pass, words, whole })
     }
 
-    /// The check and rule of this index.
+    /// Returns the rule with this index.
     pub fn origin(&self, index: usize) -> &Origin {
         &self.pass.origins[index]
     }
 
-    /// The rules for this grammar, compiled now if they are not yet.
+    /// Returns the rules for this grammar, compiled on the first call.
     pub fn grammar(&self, lang: SupportLang) -> Result<&Grammar> {
         let known = self.pass.grammars.iter().find(|(known, _)| *known == lang);
         let (_, grammar) = known.ok_or_else(|| {
@@ -138,7 +137,8 @@ impl<'a> Table<'a> {
         compiled.as_ref().map_err(Clone::clone)
     }
 
-    /// Where in `text` the words are, in order. A part of a longer word is none, unless a `*` allows it.
+    /// Returns the offsets of the words in `text`, in order. A part of a longer word does not count, unless a `*`
+    /// allows it.
     pub fn hits(&self, text: &[u8]) -> Vec<usize> {
         let word = |at: usize| text.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let hits = self.words.find_overlapping_iter(text).filter(|hit| {

@@ -1,9 +1,9 @@
-//! Reads the code of a package and holds it to the rules, on all cores.
+//! Reads the code of a package and matches the rules, on all cores.
 
 use super::Rules;
-use super::file::{self, Read};
+use super::file::{self, FileFacts};
 use super::package::PackageCode;
-use super::unread::Ways;
+use super::unread::ImportGraph;
 use super::walk::{self, SourceFile};
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// For reading one file. Its size bounds the steps of the rules, so this is only spent where its parser is very slow.
+/// Limits for reading one file. Its size bounds the steps of the rules, so the limits only apply to slow parsers.
 pub const BUDGET: Budget = Budget { memory: 1 << 30, ..Budget::STEP };
 
-/// Scans within a budget. If it is spent, the facts say so and nothing else.
+/// Scans within a budget. If it is exceeded, the facts contain only that.
 ///
 /// # Errors
 /// As [`scan`].
@@ -29,11 +29,11 @@ pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<Fact
     })
 }
 
-/// Reads the code of the package in `folder`, and of those in its workspace that it is built with, and holds
-/// it to `rules`.
+/// Reads the code of the package in `folder`, and of the packages in its workspace that it is built with, and matches
+/// `rules`.
 ///
 /// # Errors
-/// A general error when `folder` is none, or a rule is wrong.
+/// Returns a general error if `folder` is not a folder, or a rule is invalid.
 pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     let packages = PackageCode::all(folder);
     let own = &packages[0];
@@ -48,7 +48,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
         let new = package.dependencies.iter().filter(|dependency| !facts.dependencies.contains(dependency));
         facts.dependencies.extend(new.cloned().collect::<Vec<_>>());
     }
-    // Largest first: so no large one is begun last.
+    // Largest first, so that no large file is started last.
     files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
     for file in &files {
         *facts.files.entry(file.language).or_default() += 1;
@@ -59,17 +59,17 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
             tables.insert(*language, table?);
         }
     }
-    let reads = parallel(&files, |file| {
-        let read = file::read(file, tables.get(&file.language)?);
-        Some(read.map(|read| (file, read)))
+    let results = parallel(&files, |file| {
+        let file_facts = file::match_rules(file, tables.get(&file.language)?);
+        Some(file_facts.map(|file_facts| (file, file_facts)))
     });
-    let mut ways = Ways::of(&files);
-    for read in reads {
-        let (file, read) = read?;
-        ways.add(file, &read);
-        read.add_to(&mut facts);
+    let mut graph = ImportGraph::new(&files);
+    for file_facts in results {
+        let (file, file_facts) = file_facts?;
+        graph.add(file, &file_facts);
+        file_facts.add_to(&mut facts);
     }
-    facts.unread = ways.unread(own);
+    facts.unread = graph.unread(own);
     second_pass(&files, rules, &mut facts)?;
     facts.matches.sort_by(|a, b| (&a.span.file, a.span.range.start).cmp(&(&b.span.file, b.span.range.start)));
     facts.skipped.sort_by(|a, b| a.file.cmp(&b.file));
@@ -77,7 +77,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
     Ok(facts)
 }
 
-/// Holds the files to the rules about names that other rules have captured.
+/// Matches the rules about names that other rules captured.
 fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
@@ -93,24 +93,24 @@ fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Re
             tables.insert(*language, table?);
         }
     }
-    let reads = parallel(files, |file| {
-        let read = file::read(file, tables.get(&file.language)?);
+    let results = parallel(files, |file| {
+        let file_facts = file::match_rules(file, tables.get(&file.language)?);
         let known =
             |name: &String| names.get(&file.language).is_some_and(|names| names.contains(name.as_str()));
-        Some(read.map(|mut read| {
-            read.matches.retain(|found| found.name.as_ref().is_some_and(known));
-            Read { matches: read.matches, skipped: read.skipped, ..Read::default() }
+        Some(file_facts.map(|mut file_facts| {
+            file_facts.matches.retain(|found| found.name.as_ref().is_some_and(known));
+            FileFacts { matches: file_facts.matches, skipped: file_facts.skipped, ..FileFacts::default() }
         }))
     });
-    for read in reads {
-        let mut read = read?;
-        read.skipped = read.skipped.filter(|skipped| !facts.skipped.contains(skipped));
-        read.add_to(facts);
+    for file_facts in results {
+        let mut file_facts = file_facts?;
+        file_facts.skipped = file_facts.skipped.filter(|skipped| !facts.skipped.contains(skipped));
+        file_facts.add_to(facts);
     }
     Ok(())
 }
 
-impl Read {
+impl FileFacts {
     fn add_to(self, facts: &mut Facts) {
         facts.bytes += self.bytes;
         facts.parsed += usize::from(self.parsed);
@@ -123,7 +123,7 @@ impl Read {
     }
 }
 
-/// `work` on each file, on all cores. The order of what comes back is not that of `files`.
+/// Calls `work` for each file, on all cores. The results are in no particular order.
 fn parallel<'f, 'p, T: Send>(
     files: &'f [SourceFile<'p>],
     work: impl Fn(&'f SourceFile<'p>) -> Option<T> + Sync,
@@ -139,7 +139,7 @@ fn parallel<'f, 'p, T: Send>(
         files.filter_map(&work).collect::<Vec<T>>()
     };
     thread::scope(|scope| {
-        // Fewer where the system has no more. This one does it only where there is no other: its stack may be small.
+        // Fewer threads may be available. This thread only works if there is no other, because its stack may be small.
         let spawn = |_| Builder::new().stack_size(budget::STACK).spawn_scoped(scope, budget::part(one)).ok();
         let others: Vec<_> = (0..workers).map_while(spawn).collect();
         let mut all = if others.is_empty() { one() } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! The syntax tree of a file, in one array: each step from a node to another is one access.
+//! The syntax tree of a file in one array: each step from a node to another is one access.
 //!
 //! tree-sitter finds the parent and the siblings of a node by a walk from the root, which makes rules quadratic in
 //! nested code.
@@ -12,32 +12,32 @@ use std::cell::Cell;
 use std::iter::successors;
 use std::ops::Range;
 
-/// Nodes in one another, at most: some matchers recurse.
+/// Maximum depth of nested nodes, because some matchers recurse.
 pub(super) const MAX_DEPTH: usize = 2000;
 
-/// Steps that the rules may take in a file: so many, and so many more for each byte. Code that people wrote takes at
-/// most 4 for a byte.
-const STEPS: u64 = 1 << 20;
+/// Number of steps that the rules may take in a file, in addition to [`STEPS_PER_BYTE`]. Hand-written code takes at
+/// most 4 per byte.
+const BASE_STEPS: u64 = 1 << 20;
 const STEPS_PER_BYTE: u64 = 64;
-/// The text of a node costs a step for so many bytes.
+/// Number of bytes of a node's text that cost one step.
 const BYTES_PER_STEP: usize = 16;
 
-/// A file that is parsed.
+/// A parsed file.
 #[derive(Clone)]
 pub(super) struct Tree {
     text: String,
     language: SupportLang,
     grammar: TSLanguage,
-    /// In the order of their starts, a parent before its children.
-    nodes: Vec<Entry>,
-    /// The steps that are left.
+    /// Nodes in the order of their starts, a parent before its children.
+    nodes: Vec<NodeData>,
+    /// Number of remaining steps.
     steps: Cell<u64>,
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct NodeData {
     kind: u16,
-    /// The field of its parent that it is in; 0 for none.
+    /// Field of the parent that contains the node; 0 for none.
     field: u16,
     is_named: bool,
     is_missing: bool,
@@ -48,66 +48,66 @@ struct Entry {
     previous: Option<u32>,
     next: Option<u32>,
     children: u32,
-    /// The node behind the last one in it.
-    behind: u32,
+    /// Index after the last descendant.
+    subtree_end: u32,
 }
 
 /// A node of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'t> {
+pub(super) struct TreeNode<'t> {
     tree: &'t Tree,
-    at: u32,
+    index: u32,
 }
 
 impl Tree {
-    /// The tree of a file that was parsed without an error; none where it is nested too deeply, but the first place
-    /// that is.
+    /// Creates the tree of a file that was parsed without errors; fails with the offset of the first node that is
+    /// nested too deeply.
     pub fn new(parsed: StrDoc<SupportLang>) -> Result<Self, usize> {
-        let mut nodes: Vec<Entry> = Vec::new();
-        // The nodes that the cursor is in.
+        let mut nodes: Vec<NodeData> = Vec::new();
+        // Ancestors of the current node.
         let mut open: Vec<u32> = Vec::new();
         let mut previous = None;
         let mut cursor = parsed.tree.walk();
         loop {
             let node = cursor.node();
             let parent = open.last().copied();
-            let at = index(nodes.len());
+            let index = to_u32(nodes.len());
             if let Some(previous) = previous {
-                nodes[previous as usize].next = Some(at);
+                nodes[previous as usize].next = Some(index);
             }
             if let Some(parent) = parent {
                 nodes[parent as usize].children += 1;
             }
-            nodes.push(Entry {
+            nodes.push(NodeData {
                 kind: node.kind_id(),
                 field: cursor.field_id().map_or(0, Into::into),
                 is_named: node.is_named(),
                 is_missing: node.is_missing(),
                 is_extra: node.is_extra(),
-                start: index(node.start_byte()),
-                end: index(node.end_byte()),
+                start: to_u32(node.start_byte()),
+                end: to_u32(node.end_byte()),
                 parent,
                 previous,
                 next: None,
                 children: 0,
-                behind: at + 1,
+                subtree_end: index + 1,
             });
             if cursor.goto_first_child() {
                 if open.len() == MAX_DEPTH {
                     return Err(node.start_byte());
                 }
-                open.push(at);
+                open.push(index);
                 previous = None;
                 continue;
             }
-            previous = Some(at);
+            previous = Some(index);
             while !cursor.goto_next_sibling() {
-                let behind = index(nodes.len());
+                let subtree_end = to_u32(nodes.len());
                 previous = open.pop();
                 match previous {
-                    Some(parent) => nodes[parent as usize].behind = behind,
+                    Some(parent) => nodes[parent as usize].subtree_end = subtree_end,
                     None => {
-                        let steps = STEPS + STEPS_PER_BYTE * parsed.src.len() as u64;
+                        let steps = BASE_STEPS + STEPS_PER_BYTE * parsed.src.len() as u64;
                         let (text, language) = (parsed.src, parsed.lang);
                         let grammar = language.get_ts_language();
                         return Ok(Self { text, language, grammar, nodes, steps: Cell::new(steps) });
@@ -118,12 +118,12 @@ impl Tree {
         }
     }
 
-    /// Whether the rules have taken all their steps: what they found since is not all that there is.
+    /// True if the rules have used all steps, so that the matches are incomplete.
     pub fn is_spent(&self) -> bool {
         self.steps.get() == 0
     }
 
-    /// Takes steps; none where too few are left.
+    /// Uses steps; `None` if too few are left.
     fn step(&self, steps: usize) -> Option<()> {
         let left = self.steps.get().saturating_sub(steps as u64);
         self.steps.set(left);
@@ -131,23 +131,23 @@ impl Tree {
     }
 }
 
-/// Files are far smaller than 4 GiB.
-fn index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+/// Converts an index; files are far smaller than 4 GiB.
+fn to_u32(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-impl<'t> Place<'t> {
-    fn entry(&self) -> &'t Entry {
-        &self.tree.nodes[self.at as usize]
+impl<'t> TreeNode<'t> {
+    fn entry(&self) -> &'t NodeData {
+        &self.tree.nodes[self.index as usize]
     }
 
     fn first_child(self) -> Option<Self> {
-        self.to((self.entry().children > 0).then_some(self.at + 1))
+        self.to((self.entry().children > 0).then_some(self.index + 1))
     }
 
-    fn to(self, at: Option<u32>) -> Option<Self> {
+    fn to(self, index: Option<u32>) -> Option<Self> {
         self.tree.step(1)?;
-        Some(Self { at: at?, ..self })
+        Some(Self { index: index?, ..self })
     }
 
     fn in_field(self, field: Option<u16>) -> impl Iterator<Item = Self> {
@@ -156,24 +156,24 @@ impl<'t> Place<'t> {
             .filter(move |child| field != 0 && child.entry().field == field)
     }
 
-    fn position(self, at: u32) -> Position {
-        let before = &self.tree.text.as_bytes()[..at as usize];
+    fn position(self, offset: u32) -> Position {
+        let before = &self.tree.text.as_bytes()[..offset as usize];
         let line = memchr::memchr_iter(b'\n', before).count();
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
         Position::new(line, before.len() - start, before.len())
     }
 }
 
-/// The children of a node: as many as it has.
+/// Iterator over the children of a node.
 struct Children<'t> {
-    next: Option<Place<'t>>,
+    next: Option<TreeNode<'t>>,
     left: usize,
 }
 
 impl<'t> Iterator for Children<'t> {
-    type Item = Place<'t>;
+    type Item = TreeNode<'t>;
 
-    fn next(&mut self) -> Option<Place<'t>> {
+    fn next(&mut self) -> Option<TreeNode<'t>> {
         let child = self.next?;
         self.left -= 1;
         self.next = if self.left > 0 { child.next() } else { None };
@@ -187,7 +187,7 @@ impl<'t> Iterator for Children<'t> {
 
 impl ExactSizeIterator for Children<'_> {}
 
-impl<'t> SgNode<'t> for Place<'t> {
+impl<'t> SgNode<'t> for TreeNode<'t> {
     fn parent(&self) -> Option<Self> {
         self.to(self.entry().parent)
     }
@@ -198,7 +198,7 @@ impl<'t> SgNode<'t> for Place<'t> {
 
     fn dfs(&self) -> impl Iterator<Item = Self> {
         let this = *self;
-        (self.at..self.entry().behind).map_while(move |at| this.to(Some(at)))
+        (self.index..self.entry().subtree_end).map_while(move |index| this.to(Some(index)))
     }
 
     fn children(&self) -> impl ExactSizeIterator<Item = Self> {
@@ -232,7 +232,7 @@ impl<'t> SgNode<'t> for Place<'t> {
     }
 
     fn node_id(&self) -> usize {
-        self.at as usize
+        self.index as usize
     }
 
     fn range(&self) -> Range<usize> {
@@ -284,7 +284,7 @@ impl<'t> SgNode<'t> for Place<'t> {
 impl Doc for Tree {
     type Source = String;
     type Lang = SupportLang;
-    type Node<'t> = Place<'t>;
+    type Node<'t> = TreeNode<'t>;
 
     fn get_lang(&self) -> &SupportLang {
         &self.language
@@ -298,11 +298,11 @@ impl Doc for Tree {
         Err("a tree that is matched is not edited".to_owned())
     }
 
-    fn root_node(&self) -> Place<'_> {
-        Place { tree: self, at: 0 }
+    fn root_node(&self) -> TreeNode<'_> {
+        TreeNode { tree: self, index: 0 }
     }
 
-    fn get_node_text<'t>(&'t self, node: &Place<'t>) -> Cow<'t, str> {
+    fn get_node_text<'t>(&'t self, node: &TreeNode<'t>) -> Cow<'t, str> {
         let text = &self.text[node.range()];
         Cow::Borrowed(if self.step(1 + text.len() / BYTES_PER_STEP).is_some() { text } else { "" })
     }

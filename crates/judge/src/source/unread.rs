@@ -1,7 +1,7 @@
-//! What of the program was not read: where it starts, and where its code goes on.
+//! Finds code of the program that was not read: its entries, and the files that it imports.
 
 use super::exclusions::walker;
-use super::file::{Read, is_generated};
+use super::file::{FileFacts, is_generated};
 use super::imports::SCRIPTS;
 use super::name_in;
 use super::package::PackageCode;
@@ -11,33 +11,33 @@ use agentnative_core::manifest::{go_files, go_module, is_built, is_go_program, n
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The ways through the code: which files there are, which of them a program wrote, what they import.
-pub(super) struct Ways<'f, 'p> {
+/// The import graph of the code: its files, which of them are generated, and their imports.
+pub(super) struct ImportGraph<'f, 'p> {
     files: &'f [SourceFile<'p>],
     generated: BTreeSet<&'f Path>,
     imports: BTreeSet<(&'f str, &'f Path, bool, String)>,
-    /// Folders of the packages of Go that are programs.
-    mains: BTreeSet<&'f Path>,
+    /// Folders of Go packages that are programs.
+    go_programs: BTreeSet<&'f Path>,
 }
 
-impl<'f, 'p> Ways<'f, 'p> {
-    /// Those through files of which nothing is known yet.
-    pub fn of(files: &'f [SourceFile<'p>]) -> Self {
-        Self { files, generated: BTreeSet::new(), imports: BTreeSet::new(), mains: BTreeSet::new() }
+impl<'f, 'p> ImportGraph<'f, 'p> {
+    /// Creates a graph of files without imports.
+    pub fn new(files: &'f [SourceFile<'p>]) -> Self {
+        Self { files, generated: BTreeSet::new(), imports: BTreeSet::new(), go_programs: BTreeSet::new() }
     }
 
-    /// Adds what a file gave.
-    pub fn add(&mut self, file: &'f SourceFile<'p>, read: &Read) {
-        if read.generated {
+    /// Adds the facts of a file.
+    pub fn add(&mut self, file: &'f SourceFile<'p>, facts: &FileFacts) {
+        if facts.generated {
             self.generated.insert(&file.path);
         }
         let entry = file.package.is_entry(file.language, &file.path);
-        let imports = read.imports.iter().map(|name| (&*file.name, &*file.path, entry, name.clone()));
+        let imports = facts.imports.iter().map(|name| (&*file.name, &*file.path, entry, name.clone()));
         self.imports.extend(imports);
-        self.mains.extend(file.path.parent().filter(|_| read.is_main));
+        self.go_programs.extend(file.path.parent().filter(|_| facts.is_main));
     }
 
-    /// What of the program in `package` was not read.
+    /// Returns the code of the program in `package` that was not read.
     pub fn unread(&self, package: &PackageCode) -> Vec<Unread> {
         let own: Vec<&Path> = self
             .files
@@ -66,7 +66,7 @@ impl<'f, 'p> Ways<'f, 'p> {
             let stems: BTreeSet<PathBuf> = own.iter().flat_map(|path| stems(path)).collect();
             let by_path = self.imports.iter().filter(|(_, path, ..)| !is_go(path));
             let imports = by_path.filter_map(|(importer, path, entry, name)| {
-                let why = not_read(&package.folder, &stems, path, *entry, name)?;
+                let why = why_unread(&package.folder, &stems, path, *entry, name)?;
                 Some(Unread { name: name.clone(), importer: Some((*importer).to_owned()), why })
             });
             unread.extend(imports);
@@ -77,11 +77,11 @@ impl<'f, 'p> Ways<'f, 'p> {
         unread
     }
 
-    /// What a program in Go is built from and was not read: the packages of its module that it imports, directly
-    /// or not; or the program itself.
+    /// Returns the unread code of a Go program: packages of its module that it imports, directly or indirectly, or the
+    /// program itself.
     fn unread_go(&self, package: &PackageCode, own: &[&Path]) -> Vec<Unread> {
         let unread = |name: String, importer| Unread { name, importer, why: WhyUnread::NotFound };
-        if !self.mains.iter().any(|main| main.starts_with(&package.folder)) {
+        if !self.go_programs.iter().any(|main| main.starts_with(&package.folder)) {
             let start = go_main(&package.folder).and_then(|main| name_in(&package.folder, &main));
             return start.map(|start| unread(start, None)).into_iter().collect();
         }
@@ -90,9 +90,9 @@ impl<'f, 'p> Ways<'f, 'p> {
         for (importer, path, _, name) in self.imports.iter().filter(|(_, path, ..)| is_go(path)) {
             imports.entry(path.parent().unwrap_or(path)).or_default().push((importer, name));
         }
-        let read: BTreeSet<&Path> =
+        let read_folders: BTreeSet<&Path> =
             own.iter().filter(|path| is_go(path)).filter_map(|path| path.parent()).collect();
-        let mut open: Vec<PathBuf> = self.mains.iter().map(|main| main.to_path_buf()).collect();
+        let mut open: Vec<PathBuf> = self.go_programs.iter().map(|main| main.to_path_buf()).collect();
         let mut seen: BTreeSet<PathBuf> = open.iter().cloned().collect();
         let mut found = Vec::new();
         while let Some(folder) = open.pop() {
@@ -104,7 +104,7 @@ impl<'f, 'p> Ways<'f, 'p> {
                 if !seen.insert(folder.clone()) {
                     continue;
                 }
-                if read.contains(&*folder) {
+                if read_folders.contains(&*folder) {
                     open.push(folder);
                 } else if go_files(&folder).iter().any(|text| !is_generated(text)) {
                     found.push(unread(below[1..].to_owned(), Some((*importer).to_owned())));
@@ -119,7 +119,7 @@ fn is_go(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "go")
 }
 
-/// The first folder below this one that holds a program in Go.
+/// Returns the first folder in `folder` that contains a Go program.
 fn go_main(folder: &Path) -> Option<PathBuf> {
     let foreign = ["vendor", "node_modules", "testdata"];
     let mut folders = walker(folder, move |entry| {
@@ -131,7 +131,7 @@ fn go_main(folder: &Path) -> Option<PathBuf> {
     folders.find(|folder| is_go_program(folder))
 }
 
-/// What a file is imported as: its path without extension; its folder where it stands for that.
+/// Returns the paths that a file is imported as: without its extension, and its folder if the file is an index.
 fn stems(path: &Path) -> Vec<PathBuf> {
     let stem = path.with_extension("");
     let whole = stem.file_name().is_some_and(|name| name == "index" || name == "__init__");
@@ -139,8 +139,8 @@ fn stems(path: &Path) -> Vec<PathBuf> {
     std::iter::once(stem).chain(folder).collect()
 }
 
-/// Why what a file imports was not read; none where it was, or is other people's.
-fn not_read(
+/// Returns why an imported file was not read; `None` if it was read or is foreign code.
+fn why_unread(
     folder: &Path,
     stems: &BTreeSet<PathBuf>,
     importer: &Path,

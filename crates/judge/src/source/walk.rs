@@ -1,4 +1,4 @@
-//! Which files are the program's code.
+//! Selects the files of the program's code.
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, walker};
 use super::language::{self, ROWS};
@@ -20,16 +20,16 @@ use strict_json::sanitize;
 pub(super) struct SourceFile<'p> {
     pub package: &'p PackageCode,
     pub path: PathBuf,
-    /// As in [`super::Span::file`].
+    /// Path as in [`super::Span::file`].
     pub name: String,
     pub language: Language,
     pub grammar: SupportLang,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// The files of `package`, without what version control ignores, hidden files, foreign code, tests and
-/// the packages inside it. Symbolic links are not followed. What is left out is counted.
+/// Returns the files of `package`, without ignored files, hidden files, foreign code, tests and nested packages.
+/// Symbolic links are not followed. Excluded files are counted.
 pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Result<Vec<SourceFile<'p>>> {
     let root = package.folder.clone();
     if !root.is_dir() {
@@ -39,7 +39,7 @@ pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Res
         )));
     }
     let vendored = patterns(&root, VENDORED);
-    let nested = package.is_one();
+    let nested = package.is_package();
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let inside = entry.depth() > 0 && is_folder;
@@ -92,11 +92,11 @@ pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Res
     Ok(files)
 }
 
-/// The language of a file: by its name, or for an executable without an extension by its first line.
+/// Recognizes the language of a file by its name, or, for an executable without an extension, by its first line.
 fn recognise(entry: &DirEntry) -> Option<(Language, SupportLang)> {
     let name = entry.file_name().to_string_lossy();
     if name.contains('.') {
-        return language::of_name(&name);
+        return language::by_name(&name);
     }
     let mode = entry.metadata().ok()?.permissions().mode();
     if mode & 0o111 == 0 {
@@ -104,5 +104,5 @@ fn recognise(entry: &DirEntry) -> Option<(Language, SupportLang)> {
     }
     let mut head = [0; 128];
     let read = files::open(entry.path()).ok()?.read(&mut head).ok()?;
-    language::of_shebang(&head[..read])
+    language::by_shebang(&head[..read])
 }

@@ -1,5 +1,5 @@
-//! The source checks: what the matches of their rules mean. The rules and the words are data in
-//! `checks/`; the logic is one for all.
+//! The source checks: verdicts from the matches of their rules. Rules and texts are data in `checks/`; all source
+//! checks share this logic.
 
 mod code;
 mod output_module;
@@ -13,7 +13,7 @@ use agentnative_core::catalogue::Check;
 use agentnative_core::facts::{Built, SourceWaiver};
 use std::collections::BTreeMap;
 
-/// The verdict on `check`, which is a source check.
+/// Judges a source check.
 pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
     let view = match code {
         Ok(code) => code.view(check.id),
@@ -34,7 +34,7 @@ pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
     view.map_or_else(|| Judgement::unverified("the check has no rules"), |view| view.judgement())
 }
 
-/// That the program is older than its code, if it is.
+/// Returns a note if the program is older than its code.
 pub fn stale(built: &Built) -> Option<String> {
     let Built { program, newest, .. } = built;
     (built.changed > built.at).then(|| {
@@ -45,7 +45,7 @@ pub fn stale(built: &Built) -> Option<String> {
     })
 }
 
-/// What else the reader must know of the code: waivers, and what was skipped.
+/// Returns notes on the code: waivers, and skipped files.
 pub fn notes(code: &Code<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut found: BTreeMap<&str, Option<_>> = BTreeMap::new();

@@ -1,11 +1,11 @@
-//! Which places in the code are in the output module: where the output configuration lives.
+//! Detects the output module of a program: the code that configures its output.
 
 use super::code::Code;
 use agentnative_core::facts::{Entry, Match, Ranges, Span};
 use std::collections::BTreeMap;
 
-/// Names, without extension, of files and folders that are by custom the output module.
-const NAMES: &[&str] = &[
+/// Conventional names of output modules, without extension: files and folders.
+const MODULE_NAMES: &[&str] = &[
     "output",
     "outputs",
     "out",
@@ -44,22 +44,21 @@ const NAMES: &[&str] = &[
     "logging",
 ];
 
-/// The output module of the code.
 pub(super) struct OutputModule<'a> {
     code: &'a Code<'a>,
-    /// Files that an output configuration was found in, if the configuration names no output module.
-    homes: BTreeMap<&'a str, Home>,
+    /// Files with an output configuration, if the configuration names no output module.
+    homes: BTreeMap<&'a str, ModulePart>,
 }
 
-/// What of a file belongs to the output module.
-enum Home {
+/// The part of a file that belongs to the output module.
+enum ModulePart {
     All,
-    /// Of a file that the program starts in, what has the output configuration in it.
+    /// Ranges of the output configuration in an entry file.
     Parts(Ranges),
 }
 
 impl<'a> OutputModule<'a> {
-    pub fn of(code: &'a Code<'a>) -> Self {
+    pub fn detect(code: &'a Code<'a>) -> Self {
         let mut parts: BTreeMap<&str, Vec<&Match>> = BTreeMap::new();
         for found in code.facts.matches.iter().filter(|_| code.output.is_empty()) {
             let rule = found.check.parse().ok().and_then(|id| code.view(id)?.rule(found));
@@ -68,13 +67,13 @@ impl<'a> OutputModule<'a> {
             }
         }
         let home = |parts: Vec<&Match>| match parts.iter().all(|home| home.entry == Entry::File) {
-            true => Home::Parts(Ranges::of(parts.iter().map(|home| home.span.range.clone()).collect())),
-            false => Home::All,
+            true => ModulePart::Parts(Ranges::of(parts.iter().map(|home| home.span.range.clone()).collect())),
+            false => ModulePart::All,
         };
         Self { code, homes: parts.into_iter().map(|(file, parts)| (file, home(parts))).collect() }
     }
 
-    /// Whether a place is in it.
+    /// True if the output module contains a place.
     pub fn contains(&self, place: &Span) -> bool {
         let file = &place.file;
         if !self.code.output.is_empty() {
@@ -84,19 +83,19 @@ impl<'a> OutputModule<'a> {
             });
         }
         let is_home = self.homes.get(file.as_str()).is_some_and(|home| match home {
-            Home::All => true,
-            Home::Parts(parts) => parts.contain(&place.range),
+            ModulePart::All => true,
+            ModulePart::Parts(parts) => parts.contain(&place.range),
         });
         is_home || has_output_name(file)
     }
 }
 
-/// Whether a component of the path is by custom the name of the output module.
+/// True if a component of the path has a conventional name of an output module.
 fn has_output_name(file: &str) -> bool {
     let mut parts = file.split('/');
     parts.any(|part| {
         let stem = part.split('.').next().unwrap_or(part).to_lowercase();
         let last = stem.rsplit(['_', '-']).next().unwrap_or(&stem);
-        NAMES.contains(&stem.as_str()) || NAMES.contains(&last) && last != "out"
+        MODULE_NAMES.contains(&stem.as_str()) || MODULE_NAMES.contains(&last) && last != "out"
     })
 }

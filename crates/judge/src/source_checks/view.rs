@@ -1,4 +1,4 @@
-//! The code in the eyes of one source check.
+//! The facts of the code for one source check.
 
 use super::code::Code;
 use super::output_module::OutputModule;
@@ -10,8 +10,8 @@ use agentnative_core::model::{CheckId, Evidence, Language};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The code in the eyes of one check.
-pub(super) struct View<'a> {
+/// The facts of the code for one check.
+pub(super) struct CheckView<'a> {
     pub code: &'a Code<'a>,
     pub check: &'a Check,
     pub source: &'a SourceCheck,
@@ -23,28 +23,28 @@ struct RuleMatch<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// The code in the eyes of the source check of this ID.
-    pub(super) fn view(&'a self, id: CheckId) -> Option<View<'a>> {
+    /// Returns the facts for the source check of this ID.
+    pub(super) fn view(&'a self, id: CheckId) -> Option<CheckView<'a>> {
         let check = id.check();
-        Some(View { code: self, check, source: check.source.as_ref()? })
+        Some(CheckView { code: self, check, source: check.source.as_ref()? })
     }
 }
 
-impl<'a> View<'a> {
-    /// The rule of a match of this check.
+impl<'a> CheckView<'a> {
+    /// Returns the rule of a match of this check.
     pub fn rule(&self, found: &Match) -> Option<&'a SourceRule> {
         let rules = &self.source.languages.get(&found.language)?.rules;
         rules.iter().find(|rule| rule.name == found.rule)
     }
 
-    /// The matches of the rules with this role.
+    /// Returns the matches of the rules with this role.
     fn matches(&self, role: Role) -> Vec<RuleMatch<'a>> {
         let own = self.code.facts.matches.iter().filter(|found| found.check == self.check.id.as_str());
         let all = own.filter_map(|found| Some(RuleMatch { rule: self.rule(found)?, found }));
         all.filter(|one| one.rule.role == role).collect()
     }
 
-    /// Whether a rule of this role is about the languages of the package.
+    /// True if the languages of the package have a rule with this role.
     fn has(&self, role: Role) -> bool {
         let languages =
             self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
     }
 
     pub fn judgement(&self) -> Judgement {
-        if !self.code.is_of_these_rules() {
+        if !self.code.has_current_rules() {
             return Judgement::unverified(
                 "the code was recorded with the rules of another version: check it again",
             );
@@ -74,7 +74,7 @@ impl<'a> View<'a> {
         if open.is_empty() { self.without_findings() } else { Judgement::broken(open) }
     }
 
-    /// The verdict when no place in the code is to be named.
+    /// Returns the judgement if no match is a finding.
     fn without_findings(&self) -> Judgement {
         let facts = self.code.facts;
         let (covered, not): (Vec<Language>, Vec<Language>) =
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The faults, or where nothing wanted is there what comes near; each with the reason of its waiver.
+    /// Returns the faults, or, without wanted matches, the near matches; each with the reason of its waiver.
     fn findings(&self) -> Vec<(Option<String>, Finding)> {
         let mut matches = self.faults();
         if matches.is_empty() && self.wanted().is_none() && self.matches(Role::Open).is_empty() {
@@ -145,7 +145,7 @@ impl<'a> View<'a> {
         // Several rules may match at one place.
         let mut places = BTreeSet::new();
         matches.retain(|one| places.insert((&one.found.span.file, one.found.span.start)));
-        // The first waiver of a line counts.
+        // The first waiver of a line applies.
         let own =
             self.code.facts.waivers.iter().rev().filter(|waiver| waiver.check == self.check.id.as_str());
         let waivers: BTreeMap<(&str, u64), &SourceWaiver> =
@@ -159,10 +159,10 @@ impl<'a> View<'a> {
         matches.into_iter().map(finding).collect()
     }
 
-    /// The faults that are not where they may be and not another check's.
+    /// Returns the faults that are not in an allowed place and not reported by another check.
     fn faults(&self) -> Vec<RuleMatch<'a>> {
         let mut matches = self.matches(Role::Fault);
-        let output = OutputModule::of(self.code);
+        let output = OutputModule::detect(self.code);
         matches.retain(|fault| match self.source.except {
             _ if fault.rule.everywhere => true,
             Some(Home::Output) => !output.contains(&fault.found.span),
@@ -182,7 +182,7 @@ impl<'a> View<'a> {
         matches
     }
 
-    /// Where what is wanted was found, when enough of it was.
+    /// Returns the description and the place of the first wanted match, if there are enough.
     fn wanted(&self) -> Option<String> {
         let listed = |dependency: &&Dependency| {
             let rules = self.source.languages.get(&dependency.language);
@@ -204,7 +204,7 @@ impl<'a> View<'a> {
         Some(format!("{}: {}:{}", first.rule.message, self.code.path(&span.file), span.start.0))
     }
 
-    /// A package of the same repository that the target is built with, where a dependency may decide.
+    /// Returns a package of the same repository that the target is built with, if a dependency may decide.
     fn own_dependency(&self) -> Option<&'a str> {
         let decides = |dependency: &&Dependency| {
             let rules = self.source.languages.get(&dependency.language);
@@ -213,7 +213,7 @@ impl<'a> View<'a> {
         self.code.facts.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
     }
 
-    /// The files and lines of all findings, waived or not.
+    /// Returns the files and lines of all findings, waived or not.
     pub fn lines(&self) -> BTreeSet<(Option<String>, Option<u64>)> {
         self.findings()
             .into_iter()
@@ -236,7 +236,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A finding about the package as a whole.
+    /// Returns a finding about the package as a whole.
     fn about_package(&self, what: &str) -> Finding {
         let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
         Finding::new(MISSING, Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })
