@@ -77,7 +77,7 @@ impl Obstacle {
         };
         let is_namespaces = confinement == Confinement::Namespaces;
         let streams = || [Stream::Stderr, Stream::Stdout].into_iter().filter_map(|stream| run.lines(stream));
-        let says_all = |all: &[&[&str]]| {
+        let has_line_with = |all: &[&[&str]]| {
             let has = |line: &String| all.iter().all(|words| words.iter().any(|word| line.contains(word)));
             streams().flatten().any(|line| has(&line))
         };
@@ -85,13 +85,13 @@ impl Obstacle {
             Self::Uncopied => run.observation.uncopied,
             Self::Network => {
                 run.observation.missed_network
-                    || says_all(&[NO_NETWORK])
-                    || !is_namespaces && says_all(&[&["ocket"], DENIED])
+                    || has_line_with(&[NO_NETWORK])
+                    || !is_namespaces && has_line_with(&[&["ocket"], DENIED])
             }
-            Self::ReadOnly => says_all(&[if is_namespaces { READ_ONLY } else { DENIED }]),
-            Self::CrossDevice => is_namespaces && says_all(&[CROSS_DEVICE]),
-            Self::Home => is_namespaces && says_all(&[NO_FILE, HOME_PREFIXES]),
-            Self::Service => says_all(&[NO_SERVICE]),
+            Self::ReadOnly => has_line_with(&[if is_namespaces { READ_ONLY } else { DENIED }]),
+            Self::CrossDevice => is_namespaces && has_line_with(&[CROSS_DEVICE]),
+            Self::Home => is_namespaces && has_line_with(&[NO_FILE, HOME_PREFIXES]),
+            Self::Service => has_line_with(&[NO_SERVICE]),
         }
     }
 
@@ -126,15 +126,15 @@ impl Obstacle {
     /// it.
     fn is_ruled_out(self, run: &RunView<'_>) -> bool {
         let name = |probe: &Probe| probe.of().map_or_else(|| probe.name.clone(), str::to_owned);
-        let family = name(run.probe);
+        let declared_name = name(run.probe);
         let mut others = run.context.runs().filter(|other| other.observation.key != run.observation.key);
         others.any(|other| {
             let is_same_call = other.probe.id == run.probe.id;
-            let is_related = is_same_call || name(other.probe) == family;
+            let is_related = is_same_call || name(other.probe) == declared_name;
             let ended_as_expected =
                 is_related && other.probe.exit.is_some() && other.exit() == other.probe.exit;
-            let ended_so = is_same_call && other.observation.end == run.observation.end;
-            ended_as_expected && self.is_met_by(&other) || ended_so && !self.is_met_by(&other)
+            let ended_alike = is_same_call && other.observation.end == run.observation.end;
+            ended_as_expected && self.is_met_by(&other) || ended_alike && !self.is_met_by(&other)
         })
     }
 }
@@ -201,8 +201,8 @@ fn may_be_caused_by_confinement(run: &RunView<'_>) -> bool {
 
 /// True if a finding is a line on stderr about the network that the run missed.
 fn is_about_being_offline(run: &RunView<'_>, evidence: &Evidence) -> bool {
-    let says = |line: &String| NO_NETWORK.iter().chain(OFFLINE).any(|word| line.contains(word));
+    let mentions_network = |line: &String| NO_NETWORK.iter().chain(OFFLINE).any(|word| line.contains(word));
     run.observation.missed_network
         && evidence.stream == Some(Stream::Stderr)
-        && evidence.excerpt.as_ref().is_some_and(says)
+        && evidence.excerpt.as_ref().is_some_and(mentions_network)
 }

@@ -165,8 +165,8 @@ impl<'a> CheckContext<'a> {
     /// True if a run would show nothing: under a special condition, in a format that the target does not support.
     pub fn is_pointless(&'a self, run: &RunKey) -> bool {
         let of_declared = self.probe(&run.probe).is_some_and(Probe::is_declared);
-        let asks = of_declared && run.format.is_json() && run.variant != Variant::Plain;
-        asks && matches!(self.format_support(run.format), FormatSupport::No(_))
+        let selects_format = of_declared && run.format.is_json() && run.variant != Variant::Plain;
+        selects_format && matches!(self.format_support(run.format), FormatSupport::No(_))
     }
 
     /// Returns the name of the contract for the whole target, if it replaces a check.
@@ -200,15 +200,17 @@ impl<'a> CheckContext<'a> {
         };
         // Runs under each single condition show which one of a combination makes the call hang.
         let related = self.runs.iter().filter(|(key, _)| is_related(key) && key.parts().is_none());
-        let hung = related.filter(|(_, seen)| seen.end == End::TimedOut).map(|(_, seen)| *seen);
+        let hung = related
+            .filter(|(_, observation)| observation.end == End::TimedOut)
+            .map(|(_, observation)| *observation);
         let (special, common): (Vec<&Observation>, Vec<&Observation>) =
-            hung.partition(|seen| seen.key.variant.is_special());
+            hung.partition(|observation| observation.key.variant.is_special());
         let Some(first) = common.first() else {
             let first = special.first().filter(|_| run.variant.is_special())?;
             return Some(HangCause::Under(first.key.variant, first.key.nth));
         };
-        let closed = common.iter().all(|seen| seen.key.variant == Variant::ClosedPipe);
-        let waiting = common.iter().all(|seen| seen.waits_for_input());
+        let closed = common.iter().all(|observation| observation.key.variant == Variant::ClosedPipe);
+        let waiting = common.iter().all(|observation| observation.waits_for_input());
         let check = match (closed, waiting) {
             (true, _) => CheckId::P2BrokenPipe,
             (_, true) => self.check_reporting_wait(),
@@ -244,9 +246,9 @@ impl<'a> CheckContext<'a> {
     /// that the target does not support.
     pub fn declared_under(&'a self, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
         let runs = move |probe| self.runs_under(probe, variant);
-        let taken = |run: &RunView| !matches!(self.format_support(run.format()), FormatSupport::No(_));
-        let asked = self.declared().flat_map(runs).filter(taken);
-        asked.chain(self.derived(Derived::NoFormat).flat_map(runs))
+        let is_supported = |run: &RunView| !matches!(self.format_support(run.format()), FormatSupport::No(_));
+        let in_formats = self.declared().flat_map(runs).filter(is_supported);
+        in_formats.chain(self.derived(Derived::NoFormat).flat_map(runs))
     }
 
     /// Returns all runs of `probe` under this condition, in all formats.
@@ -329,21 +331,21 @@ impl<'a> CheckContext<'a> {
 
     /// Returns whether the target supports `format`, as the declared probes with data show.
     pub fn format_support(&'a self, format: OutputFormat) -> FormatSupport<'a> {
-        let mut refused = None;
+        let mut rejected = None;
         for probe in self.data_probes() {
             if probe.is_unasked() {
                 continue;
             }
-            let Some(asked) = self.plain(probe, format) else { continue };
-            if asked.exit().is_none() {
+            let Some(with_format) = self.plain(probe, format) else { continue };
+            if with_format.exit().is_none() {
                 continue;
             }
-            if asked.gave_data() {
+            if with_format.gave_data() {
                 return FormatSupport::Yes;
             }
-            refused = self.rejected_run(probe, format).or(refused);
+            rejected = self.rejected_run(probe, format).or(rejected);
         }
-        refused.map_or(FormatSupport::Unknown, FormatSupport::No)
+        rejected.map_or(FormatSupport::Unknown, FormatSupport::No)
     }
 
     /// True if the target rejects a format, for all probes or for this one.
@@ -355,25 +357,26 @@ impl<'a> CheckContext<'a> {
     /// Returns the run of a probe in a format that is rejected there, although the same call prints data without a
     /// format.
     pub fn rejected_run(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
-        let asked = self.plain(probe, format)?;
+        let with_format = self.plain(probe, format)?;
         // Text replaces the call without a format if that was not run.
-        let bare = self
+        let without_format = self
             .derived_from(Derived::NoFormat, probe)
             .find_map(|probe| self.plain(probe, OutputFormat::Text))
             .or_else(|| self.plain(probe, OutputFormat::Text));
-        let is_refused = !asked.gave_data() && asked.rejects_format();
-        (is_refused && bare.is_some_and(|bare| bare.gave_data())).then_some(asked)
+        let is_rejected = !with_format.gave_data() && with_format.rejects_format();
+        (is_rejected && without_format.is_some_and(|without_format| without_format.gave_data()))
+            .then_some(with_format)
     }
 
     /// Returns the judgement of a check of these formats alone, if none of them can be selected: it is not applicable
     /// to a target that declares to have none of them.
     pub fn unavailable(&self, formats: &[OutputFormat]) -> Option<Judgement> {
         let probes = || self.probes.iter().filter(|probe| probe.is_declared());
-        let asked = |format: &OutputFormat| {
+        let is_selectable = |format: &OutputFormat| {
             self.profile.conventions.formats.args(*format).is_some()
                 || probes().any(|probe| probe.formats.contains(format))
         };
-        if formats.is_empty() || formats.iter().any(asked) {
+        if formats.is_empty() || formats.iter().any(is_selectable) {
             return None;
         }
         let names = |formats: &[OutputFormat], between| {

@@ -93,8 +93,8 @@ pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
 
 /// Judges a check if it may request more runs; others are not judged.
 pub fn judge_wanting(context: &CheckContext, check: &Check) -> CheckJudgement {
-    let missing = || missing_runs(context, check).iter().any(|reason| !reason.wants.is_empty());
-    if at_once::REQUESTING_REPETITIONS.contains(&check.id) || missing() {
+    let requests_runs = || missing_runs(context, check).iter().any(|reason| !reason.wants.is_empty());
+    if at_once::REQUESTING_REPETITIONS.contains(&check.id) || requests_runs() {
         judge_one(context, check)
     } else {
         CheckJudgement::unverified("not judged: it wants no more runs")
@@ -242,7 +242,7 @@ fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Ju
             });
             if reasons.iter().any(|reason| reason.caused_by_machine) {
                 // Another reason already explains why another run did not end.
-                missing.retain(|lack| lack.blocked_by.as_ref().is_none_or(|cause| cause.id != check.id));
+                missing.retain(|reason| reason.blocked_by.as_ref().is_none_or(|cause| cause.id != check.id));
             }
             reasons.append(&mut missing);
             Judgement::Unverified(reasons)
@@ -280,17 +280,17 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
 /// other reasons.
 fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<Reason> {
     let mut hung: BTreeMap<(&str, OutputFormat, HangCause), usize> = BTreeMap::new();
-    let (mut left_out, mut wants) = (false, Vec::new());
+    let (mut is_omitted_by_fast, mut wants) = (false, Vec::new());
     for key in missing {
         if let Some(why) = context.hung(&key) {
             *hung.entry((context.name_of(&key), key.format, why)).or_default() += 1;
         } else if context.fast && key.variant != Variant::Plain {
-            left_out = true;
+            is_omitted_by_fast = true;
         } else {
             wants.push(key);
         }
     }
-    let of_hung = hung.into_iter().map(|((probe, format, why), count)| {
+    let skipped_after_hang = hung.into_iter().map(|((probe, format, why), count)| {
         let (runs, were) = if count == 1 { ("run", "was") } else { ("runs", "were") };
         let what = format!("{count} {runs} of {probe} · {} {were} skipped because", format.name());
         match why {
@@ -314,5 +314,5 @@ fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usi
         wants,
         ..Reason::default()
     });
-    of_hung.chain(others).chain(left_out.then(|| SKIPPED_BY_FAST.into())).collect()
+    skipped_after_hang.chain(others).chain(is_omitted_by_fast.then(|| SKIPPED_BY_FAST.into())).collect()
 }

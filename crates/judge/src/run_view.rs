@@ -49,8 +49,8 @@ impl<'a> RunView<'a> {
     /// have the same code, so stdout must not be empty.
     pub fn gave_data(&self) -> bool {
         let as_expected = self.exit().is_some() && self.exit() == self.probe.exit;
-        let told = self.exit() == Some(0) || !self.bytes(Stream::Stdout).is_empty();
-        self.probe.gives_data() && as_expected && told
+        let is_shown = self.exit() == Some(0) || !self.bytes(Stream::Stdout).is_empty();
+        self.probe.gives_data() && as_expected && is_shown
     }
 
     /// True if stdout is valid in its format and has at least one value.

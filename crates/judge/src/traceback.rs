@@ -14,7 +14,7 @@ pub struct Traceback {
 
 /// Returns the first traceback in the lines of a stream.
 pub fn find(lines: &[String]) -> Option<Traceback> {
-    let lines: Vec<&str> = lines.iter().map(|line| unboxed(line)).collect();
+    let lines: Vec<&str> = lines.iter().map(|line| strip_box(line)).collect();
     (0..lines.len()).find_map(|at| {
         let found = |(line, runtime)| Traceback { line, runtime };
         headed(&lines, at).map(|runtime| found((at, runtime))).or_else(|| by_frames(&lines, at).map(found))
@@ -22,7 +22,7 @@ pub fn find(lines: &[String]) -> Option<Traceback> {
 }
 
 /// Returns a line without the box that Rich draws around it, or the margin of an exception group.
-fn unboxed(line: &str) -> &str {
+fn strip_box(line: &str) -> &str {
     const SIDES: [char; 12] = ['│', '╭', '╮', '╰', '╯', '─', '┌', '┐', '└', '┘', '|', '+'];
     let inner = line.trim_start().trim_start_matches(SIDES);
     if inner.len() == line.trim_start().len() { line } else { inner.trim_end_matches(SIDES).trim_end() }

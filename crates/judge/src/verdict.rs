@@ -150,7 +150,7 @@ impl Judgement {
 
     /// Adds a note on what a pass rests on.
     #[must_use]
-    pub fn noted(self, note: &str) -> Self {
+    pub fn with_note(self, note: &str) -> Self {
         match self {
             Self::Pass(message) => Self::Pass(format!("{message}; {note}")),
             other => other,

@@ -36,10 +36,10 @@ impl<'a> RunChanges<'a> {
         let read: Vec<&Change> = changes_of_reading_calls(run.context).collect();
         let same =
             |change: &Change| read.iter().any(|other| other.area == change.area && other.path == change.path);
-        let (own, usual): (Vec<_>, Vec<_>) = changed.all.into_iter().partition(|change| !same(change));
+        let (own, shared): (Vec<_>, Vec<_>) = changed.all.into_iter().partition(|change| !same(change));
         // Files that any first call creates in a fresh home do not belong to this call.
         let is_first = |change: &&&Change| change.area == Area::Home && change.before.is_none();
-        changed.reported_elsewhere = usual.iter().filter(|change| !is_first(change)).count();
+        changed.reported_elsewhere = shared.iter().filter(|change| !is_first(change)).count();
         changed.all = own;
         changed.ensure_decidable(run)
     }
@@ -62,7 +62,7 @@ impl<'a> RunChanges<'a> {
     }
 
     /// Returns whether the run made no relevant change; fails if another check reports its changes.
-    pub fn is_none(&self, run: &RunView<'_>) -> Result<bool, Reason> {
+    pub fn changed_nothing(&self, run: &RunView<'_>) -> Result<bool, Reason> {
         if self.is_empty() && self.reported_elsewhere > 0 {
             let what = format!("{} changes what calls that only read change as well", run.label());
             return Err(run.blocked_by(CheckId::P5ReadOnly, what));
@@ -97,7 +97,7 @@ impl<'a> RunChanges<'a> {
     }
 
     /// True if the run changed something, including what reading calls also change.
-    pub fn has_any(&self) -> bool {
+    pub fn changed_anything(&self) -> bool {
         !self.is_empty() || self.reported_elsewhere > 0
     }
 

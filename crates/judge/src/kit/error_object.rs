@@ -99,10 +99,10 @@ fn find_error_object(run: &RunView, channel: Stream) -> Option<ErrorObject> {
         let mut values = serde_json::Deserializer::from_str(&rest).into_iter::<Value>();
         match values.next() {
             Some(Ok(Value::Object(object))) => {
-                let (whole, behind) = rest.split_at(values.byte_offset());
-                is_alone &= behind.lines().next().is_none_or(|rest| rest.trim().is_empty());
+                let (document, tail) = rest.split_at(values.byte_offset());
+                is_alone &= tail.lines().next().is_none_or(|rest| rest.trim().is_empty());
                 objects.push((index, object));
-                index += whole.trim_end().lines().count().max(1);
+                index += document.trim_end().lines().count().max(1);
             }
             _ => {
                 is_alone &= lines[index].trim().is_empty();
@@ -120,9 +120,9 @@ fn find_error_object(run: &RunView, channel: Stream) -> Option<ErrorObject> {
 
 /// Returns the keys of an error object that are not non-empty strings.
 pub fn lacking_keys(object: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
-    let lacks =
+    let is_missing =
         |key: &&str| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
-    ["error", "kind", "message"].into_iter().filter(lacks)
+    ["error", "kind", "message"].into_iter().filter(is_missing)
 }
 
 /// Fails if an error object lacks keys.
@@ -226,11 +226,10 @@ fn opens_json(bytes: &Bytes, offset: u64) -> Option<bool> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let inside = text.get(1..)?;
     let first = inside.trim_ascii_start().first();
-    let on_a_line_of_its_own =
-        inside.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| *byte == b'\n');
+    let is_multiline = inside.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| *byte == b'\n');
     Some(match text[0] {
         b'{' => first.is_none_or(|byte| b"\"'}".contains(byte)),
-        b'[' => first.is_none_or(|byte| b"\"'{[],".contains(byte)) || on_a_line_of_its_own,
+        b'[' => first.is_none_or(|byte| b"\"'{[],".contains(byte)) || is_multiline,
         _ => false,
     })
 }

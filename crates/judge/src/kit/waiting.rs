@@ -37,8 +37,8 @@ pub fn shows_pages(run: &RunView) -> bool {
     let text =
         |run: &RunView, stream| sanitize::plain(run.lines(stream).unwrap_or_default().join("\n").as_bytes());
     let Some(plain) = run.plain().ok().filter(|plain| plain.exit().is_some()) else { return false };
-    let (whole, screen) = (text(&plain, Stream::Stdout), text(run, Stream::Stdout));
-    let lines = whole.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (plain_text, screen) = (text(&plain, Stream::Stdout), text(run, Stream::Stdout));
+    let lines = plain_text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_shown = |line: &str| screen.lines().any(|shown| shown.contains(line));
     let is_truncated = lines.clone().next_back().is_some_and(|last| !is_shown(last));
     let asks = || {

@@ -23,8 +23,8 @@ fn judge_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
     let tried: Vec<Result<Vec<Assertion>, Reason>> = context
         .data_probes()
         .filter_map(|probe| match pair.format {
-            Some(format) => selects_format(context, probe, pair, format),
-            None => switches(context, probe, pair),
+            Some(format) => judge_format_variable(context, probe, pair, format),
+            None => judge_switch(context, probe, pair),
         })
         .collect();
     let (shown, hidden): (Vec<_>, Vec<_>) = tried.into_iter().partition(Result::is_ok);
@@ -43,7 +43,11 @@ fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<
 }
 
 /// Compares the effects of a switch and its variable on a probe; returns why if this probe does not show it.
-fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Result<Vec<Assertion>, Reason>> {
+fn judge_switch(
+    context: &CheckContext,
+    probe: &Probe,
+    pair: &EnvFlag,
+) -> Option<Result<Vec<Assertion>, Reason>> {
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
         let without = match context.profile.contract.is_some() {
@@ -69,8 +73,9 @@ fn switches(context: &CheckContext, probe: &Probe, pair: &EnvFlag) -> Option<Res
     };
     Some(judged().map(|without| {
         let set = |value: &str| run(context, probe, &pair.case(value));
-        let on = set(ON).map(|run| switched_on(&run, &with_flag, &without, pair));
-        let off = OFF.into_iter().filter_map(|value| Some(switched_off(&set(value)?, &without, pair, value)));
+        let on = set(ON).map(|run| judge_switched_on(&run, &with_flag, &without, pair));
+        let off =
+            OFF.into_iter().filter_map(|value| Some(judge_switched_off(&set(value)?, &without, pair, value)));
         on.into_iter().chain(off).collect()
     }))
 }
@@ -89,7 +94,7 @@ fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> 
     }
 }
 
-fn switched_on(run: &RunView, with_flag: &RunView, without: &RunView, pair: &EnvFlag) -> Assertion {
+fn judge_switched_on(run: &RunView, with_flag: &RunView, without: &RunView, pair: &EnvFlag) -> Assertion {
     run.ended()?;
     let (set, flag) = (pair.set(ON), &pair.flag);
     if same(run, with_flag) {
@@ -106,7 +111,7 @@ fn switched_on(run: &RunView, with_flag: &RunView, without: &RunView, pair: &Env
     }
 }
 
-fn switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &str) -> Assertion {
+fn judge_switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &str) -> Assertion {
     run.ended()?;
     if same(run, without) {
         return Ok(());
@@ -116,7 +121,7 @@ fn switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &str) -
 }
 
 /// Passes if the variable selects the format as the option does.
-fn selects_format(
+fn judge_format_variable(
     context: &CheckContext,
     probe: &Probe,
     pair: &EnvFlag,

@@ -34,7 +34,7 @@ pub fn path(context: &CheckContext) -> Judgement {
     let other_ways = [Derived::SecretFile, Derived::SecretStdin];
     let assertions = probes.flat_map(|probe| {
         let calls = other_ways.into_iter().flat_map(|kind| context.derived_from(kind, probe));
-        calls.map(|call| same_as_by_variable(context, probe, call)).collect::<Vec<_>>()
+        calls.map(|call| same_as_with_variable(context, probe, call)).collect::<Vec<_>>()
     });
     Judgement::of(assertions, "no call with the secret was made in another way than by the variable")
 }
@@ -57,29 +57,30 @@ fn undeclared(context: &CheckContext) -> Judgement {
 }
 
 /// Passes if a call with the secret in a file or on stdin has the same outcome as with the variable.
-fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
+fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
     let format = call.formats.first().copied().unwrap_or_default();
     let Some(run) = context.plain(call, format) else {
         return inconclusive(format!("{} was not run", call.name));
     };
-    let usual = match format {
+    let with_variable = match format {
         OutputFormat::Text => context.derived_from(Derived::NoFormat, probe).next().or(Some(probe)),
         _ => Some(probe),
     };
-    let Some(usual) = usual.and_then(|usual| context.plain(usual, format)) else {
+    let Some(with_variable) = with_variable.and_then(|with_variable| context.plain(with_variable, format))
+    else {
         return inconclusive(format!("{} was not run with the variable", probe.name));
     };
-    usual.usable()?;
+    with_variable.usable()?;
     let code = run.exited()?;
-    if Some(code) != usual.exit() {
+    if Some(code) != with_variable.exit() {
         let detail = format!(
             "with the secret given in this way, the exit code is {code} instead of {}, that with the variable",
-            display_exit(usual.exit())
+            display_exit(with_variable.exit())
         );
         return run.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
     let (Some(own), Some(other)) =
-        (run.normalized_lines(Stream::Stdout), usual.normalized_lines(Stream::Stdout))
+        (run.normalized_lines(Stream::Stdout), with_variable.normalized_lines(Stream::Stdout))
     else {
         return Err(run.too_long().into());
     };
@@ -90,7 +91,7 @@ fn same_as_by_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> A
         let text = context.plain(probe, format).and_then(|text| text.normalized_lines(Stream::Stdout));
         let again = context.repeated(probe, format)?;
         if again.iter().any(|again| again.normalized_lines(Stream::Stdout) != text) {
-            return inconclusive(format!("the output of {} changes from run to run", usual.label()));
+            return inconclusive(format!("the output of {} changes from run to run", with_variable.label()));
         }
     }
     let line = own.iter().zip(&other).take_while(|(own, other)| own == other).count();

@@ -56,15 +56,15 @@ fn is_reported(run: &RunView) -> bool {
 fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     let terminal = String::from_utf8_lossy(&run.observation.terminal);
     if has_words(&terminal) {
-        let asked = sanitize::line(terminal.trim().as_bytes());
-        return Ok(Some(format!(": \"{}\"", sanitize::capped(&asked, MAX_QUESTION))));
+        let text = sanitize::line(terminal.trim().as_bytes());
+        return Ok(Some(format!(": \"{}\"", sanitize::capped(&text, MAX_QUESTION))));
     }
     let plain = run.plain()?;
     for stream in Stream::ALL {
-        let (Some(lines), Some(usual)) = (run.lines(stream), plain.lines(stream)) else {
+        let (Some(lines), Some(plain_lines)) = (run.lines(stream), plain.lines(stream)) else {
             return Err(run.too_long().into());
         };
-        if lines.iter().any(|line| has_words(line) && !usual.contains(line)) {
+        if lines.iter().any(|line| has_words(line) && !plain_lines.contains(line)) {
             return Ok(Some(String::new()));
         }
     }
@@ -96,7 +96,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
     let asking = calls()
         .filter(|(call, _)| context.source_of(call).is_some_and(|source| asks(context, source)))
         .count();
-    let assertions = calls().map(|(call, run)| silent(context, call, &run));
+    let assertions = calls().map(|(call, run)| judge_no_input(context, call, &run));
     let shown = (asking == 0).then(|| {
         inconclusive(
             "no probe asks a question on a terminal: declare one that does, and that the option lets succeed",
@@ -104,7 +104,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
     });
     let subject = if asking == 1 { "1 probe asks".to_owned() } else { format!("{asking} probes ask") };
     Judgement::of(assertions.chain(shown), declare_success(""))
-        .noted(&format!("{subject} a question on a terminal without the option"))
+        .with_note(&format!("{subject} a question on a terminal without the option"))
 }
 
 fn lacking() -> Finding {
@@ -119,8 +119,8 @@ fn asks(context: &CheckContext, probe: &Probe) -> bool {
     runs.any(|run| run.waits_for_input() && !shows_pages(&run))
 }
 
-/// Returns the exit code of a call that changes something, as declared, without the option.
-fn declared_exit(context: &CheckContext, call: &Probe) -> Option<i32> {
+/// Returns the exit code of a call that changes something in its scenario, without the option.
+fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
     let source = context.source_of(call)?;
     let mut scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
     scenes.find_map(|kind| {
@@ -130,15 +130,15 @@ fn declared_exit(context: &CheckContext, call: &Probe) -> Option<i32> {
 }
 
 /// Passes if a call with the option asks nothing.
-fn silent(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
+fn judge_no_input(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
     let spelling = call.flag(Flag::NoInput, context.profile).args().unwrap_or_default().join(" ");
     if run.waits_for_input() && !shows_pages(run) {
         let detail = format!("the command waits for an answer in spite of `{spelling}`");
         return run.failed_at_last_line("asks", detail);
     }
     let plain = context.plain(call, run.format());
-    let usual = call.exit.or_else(|| declared_exit(context, call));
-    if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != usual) {
+    let expected = call.exit.or_else(|| exit_in_scenario(context, call));
+    if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != expected) {
         let what = format!("`{spelling}` is rejected by {}", call.of().unwrap_or(&call.name));
         return inconclusive(plain.blocked_by(CheckId::P6GlobalFlags, what));
     }

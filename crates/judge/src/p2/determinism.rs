@@ -232,7 +232,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
     }
     // The keys of most commands, else those of the first.
     let alike = |keys: &Vec<String>| objects.iter().filter(|(_, other)| other == keys).count();
-    if let Some((usual, expected)) = objects.iter().rev().max_by_key(|(_, keys)| alike(keys)) {
+    if let Some((reference, expected)) = objects.iter().rev().max_by_key(|(_, keys)| alike(keys)) {
         assertions.extend(objects.iter().map(|(run, keys)| match keys == expected {
             true => Ok(()),
             false => {
@@ -241,9 +241,9 @@ pub fn envelope(context: &CheckContext) -> Judgement {
                     keys => named(keys.iter(), MAX_NAMED),
                 };
                 let (expected, found) = (shown(expected), shown(keys));
-                let usual = &usual.probe.name;
+                let reference = &reference.probe.name;
                 let detail = format!(
-                    "commands have different top-level keys: expected {expected} as in `{usual}`, found {found}"
+                    "commands have different top-level keys: expected {expected} as in `{reference}`, found {found}"
                 );
                 run.failed_at_start("keys", Stream::Stdout, detail)
             }

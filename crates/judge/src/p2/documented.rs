@@ -63,10 +63,10 @@ impl ProjectFiles<'_> {
         let texts: Vec<Text<'_>> = help.into_iter().chain(documents.map(Text::from_document)).collect();
         // First place of each documented code: document and line.
         let mut documented: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
-        let mut names_some = false;
+        let mut documents_any = false;
         for (at, text) in texts.iter().enumerate() {
             for (code, line) in documented_exit_codes(text.text) {
-                names_some = true;
+                documents_any = true;
                 if self.exit_codes.contains(&code.into()) {
                     documented.entry(code.into()).or_insert((at, line));
                 }
@@ -91,7 +91,7 @@ impl ProjectFiles<'_> {
             let message = format!("the README files{manual} do not document exit code {missing}, and {why}");
             return Judgement::unverified(Reason { needs_runs: self.no_runs, ..message.into() });
         }
-        if self.project.is_none() && !names_some {
+        if self.project.is_none() && !documents_any {
             let verb = if self.manual.is_some() { "name" } else { "names" };
             return Judgement::NotApplicable(format!(
                 "the help{manual} {verb} no exit code, and the target has no project with a README"

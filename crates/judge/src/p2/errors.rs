@@ -16,7 +16,7 @@ use agentnative_diff::shape::Shape;
 pub fn diagnostics(context: &CheckContext) -> Judgement {
     let assertions =
         failing(context).flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]));
-    Judgement::of(assertions.chain(not_shown(context, &OutputFormat::ALL)), declare_failure(""))
+    Judgement::of(assertions.chain(missing_evidence(context, &OutputFormat::ALL)), declare_failure(""))
 }
 
 /// `p2-error-json`
@@ -24,13 +24,13 @@ pub fn error_json(context: &CheckContext) -> Judgement {
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
         .flat_map(|run| unless_rejected_for_format(&run, error_object));
-    let not_shown = not_shown(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
-    Judgement::of(assertions.chain(not_shown), declare_failure("json or jsonl"))
+    let missing_evidence = missing_evidence(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
+    Judgement::of(assertions.chain(missing_evidence), declare_failure("json or jsonl"))
 }
 
 /// Returns an undecided assertion if no declared probe fails in the formats that the target supports. Invalid usage
 /// only shows how arguments are parsed, and not how the target's own work fails.
-fn not_shown(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
+fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
     let fails_in = |format| {
         let mut declared = context.failures().filter(|probe| probe.is_declared());
         declared.any(|probe| context.plain(probe, format).is_some())

@@ -36,7 +36,7 @@ pub fn usage(context: &CheckContext) -> Judgement {
     let judgement = match code(context, CheckId::P2ExitUsage, expected) {
         Judgement::NotApplicable(why) => return rejects_invalid_usage(context, why),
         judgement => match &context.profile.no_command {
-            Some(why) => judgement.noted(&format!("no unknown command was tried: {why}")),
+            Some(why) => judgement.with_note(&format!("no unknown command was tried: {why}")),
             None => judgement,
         },
     };

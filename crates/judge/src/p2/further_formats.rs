@@ -42,8 +42,8 @@ fn accepted_run<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<R
 /// True if a run printed something in the requested format.
 fn is_in_requested_format(run: &RunView) -> bool {
     let Some(lines) = run.lines(Stream::Stdout).filter(|lines| !lines.is_empty()) else { return false };
-    let asked = run.probe.name.rsplit(' ').next().unwrap_or_default().trim_end_matches('\'');
-    match asked {
+    let format_name = run.probe.name.rsplit(' ').next().unwrap_or_default().trim_end_matches('\'');
+    match format_name {
         "csv" => !is_json(run) && is_table(&lines.join("\n"), ','),
         "tsv" => !is_json(run) && is_table(&lines.join("\n"), '\t'),
         "yaml" => !is_text(run, &lines),

@@ -42,11 +42,11 @@ fn unlearnable_spec(
     let is_unusable = |run: &RunView| run.unusable().is_some();
     let run = learning_runs(context, probe, format).find(is_unusable);
     let code = run.as_ref().and_then(RunView::shell_code);
-    let says = run.and_then(|run| run.lines(Stream::Stderr));
-    let says = says.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
-    let says = says
+    let message = run.and_then(|run| run.lines(Stream::Stderr));
+    let message = message.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
+    let message = message
         .map_or_else(String::new, |line| format!("; stderr: {}", sanitize::capped(line.trim(), MAX_LINE)));
-    OutputSpec::unknown(&probe.name, format, code, format!("{}{says}", reason.message))
+    OutputSpec::unknown(&probe.name, format, code, format!("{}{message}", reason.message))
 }
 
 /// Returns the runs that a specification is learnt from.
@@ -183,14 +183,14 @@ fn is_about_failures(contract: &Contract) -> bool {
 
 /// Combines the contract with how this probe ends.
 fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
-    let says = OutputSpec::of_contract(contract);
+    let spec = OutputSpec::of_contract(contract);
     OutputSpec {
         probe: learnt.probe,
         format: learnt.format,
-        framing: says.framing.or(learnt.framing),
+        framing: spec.framing.or(learnt.framing),
         exits: learnt.exits,
-        errors: says.errors.or(learnt.errors),
-        ..says
+        errors: spec.errors.or(learnt.errors),
+        ..spec
     }
 }
 

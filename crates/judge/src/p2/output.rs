@@ -23,7 +23,7 @@ pub fn format(context: &CheckContext) -> Judgement {
                 assertions.push(Err(finding.into()));
             }
             FormatSupport::Yes => assertions.push(Ok(())),
-            FormatSupport::No(run) => assertions.push(refused(&run)),
+            FormatSupport::No(run) => assertions.push(judge_rejection(&run)),
             FormatSupport::Unknown => match context.unavailable(&[format]) {
                 Some(Judgement::Unverified(reasons)) => {
                     assertions.extend(reasons.into_iter().map(inconclusive))
@@ -50,13 +50,15 @@ pub fn format(context: &CheckContext) -> Judgement {
         .into_iter()
         .filter(|format| matches!(context.format_support(*format), FormatSupport::Yes));
     let rejected_by_probes = accepted.flat_map(|format| {
-        context.data_probes().filter_map(move |probe| Some(refused(&context.rejected_run(probe, format)?)))
+        context
+            .data_probes()
+            .filter_map(move |probe| Some(judge_rejection(&context.rejected_run(probe, format)?)))
     });
     let default = context.data_probes().filter_map(|probe| {
         let bare = context.derived_from(Derived::NoFormat, probe).next()?;
         let bare = context.plain(bare, OutputFormat::Text)?;
         match context.profile.conventions.default_format {
-            OutputFormat::Text => Some(default(bare, context.plain(probe, OutputFormat::Text)?)),
+            OutputFormat::Text => Some(judge_default(bare, context.plain(probe, OutputFormat::Text)?)),
             other => {
                 let other = other.name();
                 let detail =
@@ -68,14 +70,14 @@ pub fn format(context: &CheckContext) -> Judgement {
     let elsewhere = context.data_probes().filter_map(|probe| {
         let place = probe.place?;
         let refused = context.derived_from(Derived::Refused, probe).next()?;
-        Some(elsewhere(context.runs_of(refused).next()?, place))
+        Some(judge_position(context.runs_of(refused).next()?, place))
     });
     let invalid = context
         .derived(Derived::InvalidFormat)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         // If the probe was not run with a format, the empty folder may be the cause of a failure.
         .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
-        .flat_map(|run| invalid(&run));
+        .flat_map(|run| judge_invalid_format(&run));
     Judgement::of(
         assertions.into_iter().chain(rejected_by_probes).chain(elsewhere).chain(default).chain(invalid),
         declare_success(""),
@@ -84,14 +86,14 @@ pub fn format(context: &CheckContext) -> Judgement {
 
 /// True if the target, or every probe with data, declares that there is no such format.
 fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
-    let says = |probe: &Probe| probe.call.asking.get(&format) == Some(&Asking::Lacking);
+    let declares_lacking = |probe: &Probe| probe.call.asking.get(&format) == Some(&Asking::Lacking);
     let mut probes = context.data_probes().peekable();
-    context.profile.lacks(format) || probes.peek().is_some() && probes.all(says)
+    context.profile.lacks(format) || probes.peek().is_some() && probes.all(declares_lacking)
 }
 
 /// Passes if a format flag that is accepted only at another position than after the arguments is a global option
 /// according to the help.
-fn elsewhere(refused: RunView, place: Place) -> Assertion {
+fn judge_position(refused: RunView, place: Place) -> Assertion {
     if place == Place::Front && refused.context.profile.global_format {
         return Ok(());
     }
@@ -104,7 +106,7 @@ fn elsewhere(refused: RunView, place: Place) -> Assertion {
     refused.failed_at_reason("elsewhere", Stream::Stderr, detail)
 }
 
-fn refused(run: &RunView) -> Assertion {
+fn judge_rejection(run: &RunView) -> Assertion {
     let asked = run.probe.asking(run.format(), run.context.profile).join(" ");
     let detail = format!(
         "`{asked}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
@@ -115,7 +117,7 @@ fn refused(run: &RunView) -> Assertion {
 }
 
 /// Passes if the output without a format flag equals that of `text`.
-fn default(bare: RunView, text: RunView) -> Assertion {
+fn judge_default(bare: RunView, text: RunView) -> Assertion {
     text.usable()?;
     match bare.exited()? {
         exit if Some(exit) == text.exit() => {}
@@ -147,7 +149,7 @@ fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
     Some(a.iter().zip(b).take_while(|(a, b)| a == b).count())
 }
 
-fn invalid(run: &RunView) -> Vec<Assertion> {
+fn judge_invalid_format(run: &RunView) -> Vec<Assertion> {
     let usage = run.context.profile.conventions.usage;
     let ignored = run.context.source_of(run.probe).and_then(|probe| probe.exit);
     let exit = match run.exited() {
@@ -213,7 +215,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     });
     let judgement = Judgement::of(assertions, declare_success(format.name()));
     match has_no_item(context, format) {
-        true => judgement.noted("no item was seen: each list is empty"),
+        true => judgement.with_note("no item was seen: each list is empty"),
         false => judgement,
     }
 }

@@ -66,14 +66,14 @@ impl<'a> ProjectFiles<'a> {
             manual,
             help,
             no_runs: context.no_runs,
-            exit_codes: known_codes(context),
+            exit_codes: expected_exit_codes(context),
             printed,
         }
     }
 }
 
 /// Returns the declared exit codes; if there are none, 0 and those of the declared probes.
-fn known_codes(context: &CheckContext) -> Vec<i32> {
+fn expected_exit_codes(context: &CheckContext) -> Vec<i32> {
     let profile = context.profile;
     if profile.conventions.exit_codes_declared {
         return profile.conventions.exit_codes.clone();

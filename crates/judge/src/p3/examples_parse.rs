@@ -54,12 +54,13 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
     let flag = UNKNOWN_FLAG.trim_start_matches('-');
     let line = lines.iter().find(|line| line.contains(flag));
     // Words in the target's message for any unknown flag, and arguments that it accepts in the declared call.
-    let mut usual: BTreeSet<String> =
+    let mut known_words: BTreeSet<String> =
         reference.iter().flat_map(message).flat_map(|line| words(&line)).collect();
-    usual.extend(context.source_of(run.probe).iter().flat_map(|source| source.call.args.iter().cloned()));
+    known_words
+        .extend(context.source_of(run.probe).iter().flat_map(|source| source.call.args.iter().cloned()));
     let is_named = |arg: &&String, line: &str| {
         let name = arg.split('=').next().unwrap_or(arg);
-        name.len() > 1 && !usual.contains(name) && words(line).iter().any(|word| word == name)
+        name.len() > 1 && !known_words.contains(name) && words(line).iter().any(|word| word == name)
     };
     // Besides the flag, a parser may name other unknown words; a line with the whole call names none.
     let named = match line {
@@ -111,15 +112,16 @@ fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
 /// Returns the lines of the message, including those in JSON strings; without the usage, which lists options.
 fn message(run: &RunView) -> Vec<String> {
     let lines = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream));
-    let told = lines.flatten().flat_map(|line| match serde_json::from_str(&line) {
+    let message_lines = lines.flatten().flat_map(|line| match serde_json::from_str(&line) {
         Ok(document @ serde_json::Value::Object(_)) => strings(document),
         _ => vec![line],
     });
-    told.map(|line| {
-        let end = line.to_ascii_lowercase().find("usage:");
-        line[..end.unwrap_or(line.len())].to_owned()
-    })
-    .collect()
+    message_lines
+        .map(|line| {
+            let end = line.to_ascii_lowercase().find("usage:");
+            line[..end.unwrap_or(line.len())].to_owned()
+        })
+        .collect()
 }
 
 fn strings(value: serde_json::Value) -> Vec<String> {

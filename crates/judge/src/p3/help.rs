@@ -25,7 +25,7 @@ pub fn help(context: &CheckContext) -> Judgement {
         None => (None, None),
     };
     let judgement = Judgement::of(long.chain(short), "`--help` was not run");
-    note.into_iter().fold(judgement, Judgement::noted)
+    note.into_iter().fold(judgement, Judgement::with_note)
 }
 
 /// True if `-h` prints help: it is not rejected, and either stream has a line of the page.

@@ -18,9 +18,9 @@ pub fn before_network(context: &CheckContext) -> Judgement {
     let secret = stalled().any(|probe| probe.call.secret);
     match (secret, &context.profile.conventions.config_file) {
         (true, Some(_)) => judgement,
-        (false, Some(_)) => judgement.noted("no request without its secret was tried: no probe has `{stalled}` and `secret`"),
-        (true, None) => judgement.noted("no invalid configuration file was tried: `config_file` is not declared"),
-        (false, None) => judgement.noted("an unknown flag alone was tried: no probe has `{stalled}` and `secret`, and `config_file` is not declared"),
+        (false, Some(_)) => judgement.with_note("no request without its secret was tried: no probe has `{stalled}` and `secret`"),
+        (true, None) => judgement.with_note("no invalid configuration file was tried: `config_file` is not declared"),
+        (false, None) => judgement.with_note("an unknown flag alone was tried: no probe has `{stalled}` and `secret`, and `config_file` is not declared"),
     }
 }
 

@@ -93,8 +93,8 @@ fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
         let run = context.plain(probe, OutputFormat::Text)?;
         let is_data = run.exit() == Some(0) && run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
         // A call that fails without the flag as well may be rejected for another reason.
-        let in_full = scene(context, Derived::Confirmed, source);
-        let fails = in_full.is_some_and(|run| run.exit() != source.exit);
+        let complete_run = scene(context, Derived::Confirmed, source);
+        let fails = complete_run.is_some_and(|run| run.exit() != source.exit);
         (!is_data && !fails && !passes_on(context, source)).then_some(run)
     })
 }

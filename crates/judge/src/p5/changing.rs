@@ -54,7 +54,7 @@ fn undeclared(
 }
 
 /// Returns the run of the complete call, if it ended as declared; otherwise why it is unknown.
-pub(super) fn in_full<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
+pub(super) fn complete_run<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
     let Some(run) = scene(context, Derived::Confirmed, probe) else {
         return Err(format!("{} was not run in full", probe.name).into());
     };

@@ -33,7 +33,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
 /// Passes if nothing is changed without the confirmation, whatever the call prints.
 fn judge_unconfirmed(run: &RunView, option: &str) -> Assertion {
     let changed = RunChanges::of(run)?;
-    if !changed.is_none(run)? {
+    if !changed.changed_nothing(run)? {
         return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.in_words()));
     }
     run.ended()?;
@@ -46,7 +46,7 @@ fn judge_confirmed(run: &RunView, option: &str) -> Assertion {
     if run.probe.exit.is_some_and(|expected| expected != code) {
         return wrong_code(run, option, code, "fails");
     }
-    if RunChanges::of(run)?.has_any() {
+    if RunChanges::of(run)?.changed_anything() {
         return Ok(());
     }
     let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");

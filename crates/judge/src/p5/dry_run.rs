@@ -1,7 +1,7 @@
 //! `p5-dry-run`: a call that changes something has a dry run, which changes nothing.
 
 use super::announced;
-use super::changing::{in_full, judge_changing, wrong_code};
+use super::changing::{complete_run, judge_changing, wrong_code};
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{RunChanges, lacking};
 use crate::verdict::{Assertion, Judgement, inconclusive};
@@ -47,8 +47,8 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<As
 
 /// Passes if the call changes something without the option; otherwise a dry run that changes nothing shows nothing.
 fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
-    let run = in_full(context, probe)?;
-    if !RunChanges::of(&run)?.has_any() {
+    let run = complete_run(context, probe)?;
+    if !RunChanges::of(&run)?.changed_anything() {
         return inconclusive(format!(
             "{} changes nothing in the workspace or the home, so its dry run shows nothing",
             run.label()
@@ -61,8 +61,8 @@ fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
 fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
     let document = (run.format() == OutputFormat::Json).then(|| run.value(Stream::Stdout)).flatten();
     let Some(document) = document else { return Ok(()) };
-    let Ok(in_full) = in_full(run.context, probe) else { return Ok(()) };
-    let changed = RunChanges::of(&in_full)?;
+    let Ok(complete_run) = complete_run(run.context, probe) else { return Ok(()) };
+    let changed = RunChanges::of(&complete_run)?;
     match announced::differs(&document, &changed) {
         None => Ok(()),
         Some(list) => {
@@ -77,7 +77,7 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
 
 fn judge_run(run: &RunView, option: &str) -> Assertion {
     let changed = RunChanges::of(run)?;
-    if !changed.is_none(run)? {
+    if !changed.changed_nothing(run)? {
         return run.failed("changes", format!("with `{option}`, the call {}", changed.in_words()));
     }
     let code = run.exited()?;

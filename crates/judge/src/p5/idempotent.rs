@@ -1,6 +1,6 @@
 //! `p5-idempotent`: a second call changes nothing more.
 
-use super::changing::{in_full, judge_changing};
+use super::changing::{complete_run, judge_changing};
 use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, display_exit, scene, varies_between_runs};
 use crate::verdict::{Assertion, Judgement, SKIPPED_BY_FAST, inconclusive};
@@ -27,8 +27,9 @@ pub fn idempotent(context: &CheckContext) -> Judgement {
         0 => judgement,
         files => {
             let files = agentnative_contract::counted(files, "file");
-            judgement
-                .noted(&format!("{files} that two first calls write differently were compared by structure"))
+            judgement.with_note(&format!(
+                "{files} that two first calls write differently were compared by structure"
+            ))
         }
     }
 }
@@ -43,7 +44,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: 
     let Some(again) = scene(context, Derived::Again, probe) else {
         return inconclusive(format!("{} was not run twice", probe.name));
     };
-    let first = in_full(context, probe)?;
+    let first = complete_run(context, probe)?;
     let code = again.exited()?;
     if probe.exit.is_some_and(|expected| expected != code) {
         let first = display_exit(probe.exit);
@@ -51,7 +52,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: 
         return again.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
     let mut changed = RunChanges::of(&again)?;
-    if changed.is_none(&again)? {
+    if changed.changed_nothing(&again)? {
         return Ok(());
     }
     let other = context.run(first.probe, first.format(), Variant::Repeat, 0);

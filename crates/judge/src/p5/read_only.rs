@@ -8,15 +8,15 @@ use agentnative_core::model::Variant;
 /// `p5-read-only`
 pub fn read_only(context: &CheckContext) -> Judgement {
     let reads = || context.declared().filter(|probe| probe.effect.is_none());
-    let homeless: Vec<&str> =
+    let without_workspace: Vec<&str> =
         reads().filter(|probe| probe.call.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
     let runs = reading_probes(context)
         .filter(|probe| probe.call.workspace.is_some())
         .flat_map(|probe| context.runs_under(probe, Variant::Plain));
-    let open = (!homeless.is_empty()).then(|| {
+    let open = (!without_workspace.is_empty()).then(|| {
         inconclusive(format!(
             "without a folder of its own, it is not seen what a call changes: declare `workspace` for {} (`true` for an empty folder)",
-            homeless.join(", ")
+            without_workspace.join(", ")
         ))
     });
     let missing =

@@ -13,18 +13,20 @@ pub fn bare_environment(context: &CheckContext) -> Judgement {
         Judgement::of(runs.map(|run| ends_as_usual(&run)), "`--help` and `--version` were not run");
     match context.profile.conventions.config_file {
         Some(_) => judgement,
-        None => judgement.noted("an invalid configuration file was not tried: `config_file` is not declared"),
+        None => {
+            judgement.with_note("an invalid configuration file was not tried: `config_file` is not declared")
+        }
     }
 }
 
 fn ends_as_usual(run: &RunView) -> Assertion {
-    let usual = run.plain()?.exited()?;
+    let plain_code = run.plain()?.exited()?;
     let code = run.exited()?;
-    if code == usual {
+    if code == plain_code {
         return Ok(());
     }
     let condition = in_words(run.variant(), run.observation.key.nth).unwrap_or_default();
     let call = &run.probe.name;
-    let detail = format!("`{call}` ends with {code} {condition}, and otherwise with {usual}");
+    let detail = format!("`{call}` ends with {code} {condition}, and otherwise with {plain_code}");
     run.failed_at_reason("exit", Stream::Stderr, detail)
 }

@@ -21,13 +21,13 @@ pub fn no_color(context: &CheckContext) -> Judgement {
     let piped = under(Variant::ColourPipe)
         .filter(text)
         .map(|run| finds_nothing(&run, "pipe", "an escape sequence in a pipe", find_escape));
-    let asked = under(Variant::NoColour).filter(text).map(|run| match run.observation.key.nth {
+    let disabled = under(Variant::NoColour).filter(text).map(|run| match run.observation.key.nth {
         0 => finds_nothing(&run, "no-color", "a colour in spite of NO_COLOR=1", find_colour),
         _ => finds_nothing(&run, "dumb", "an escape sequence in spite of TERM=dumb", find_escape),
     });
     let declared = context.data_probes().next().is_none();
     let open = declared.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
-    Judgement::of(piped.chain(asked).chain(open), declare_success(""))
+    Judgement::of(piped.chain(disabled).chain(open), declare_success(""))
 }
 
 /// Passes if `find` finds nothing in either stream.

@@ -1,6 +1,6 @@
 //! `p6-sigint`: Ctrl-C ends a call with the exit code for it.
 
-use super::sigterm::{ends_wrong, judge_interruptible, was_interrupted};
+use super::sigterm::{ends_incorrectly, judge_interruptible, was_interrupted};
 use crate::context::CheckContext;
 use crate::kit::scene;
 use crate::verdict::{Assertion, Judgement, inconclusive};
@@ -43,7 +43,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
             return inconclusive(format!("{} was not interrupted", run.label()));
         }
     };
-    if ends_wrong(context, probe) && context.selected.contains(&CheckId::P6Sigterm) {
+    if ends_incorrectly(context, probe) && context.selected.contains(&CheckId::P6Sigterm) {
         return inconclusive(run.blocked_by(CheckId::P6Sigterm, detail));
     }
     run.failed(kind, detail)

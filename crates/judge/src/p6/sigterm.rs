@@ -56,7 +56,7 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
 }
 
 /// True if an interrupted call does not end as required.
-pub(super) fn ends_wrong(context: &CheckContext, probe: &Probe) -> bool {
+pub(super) fn ends_incorrectly(context: &CheckContext, probe: &Probe) -> bool {
     scene(context, Derived::Interrupted, probe)
         .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends(&run).is_err())
 }

@@ -13,7 +13,7 @@ const MAX_SEARCHED: u64 = 8 << 20;
 pub fn no_spinner(context: &CheckContext) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let plain = runs.filter(|run| run.variant() == Variant::Plain && !is_error_object(run));
-    Judgement::of(plain.map(|run| drawn_once(&run)), "declare a probe")
+    Judgement::of(plain.map(|run| has_no_redraw(&run)), "declare a probe")
 }
 
 /// True if stderr has to contain only an error object, which another check judges.
@@ -22,7 +22,7 @@ fn is_error_object(run: &RunView) -> bool {
     on_stderr && run.format() != OutputFormat::Text && !run.probe.gives_data()
 }
 
-fn drawn_once(run: &RunView) -> Assertion {
+fn has_no_redraw(run: &RunView) -> Assertion {
     let bytes = run.bytes(Stream::Stderr);
     let mut text = Vec::new();
     if let Err(error) = bytes.reader().take(MAX_SEARCHED).read_to_end(&mut text) {

@@ -74,7 +74,7 @@ fn success(run: RunView) -> Assertion {
         same_as_plain(&run, &plain)?;
         return understood(&run, &plain, probe);
     }
-    refused(&run, probe, exit)
+    judge_rejection(&run, probe, exit)
 }
 
 /// Passes if the target knows the option: the help lists it, it suppresses something, or an unknown flag is rejected.
@@ -95,7 +95,7 @@ fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
     }
 }
 
-fn refused(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
+fn judge_rejection(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     let context = run.context;
     let option_words = option_words(run);
     let elsewhere = accepted_elsewhere(context, run.probe, Derived::Quiet, Flag::Quiet);
@@ -220,16 +220,16 @@ fn failure(run: RunView) -> Option<Assertion> {
     let context = run.context;
     let probe = context.source_of(run.probe)?;
     let plain = context.plain(probe, run.format())?;
-    let tells =
+    let has_message =
         |run: &RunView| run.lines(Stream::Stderr).is_none_or(|lines| lines.iter().any(|l| has_words(l)));
     if run.exit() != probe.exit || plain.exit() != probe.exit {
         return None;
     }
-    if !tells(&plain) {
+    if !has_message(&plain) {
         let what = format!("{} fails without a message", plain.label());
         return Some(Err(plain.blocked_by(CheckId::P2StderrDiagnostics, what).into()));
     }
-    Some(if tells(&run) {
+    Some(if has_message(&run) {
         Ok(())
     } else {
         run.failed(

@@ -136,8 +136,8 @@ fn value(run: &RunView) -> Option<Value> {
 fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], pointer: &mut String) -> bool {
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     // Null represents a value that does not exist yet, or no longer.
-    let comes_and_goes = (own.is_null() || expected.is_null()) && is_scalar(own) && is_scalar(expected);
-    if own == expected || again.contains(&own) || comes_and_goes {
+    let may_be_absent = (own.is_null() || expected.is_null()) && is_scalar(own) && is_scalar(expected);
+    if own == expected || again.contains(&own) || may_be_absent {
         return false;
     }
     let length = pointer.len();

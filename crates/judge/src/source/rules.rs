@@ -96,7 +96,7 @@ pub(super) struct RuleTable<'a> {
     pass: &'a Pass,
     words: AhoCorasick,
     /// For each word, whether it has to start and end at a word boundary.
-    whole: Vec<(bool, bool)>,
+    boundaries: Vec<(bool, bool)>,
 }
 
 /// The rules of a pass, compiled for one grammar.
@@ -114,12 +114,12 @@ pub(super) struct Grammar {
 
 impl<'a> RuleTable<'a> {
     fn new(pass: &'a Pass, words: &[&str]) -> Result<Self> {
-        let whole = words.iter().map(|word| (!word.starts_with('*'), !word.ends_with('*'))).collect();
+        let boundaries = words.iter().map(|word| (!word.starts_with('*'), !word.ends_with('*'))).collect();
         let words = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             .build(words.iter().map(|word| word.trim_matches('*')))
             .map_err(|error| Error::general(format!("the words of the source rules: {error}")))?;
-        Ok(Self { pass, words, whole })
+        Ok(Self { pass, words, boundaries })
     }
 
     /// Returns the rule with this index.
@@ -142,7 +142,7 @@ impl<'a> RuleTable<'a> {
     pub fn hits(&self, text: &[u8]) -> Vec<usize> {
         let word = |at: usize| text.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let hits = self.words.find_overlapping_iter(text).filter(|hit| {
-            let (start, end) = self.whole[hit.pattern()];
+            let (start, end) = self.boundaries[hit.pattern()];
             let inner_start = start && hit.start() > 0 && word(hit.start() - 1) && word(hit.start());
             let inner_end = end && word(hit.end() - 1) && word(hit.end());
             !inner_start && !inner_end

@@ -64,8 +64,8 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
         Some(file_facts.map(|file_facts| (file, file_facts)))
     });
     let mut graph = ImportGraph::new(&files);
-    for file_facts in results {
-        let (file, file_facts) = file_facts?;
+    for result in results {
+        let (file, file_facts) = result?;
         graph.add(file, &file_facts);
         file_facts.add_to(&mut facts);
     }
@@ -102,8 +102,8 @@ fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Re
             FileFacts { matches: file_facts.matches, skipped: file_facts.skipped, ..FileFacts::default() }
         }))
     });
-    for file_facts in results {
-        let mut file_facts = file_facts?;
+    for result in results {
+        let mut file_facts = result?;
         file_facts.skipped = file_facts.skipped.filter(|skipped| !facts.skipped.contains(skipped));
         file_facts.add_to(facts);
     }

@@ -134,8 +134,8 @@ fn go_main(folder: &Path) -> Option<PathBuf> {
 /// Returns the paths that a file is imported as: without its extension, and its folder if the file is an index.
 fn stems(path: &Path) -> Vec<PathBuf> {
     let stem = path.with_extension("");
-    let whole = stem.file_name().is_some_and(|name| name == "index" || name == "__init__");
-    let folder = stem.parent().filter(|_| whole).map(Path::to_owned);
+    let is_index = stem.file_name().is_some_and(|name| name == "index" || name == "__init__");
+    let folder = stem.parent().filter(|_| is_index).map(Path::to_owned);
     std::iter::once(stem).chain(folder).collect()
 }
 

@@ -43,12 +43,12 @@ impl Code<'_> {
     /// Returns the first part of the program that was not read, and the number of the others.
     pub(super) fn unread(&self) -> String {
         let [first, rest @ ..] = &self.facts.unread[..] else { return String::new() };
-        let who = match &first.importer {
+        let subject = match &first.importer {
             Some(file) => format!("{} imports", self.path(file)),
             None => "the program starts in".to_owned(),
         };
         let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
-        format!("; {who} {}, which {}{more}", first.name, first.why)
+        format!("; {subject} {}, which {}{more}", first.name, first.why)
     }
 
     /// Returns the first skipped files, each with the reason, and the number of the others.
