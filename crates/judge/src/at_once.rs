@@ -34,7 +34,9 @@ impl<'a> CheckContext<'a> {
             Some(_) => Vec::new(),
             None => {
                 let is_shown = self.has_run(key)
-                    || key.combination().is_some_and(|whole| self.is_combination_like_plain(&whole));
+                    || key
+                        .combination()
+                        .is_some_and(|combination| self.is_combination_like_plain(&combination));
                 if is_shown { Vec::new() } else { vec![key.clone()] }
             }
         }

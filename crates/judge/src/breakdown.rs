@@ -54,7 +54,6 @@ pub(super) fn judgement(
     }
 }
 
-/// Returns the check that reports a breakdown.
 fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
     match run.observation.end {
         End::Signaled(_) => CheckId::P2ExitConsistent,

@@ -72,7 +72,8 @@ impl Obstacle {
 
     /// Whether a run encountered the obstacle, by its observation or by its output.
     fn is_met_by(self, run: &RunView<'_>) -> bool {
-        let Some(confinement) = run.observation.confinement.filter(|way| *way != Confinement::None) else {
+        let Some(confinement) = run.observation.confinement.filter(|level| *level != Confinement::None)
+        else {
             return false;
         };
         let is_namespaces = confinement == Confinement::Namespaces;

@@ -85,7 +85,6 @@ pub enum FormatSupport<'a> {
     Unknown,
 }
 
-/// A run with its probe.
 #[derive(Clone, Copy)]
 pub struct RunView<'a> {
     pub context: &'a CheckContext<'a>,
@@ -382,18 +381,19 @@ impl<'a> CheckContext<'a> {
         let names = |formats: &[OutputFormat], between| {
             formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(between)
         };
-        let (lacking, open): (Vec<_>, Vec<_>) =
+        let (lacking, undeclared): (Vec<_>, Vec<_>) =
             formats.iter().copied().partition(|format| self.profile.lacks(*format));
-        Some(if open.is_empty() {
+        Some(if undeclared.is_empty() {
             Judgement::NotApplicable(format!(
                 "the target has no {} according to its configuration",
                 names(&lacking, " and no ")
             ))
         } else {
-            let keys: Vec<String> = open.iter().map(|format| format!("formats.{}", format.name())).collect();
+            let keys: Vec<String> =
+                undeclared.iter().map(|format| format!("formats.{}", format.name())).collect();
             Judgement::unverified(format!(
                 "the configuration does not say how to request {}: declare {} under [target], or `false` for a format that does not exist (p2-output-format then fails: the standard requires it)",
-                names(&open, " or "),
+                names(&undeclared, " or "),
                 keys.join(" and "),
             ))
         })

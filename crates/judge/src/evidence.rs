@@ -8,7 +8,6 @@ use std::io::{BufRead as _, BufReader};
 use strict_json::Position;
 
 impl RunView<'_> {
-    /// Returns evidence about the run as a whole.
     pub fn evidence(&self, detail: impl Into<String>) -> Evidence {
         let key = &self.observation.key;
         Evidence {
@@ -61,7 +60,6 @@ impl RunView<'_> {
         Err(Finding::new(kind, self.evidence(detail)).into())
     }
 
-    /// Returns a failed assertion at a position in a stream.
     pub fn failed_at(
         &self,
         kind: &str,
@@ -88,7 +86,7 @@ impl RunView<'_> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// Returns a failed assertion at the line of a stream that gives the reason of a failure, or at the start if there
+    /// Returns a failed assertion at the line of a stream that states the reason of a failure, or at the start if there
     /// is none; in the other stream if this one is empty.
     pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let other = match stream {

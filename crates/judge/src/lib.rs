@@ -153,7 +153,6 @@ fn row(check: CheckId) -> Option<row::CheckRow> {
     PRINCIPLES.iter().copied().flatten().copied().find(|row| row.0 == check)
 }
 
-/// Whether a check finds a fault by itself.
 fn is_broken(context: &CheckContext, check: CheckId) -> bool {
     let judged = || row(check).map(|(_, logic)| confined::excuse(context, logic(context)));
     context.replaced_by_contract(check).is_none() && matches!(judged(), Some(Judgement::Broken(..)))

@@ -1,4 +1,4 @@
-//! Lines of a run's output: which have words, which gives the reason of a failure, and their excerpts.
+//! Lines of a run's output: which have words, which states the reason of a failure, and their excerpts.
 
 use agentnative_core::run::Bytes;
 use strict_json::sanitize;
@@ -13,7 +13,7 @@ pub fn has_words(line: &str) -> bool {
     line.contains(char::is_alphanumeric)
 }
 
-/// Returns the line that gives the reason of a failure, counted from 0: the first that is marked as an error; else the
+/// Returns the line that states the reason of a failure, counted from 0: the first that is marked as an error; else the
 /// last if a usage or a traceback comes first; else the first.
 pub(super) fn reason_line(lines: &[String]) -> Option<usize> {
     let first = lines.iter().position(|line| has_words(line))?;

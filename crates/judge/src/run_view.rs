@@ -210,8 +210,8 @@ impl<'a> RunView<'a> {
             }
             (End::TooMuch(limit), _) => Some(format!("{label} {limit}{}", limit_hint(*limit)).into()),
             (End::NotStarted(_, words), _) => {
-                let refused = self.probe.effect.is_some() && words.starts_with(Isolation::UNAVAILABLE);
-                let hint = if refused { "; --allow-unconfined runs it all the same" } else { "" };
+                let is_unconfined = self.probe.effect.is_some() && words.starts_with(Isolation::UNAVAILABLE);
+                let hint = if is_unconfined { "; --allow-unconfined runs it all the same" } else { "" };
                 Some(format!("{label} could not be started: {words}{hint}").into())
             }
             (End::Interrupted, _) => Some(format!("{label} was interrupted").into()),
@@ -372,7 +372,6 @@ impl<'a> RunView<'a> {
         label
     }
 
-    /// Returns the name of the condition.
     pub fn condition(&self) -> String {
         condition(self.variant(), self.observation.key.nth)
     }

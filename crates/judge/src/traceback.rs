@@ -3,7 +3,6 @@
 /// Maximum distance in lines between the head of a traceback and its frames.
 const MAX_DISTANCE: usize = 40;
 
-/// A traceback in the lines of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traceback {
     /// Line that names the error or begins the traceback, counted from 0.
@@ -15,9 +14,11 @@ pub struct Traceback {
 /// Returns the first traceback in the lines of a stream.
 pub fn find(lines: &[String]) -> Option<Traceback> {
     let lines: Vec<&str> = lines.iter().map(|line| strip_box(line)).collect();
-    (0..lines.len()).find_map(|at| {
+    (0..lines.len()).find_map(|index| {
         let found = |(line, runtime)| Traceback { line, runtime };
-        headed(&lines, at).map(|runtime| found((at, runtime))).or_else(|| by_frames(&lines, at).map(found))
+        headed(&lines, index)
+            .map(|runtime| found((index, runtime)))
+            .or_else(|| by_frames(&lines, index).map(found))
     })
 }
 
@@ -29,9 +30,9 @@ fn strip_box(line: &str) -> &str {
 }
 
 /// Returns the runtime whose traceback begins in this line.
-fn headed(lines: &[&str], at: usize) -> Option<&'static str> {
-    let line = lines[at];
-    let below = &lines[at + 1..lines.len().min(at + 1 + MAX_DISTANCE)];
+fn headed(lines: &[&str], index: usize) -> Option<&'static str> {
+    let line = lines[index];
+    let below = &lines[index + 1..lines.len().min(index + 1 + MAX_DISTANCE)];
     let next = |holds: &dyn Fn(&str) -> bool| below.iter().any(|line| holds(line));
     let crashed = |begin: &str, holds: &dyn Fn(&str) -> bool| line.starts_with(begin) && next(holds);
     if line.trim().trim_start_matches("Exception Group ").starts_with("Traceback (most recent call last)")
@@ -60,17 +61,17 @@ fn headed(lines: &[&str], at: usize) -> Option<&'static str> {
 }
 
 /// Returns the runtime whose first frame is in this line, with the line above it that names the error.
-fn by_frames(lines: &[&str], at: usize) -> Option<(usize, &'static str)> {
-    let first = frame(lines[at])?;
+fn by_frames(lines: &[&str], index: usize) -> Option<(usize, &'static str)> {
+    let first = frame(lines[index])?;
     let is_head = |line: &&str| {
         line.starts_with(|char: char| !char.is_whitespace())
             && (line.contains("Error") || line.contains("Exception"))
     };
-    let from = at.saturating_sub(MAX_DISTANCE);
-    let head = from + lines[from..at].iter().rposition(is_head)?;
-    let frames = lines[at..].iter().take_while(|line| frame(line).is_some()).count();
+    let from = index.saturating_sub(MAX_DISTANCE);
+    let head = from + lines[from..index].iter().rposition(is_head)?;
+    let frames = lines[index..].iter().take_while(|line| frame(line).is_some()).count();
     // One frame counts directly below its error; several frames also below the details of the error.
-    let is_near = head + 1 == at || frames > 1 || lines[at..].iter().any(|line| is_footer(line));
+    let is_near = head + 1 == index || frames > 1 || lines[index..].iter().any(|line| is_footer(line));
     if is_java_frame(first) && first.contains(".java:") {
         Some((head, "Java"))
     } else if is_near && (has_place(first) || first.ends_with("(<anonymous>)")) {

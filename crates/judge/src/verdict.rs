@@ -23,7 +23,6 @@ pub enum Unmet {
     Inconclusive(Reason),
 }
 
-/// Returns an assertion that could not be decided.
 pub fn inconclusive(reason: impl Into<Reason>) -> Assertion {
     Err(Unmet::Inconclusive(reason.into()))
 }

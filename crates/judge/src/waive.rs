@@ -173,10 +173,10 @@ impl<'w> VerdictCollector<'w> {
         let dependents =
             self.results.iter().enumerate().filter(|(_, result)| self.blocked.contains(&result.id));
         let dependents: Vec<(usize, String)> = dependents
-            .filter_map(|(at, result)| Some((at, causes_in_words(&self.causes_of(result, None, &[])?))))
+            .filter_map(|(index, result)| Some((index, causes_in_words(&self.causes_of(result, None, &[])?))))
             .collect();
-        for (at, causes) in dependents {
-            let result = &mut self.results[at];
+        for (index, causes) in dependents {
+            let result = &mut self.results[index];
             result.status = Status::Waived;
             result.message = format!("waived with {causes} ({})", result.message);
         }
@@ -217,16 +217,16 @@ impl<'w> VerdictCollector<'w> {
         if let Some(waiver) = self.used.iter().find(|waiver| covers_cause(waiver, cause)) {
             return Some(vec![&waiver.reason]);
         }
-        let (open, covered): (Vec<_>, Vec<_>) = (
+        let (open, accepted): (Vec<_>, Vec<_>) = (
             self.open_places.iter().filter(|place| place.id == cause.id).collect(),
             self.accepted_places.iter().filter(|(place, _)| place.id == cause.id).collect(),
         );
         let is_near = |place: &BlockedBy| overlap(place, cause);
-        let is_accepted = covered.iter().any(|(place, _)| is_near(place)) || open.is_empty();
-        if covered.is_empty() || !is_accepted || open.into_iter().any(is_near) {
+        let is_accepted = accepted.iter().any(|(place, _)| is_near(place)) || open.is_empty();
+        if accepted.is_empty() || !is_accepted || open.into_iter().any(is_near) {
             return None;
         }
-        Some(covered.into_iter().map(|(_, reason)| *reason).collect())
+        Some(accepted.into_iter().map(|(_, reason)| *reason).collect())
     }
 }
 
@@ -234,7 +234,6 @@ fn waivers_of(waivers: &[Waiver], check: CheckId) -> impl Iterator<Item = &Waive
     waivers.iter().filter(move |waiver| waiver.check == check.as_str())
 }
 
-/// Returns what a waiver is about, for messages.
 fn describe(waiver: &Waiver) -> String {
     let narrow = [waiver.probe.as_deref(), waiver.format.map(OutputFormat::name)];
     let narrow: Vec<&str> = narrow.into_iter().flatten().collect();
@@ -270,7 +269,6 @@ fn overlap(a: &BlockedBy, b: &BlockedBy) -> bool {
     probe && (a.format.is_none() || b.format.is_none() || a.format == b.format)
 }
 
-/// Returns the waived checks with the reasons, for messages.
 fn causes_in_words(causes: &[(CheckId, &str)]) -> String {
     let checks = distinct(causes.iter().map(|(id, _)| id.as_str())).join(", ");
     format!("{checks}: {}", distinct(causes.iter().map(|(_, reason)| *reason)).join("; "))

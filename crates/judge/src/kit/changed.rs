@@ -9,7 +9,6 @@ use agentnative_core::run::{Area, Change, Changes, EntryKind};
 use std::collections::BTreeSet;
 use strict_json::sanitize;
 
-/// Calls of the target itself that only read.
 const READING_CALLS: [Derived; 4] =
     [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
 /// Maximum number of changes that are named; others are counted.
@@ -19,7 +18,6 @@ const MAX_PATH: usize = 60;
 /// Folders of the home for caches, logs and temporary files, which are not results.
 const SCRATCH_FOLDERS: [&str; 8] = ["cache", "caches", "cacache", "log", "logs", "state", "temp", "tmp"];
 
-/// The relevant changes of a run.
 pub struct RunChanges<'a> {
     /// Created, modified and removed files, except caches, logs and temporary files.
     pub all: Vec<&'a Change>,

@@ -79,7 +79,6 @@ const KEYS: &str = "`error`, `kind` and `message`";
 /// Maximum length of text that is searched for an error object, in bytes.
 const MAX_SEARCHED: u64 = 16 << 10;
 
-/// An error object in a stream.
 struct ErrorObject {
     /// Line at which it begins, from 0; `None` if it is the whole stream.
     line: Option<usize>,

@@ -22,7 +22,6 @@ fn in_formats(formats: &str) -> String {
     if formats.is_empty() { String::new() } else { format!(" in {formats}") }
 }
 
-/// Returns an exit code for messages.
 pub fn display_exit(exit: Option<i32>) -> String {
     exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
 }

@@ -9,7 +9,6 @@ use std::io::Read as _;
 
 /// Maximum length of a help page, in bytes; the rest is not read.
 const MAX_PAGE: u64 = 1 << 20;
-/// Maximum number of commands that are named.
 const MAX_NAMED: usize = 3;
 
 /// A page with the run that printed it.
@@ -20,7 +19,6 @@ pub struct PrintedPage<'a> {
     pub page: Page,
 }
 
-/// All pages of a target.
 pub struct Pages<'a> {
     /// Page of the target itself.
     pub root: PrintedPage<'a>,
@@ -86,17 +84,14 @@ fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> Names {
     Names::of(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
 }
 
-/// Returns the run of the target's `--help`.
 pub fn help_run<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
     runs_of_kind(context, Derived::Help).next()
 }
 
-/// Returns the help runs of commands.
 pub fn command_help_runs<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     runs_of_kind(context, Derived::CommandHelp)
 }
 
-/// Returns the runs of a derived kind.
 pub fn runs_of_kind<'a>(context: &'a CheckContext<'a>, kind: Derived) -> impl Iterator<Item = RunView<'a>> {
     context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text))
 }

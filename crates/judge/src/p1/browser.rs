@@ -7,7 +7,6 @@ use agentnative_core::config::Feature;
 use agentnative_core::model::Variant;
 use agentnative_core::run::Purpose;
 
-/// Names of commands that sign in.
 const SIGN_IN_COMMANDS: [&str; 5] = ["login", "log-in", "signin", "sign-in", "auth"];
 
 /// `p1-no-browser`

@@ -27,9 +27,9 @@ fn judge_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
             None => judge_switch(context, probe, pair),
         })
         .collect();
-    let (shown, hidden): (Vec<_>, Vec<_>) = tried.into_iter().partition(Result::is_ok);
+    let (shown, undecided): (Vec<_>, Vec<_>) = tried.into_iter().partition(Result::is_ok);
     if shown.is_empty() {
-        let reason = hidden.into_iter().find_map(Result::err);
+        let reason = undecided.into_iter().find_map(Result::err);
         let none = || format!("no probe was called with `{}`", pair.flag).into();
         return vec![inconclusive(reason.unwrap_or_else(none))];
     }
@@ -38,8 +38,8 @@ fn judge_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
 
 /// Returns the run of a probe with an option, or with its variable instead.
 fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
-    let made = context.case(Derived::EnvFlag, probe, case)?;
-    made.formats.iter().find_map(|format| context.plain(made, *format))
+    let call = context.case(Derived::EnvFlag, probe, case)?;
+    call.formats.iter().find_map(|format| context.plain(call, *format))
 }
 
 /// Compares the effects of a switch and its variable on a probe; returns why if this probe does not show it.
@@ -54,7 +54,7 @@ fn judge_switch(
             true => context.plain(probe, with_flag.format()),
             false => context
                 .derived_from(Derived::NoFormat, probe)
-                .find_map(|bare| context.plain(bare, with_flag.format())),
+                .find_map(|without_format| context.plain(without_format, with_flag.format())),
         };
         let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
         without.usable()?;
@@ -160,8 +160,8 @@ fn different(run: &RunView, other: &RunView, kind: &str, detail: String) -> Asse
             continue;
         };
         if own != others {
-            let at = own.iter().zip(&others).take_while(|(a, b)| a == b).count();
-            return run.failed_at_line(kind, stream, at.min(own.len().saturating_sub(1)), detail);
+            let line = own.iter().zip(&others).take_while(|(a, b)| a == b).count();
+            return run.failed_at_line(kind, stream, line.min(own.len().saturating_sub(1)), detail);
         }
     }
     run.failed_at_start(kind, Stream::Stdout, detail)

@@ -10,9 +10,9 @@ use agentnative_core::run::Purpose;
 pub fn no_prompt(context: &CheckContext) -> Judgement {
     let runs = context.runs().filter(|run| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short());
     let nothing_declared = context.data_probes().next().is_none();
-    let open = nothing_declared
+    let undecided = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
-    Judgement::of(runs.map(|run| asks_no_question(&run)).chain(open), declare_success(""))
+    Judgement::of(runs.map(|run| asks_no_question(&run)).chain(undecided), declare_success(""))
 }
 
 fn asks_no_question(run: &RunView) -> Assertion {

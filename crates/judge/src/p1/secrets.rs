@@ -101,12 +101,12 @@ fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) ->
 
 /// `p1-secret-silent`
 pub fn silent(context: &CheckContext) -> Judgement {
-    let given = |probe: &&Probe| {
+    let has_secret_call = |probe: &&Probe| {
         let declared = probe.is_declared() && probe.has_secret(context.profile);
         let kinds = [Derived::SecretFile, Derived::SecretStdin, Derived::Verbose];
         declared && !probe.is_apart() || kinds.into_iter().any(|kind| probe.is(kind))
     };
-    let mut probes = context.probes.iter().filter(given).peekable();
+    let mut probes = context.probes.iter().filter(has_secret_call).peekable();
     if probes.peek().is_none() {
         return undeclared(context);
     }
@@ -148,14 +148,14 @@ fn leaked(run: &RunView, leak: &Leak) -> Assertion {
         LeakForm::Percent => " with percent signs",
     };
     // The line is not shown, because the report would leak the secret as well.
-    let printed = |stream: Stream, at: u64| {
-        let detail = format!("{} contains the secret{form}, at byte {at}", stream.name());
-        let evidence = Evidence { stream: Some(stream), offset: Some(at), ..run.evidence(detail) };
+    let printed = |stream: Stream, offset: u64| {
+        let detail = format!("{} contains the secret{form}, at byte {offset}", stream.name());
+        let evidence = Evidence { stream: Some(stream), offset: Some(offset), ..run.evidence(detail) };
         Err(Finding::new("printed", evidence).into())
     };
     match &leak.place {
-        LeakPlace::Stdout(at) => printed(Stream::Stdout, *at),
-        LeakPlace::Stderr(at) => printed(Stream::Stderr, *at),
+        LeakPlace::Stdout(offset) => printed(Stream::Stdout, *offset),
+        LeakPlace::Stderr(offset) => printed(Stream::Stderr, *offset),
         LeakPlace::File(area, path, _) => {
             let home = if *area == Area::Home { "~/" } else { "" };
             let path = sanitize::capped(path, 60);

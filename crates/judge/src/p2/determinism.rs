@@ -83,9 +83,9 @@ fn same_text<'a>(context: &'a CheckContext<'a>, plain: RunView<'a>) -> Assertion
 }
 
 /// True if the output of a run is a prefix of that of another.
-fn is_prefix(run: &RunView, whole: &RunView) -> bool {
+fn is_prefix(run: &RunView, complete: &RunView) -> bool {
     let bytes = &run.observation.stdout.bytes;
-    same_content(bytes.reader(), whole.observation.stdout.bytes.reader().take(bytes.len()))
+    same_content(bytes.reader(), complete.observation.stdout.bytes.reader().take(bytes.len()))
 }
 
 fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {

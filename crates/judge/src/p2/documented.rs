@@ -25,7 +25,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn at(&self, line: usize, detail: String) -> Evidence {
+    fn evidence_at(&self, line: usize, detail: String) -> Evidence {
         let text = self.text.lines().nth(line).unwrap_or_default();
         let (excerpt, caret) = sanitize::excerpt(text, text.len() - text.trim_start().len(), MAX_EXCERPT);
         Evidence {
@@ -64,11 +64,11 @@ impl ProjectFiles<'_> {
         // First place of each documented code: document and line.
         let mut documented: BTreeMap<i32, (usize, usize)> = BTreeMap::new();
         let mut documents_any = false;
-        for (at, text) in texts.iter().enumerate() {
+        for (index, text) in texts.iter().enumerate() {
             for (code, line) in documented_exit_codes(text.text) {
                 documents_any = true;
                 if self.exit_codes.contains(&code.into()) {
-                    documented.entry(code.into()).or_insert((at, line));
+                    documented.entry(code.into()).or_insert((index, line));
                 }
             }
         }
@@ -108,7 +108,7 @@ impl ProjectFiles<'_> {
             (None, None) => format!("the help documents exit codes, but not {missing}"),
         };
         let evidence = match (documented.values().min(), texts.last()) {
-            (Some((text, line)), _) => texts[*text].at(*line, what),
+            (Some((text, line)), _) => texts[*text].evidence_at(*line, what),
             (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
             (None, None) => Evidence { detail: what, ..Evidence::default() },
         };
@@ -118,15 +118,15 @@ impl ProjectFiles<'_> {
 
 /// Returns where the codes are documented, in the order of the texts, each with its first line.
 fn places(documented: &BTreeMap<i32, (usize, usize)>, texts: &[Text<'_>]) -> String {
-    let in_text = |at: usize| {
+    let in_text = |index: usize| {
         let in_this_text: Vec<(&i32, usize)> = documented
             .iter()
-            .filter(|(_, place)| place.0 == at)
+            .filter(|(_, place)| place.0 == index)
             .map(|(code, place)| (code, place.1))
             .collect();
         let line = in_this_text.iter().map(|(_, line)| *line).min()?;
         let codes: Vec<String> = in_this_text.iter().map(|(code, _)| code.to_string()).collect();
-        Some((codes.join(", "), format!("{}, line {}", texts[at].name(), line + 1)))
+        Some((codes.join(", "), format!("{}, line {}", texts[index].name(), line + 1)))
     };
     let found: Vec<(String, String)> = (0..texts.len()).filter_map(in_text).collect();
     match &found[..] {

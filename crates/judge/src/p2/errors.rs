@@ -35,21 +35,21 @@ fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<
         let mut declared = context.failures().filter(|probe| probe.is_declared());
         declared.any(|probe| context.plain(probe, format).is_some())
     };
-    let gives_data_in = |format: &OutputFormat| {
+    let has_data_in = |format: &OutputFormat| {
         !matches!(context.format_support(*format), FormatSupport::No(_))
             && context.data_probes().any(|probe| probe.formats.contains(format))
     };
-    let given: Vec<OutputFormat> = formats.iter().copied().filter(gives_data_in).collect();
-    let open: Vec<&str> = match given.is_empty() {
+    let supported: Vec<OutputFormat> = formats.iter().copied().filter(has_data_in).collect();
+    let missing: Vec<&str> = match supported.is_empty() {
         true if formats.iter().any(|format| fails_in(*format)) => Vec::new(),
         true => formats.iter().map(|format| format.name()).collect(),
-        false => given.into_iter().filter(|format| !fails_in(*format)).map(OutputFormat::name).collect(),
+        false => supported.into_iter().filter(|format| !fails_in(*format)).map(OutputFormat::name).collect(),
     };
     let fails = context.declared().any(|probe| !probe.gives_data());
-    (!open.is_empty()).then(|| match fails {
+    (!missing.is_empty()).then(|| match fails {
         true => inconclusive(format!(
             "no probe fails in {}: {}",
-            open.join(", "),
+            missing.join(", "),
             declare_failure("these formats")
         )),
         false => inconclusive(NO_FAILURE),

@@ -116,9 +116,9 @@ pub fn has_usage_code(context: &CheckContext) -> bool {
 
 /// Fails if help is printed with a failure code. If stdout is empty, the target may not know the flag.
 fn help_succeeds(run: &RunView) -> Option<Assertion> {
-    let given = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
+    let prints_help = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
     match run.exit() {
-        Some(exit) if exit != 0 && given => {
+        Some(exit) if exit != 0 && prints_help => {
             let detail = format!("`--help` prints help, but exits with {exit} instead of 0");
             Some(run.failed_at_start("help", Stream::Stdout, detail))
         }
@@ -212,8 +212,8 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
 
 /// Returns the reason that all runs of a probe were in formats that the target rejects.
 fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
-    let refused = |format: &&OutputFormat| matches!(context.format_support(**format), FormatSupport::No(_));
-    let cause = probe.formats.iter().find(refused);
+    let rejected = |format: &&OutputFormat| matches!(context.format_support(**format), FormatSupport::No(_));
+    let cause = probe.formats.iter().find(rejected);
     Reason {
         message: format!("{} was not run in any format that the target accepts", probe.name),
         blocked_by: cause.map(|format| BlockedBy {
@@ -228,8 +228,8 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 /// `p2-exit-consistent`
 pub fn consistent(context: &CheckContext) -> Judgement {
     // A call without a home may fail, but not crash.
-    let bare = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
-    let runs = context.runs().chain(bare).filter(|run| !run.probe.is_cut_short());
+    let bare_runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
+    let runs = context.runs().chain(bare_runs).filter(|run| !run.probe.is_cut_short());
     let signals = runs.filter_map(|run| unexpected_signal(&run));
     let formats = context.declared().flat_map(|probe| same_code(context, probe));
     let payloads = context
@@ -259,7 +259,7 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
         _ => run.expects_plain_stdout(),
     };
     let runs = context.runs_of(probe).filter(|run| compared(run) && !context.rejects(probe, run.format()));
-    let (mut first, mut open) = (None::<(RunView, i32)>, None);
+    let (mut first, mut undecided) = (None::<(RunView, i32)>, None);
     for run in runs {
         match (run.exited(), &first) {
             (Ok(exit), None) => first = Some((run, exit)),
@@ -267,10 +267,10 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
                 return different_codes(&run, exit, other, *code);
             }
             (Ok(_), Some(_)) => {}
-            (Err(reason), _) => open = open.or(Some(reason)),
+            (Err(reason), _) => undecided = undecided.or(Some(reason)),
         }
     }
-    vec![match (open, first) {
+    vec![match (undecided, first) {
         (Some(reason), _) => Err(reason.into()),
         (None, Some(_)) => Ok(()),
         (None, None) => inconclusive(no_format(context, probe)),

@@ -83,9 +83,10 @@ fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assert
         Err(reason) => return vec![inconclusive(reason)],
     };
     // Another check reports data that is no longer JSON.
-    let prose = |run: &RunView| !run.bytes(Stream::Stdout).is_empty() && run.scan().structural().is_some();
+    let is_not_json =
+        |run: &RunView| !run.bytes(Stream::Stdout).is_empty() && run.scan().structural().is_some();
     let mut data = learning_runs(context, probe, format).filter(|run| format.is_json() && run.gave_data());
-    if let Some(run) = data.find(prose) {
+    if let Some(run) = data.find(is_not_json) {
         return vec![inconclusive(run.not_parsed())];
     }
     let compared = Lock::new("", None, vec![new]).compared_with(lock);
@@ -139,16 +140,16 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     }
     // A missing value is reported at its parent.
     let mut pointer = change.pointer.replace('*', "0");
-    let at = loop {
-        if let Some(at) = run.locate(&pointer) {
-            break at;
+    let position = loop {
+        if let Some(position) = run.locate(&pointer) {
+            break position;
         }
         match pointer.rfind('/') {
             Some(end) => pointer.truncate(end),
             None => break Position::START,
         }
     };
-    run.failed_at(&change.rule, Stream::Stdout, at, detail)
+    run.failed_at(&change.rule, Stream::Stdout, position, detail)
 }
 
 /// Learns the output specification of a probe in a format; fails if it cannot be learnt.

@@ -12,7 +12,7 @@ use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
 pub fn format(context: &CheckContext) -> Judgement {
-    let (mut assertions, mut open) = (Vec::new(), Vec::new());
+    let (mut assertions, mut undecided) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
         match context.format_support(format) {
             _ if lacking(context, format) => {
@@ -28,7 +28,7 @@ pub fn format(context: &CheckContext) -> Judgement {
                 Some(Judgement::Unverified(reasons)) => {
                     assertions.extend(reasons.into_iter().map(inconclusive))
                 }
-                _ => open.push(format.name()),
+                _ => undecided.push(format.name()),
             },
         }
     }
@@ -38,10 +38,10 @@ pub fn format(context: &CheckContext) -> Judgement {
             "{} was not run with a format: neither the help nor the configuration shows that `--output` selects one, and in an empty folder the call with `--output {UNKNOWN_FORMAT}` did not end as expected, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
             unasked.join(", ")
         )));
-    } else if !open.is_empty() {
+    } else if !undecided.is_empty() {
         assertions.push(inconclusive(format!(
             "no declared probe succeeded in {}: {}",
-            open.join(", "),
+            undecided.join(", "),
             declare_success("")
         )));
     }
@@ -55,22 +55,22 @@ pub fn format(context: &CheckContext) -> Judgement {
             .filter_map(move |probe| Some(judge_rejection(&context.rejected_run(probe, format)?)))
     });
     let default = context.data_probes().filter_map(|probe| {
-        let bare = context.derived_from(Derived::NoFormat, probe).next()?;
-        let bare = context.plain(bare, OutputFormat::Text)?;
+        let without_format = context.derived_from(Derived::NoFormat, probe).next()?;
+        let without_format = context.plain(without_format, OutputFormat::Text)?;
         match context.profile.conventions.default_format {
-            OutputFormat::Text => Some(judge_default(bare, context.plain(probe, OutputFormat::Text)?)),
+            OutputFormat::Text => Some(judge_default(without_format, context.plain(probe, OutputFormat::Text)?)),
             other => {
                 let other = other.name();
                 let detail =
                     format!("the configuration has `default_format = \"{other}\"`: make text the default, then remove the key");
-                Some(bare.failed_at_start("default-differs", Stream::Stdout, detail))
+                Some(without_format.failed_at_start("default-differs", Stream::Stdout, detail))
             }
         }
     });
     let elsewhere = context.data_probes().filter_map(|probe| {
         let place = probe.place?;
-        let refused = context.derived_from(Derived::Refused, probe).next()?;
-        Some(judge_position(context.runs_of(refused).next()?, place))
+        let rejected = context.derived_from(Derived::Refused, probe).next()?;
+        Some(judge_position(context.runs_of(rejected).next()?, place))
     });
     let invalid = context
         .derived(Derived::InvalidFormat)
@@ -93,23 +93,23 @@ fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
 
 /// Passes if a format flag that is accepted only at another position than after the arguments is a global option
 /// according to the help.
-fn judge_position(refused: RunView, place: Place) -> Assertion {
-    if place == Place::Front && refused.context.profile.global_format {
+fn judge_position(rejected: RunView, place: Place) -> Assertion {
+    if place == Place::Front && rejected.context.profile.global_format {
         return Ok(());
     }
-    let asked = refused.probe.asking(refused.format(), refused.context.profile).join(" ");
+    let spelling = rejected.probe.asking(rejected.format(), rejected.context.profile).join(" ");
     let detail = format!(
-        "`{asked}` is rejected after the arguments (exit code {}) but accepted {}, which the help does not show",
-        display_exit(refused.exit()),
+        "`{spelling}` is rejected after the arguments (exit code {}) but accepted {}, which the help does not show",
+        display_exit(rejected.exit()),
         place.words()
     );
-    refused.failed_at_reason("elsewhere", Stream::Stderr, detail)
+    rejected.failed_at_reason("elsewhere", Stream::Stderr, detail)
 }
 
 fn judge_rejection(run: &RunView) -> Assertion {
-    let asked = run.probe.asking(run.format(), run.context.profile).join(" ");
+    let spelling = run.probe.asking(run.format(), run.context.profile).join(" ");
     let detail = format!(
-        "`{asked}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
+        "`{spelling}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
         display_exit(run.exit()),
         display_exit(run.probe.exit)
     );
@@ -117,29 +117,29 @@ fn judge_rejection(run: &RunView) -> Assertion {
 }
 
 /// Passes if the output without a format flag equals that of `text`.
-fn judge_default(bare: RunView, text: RunView) -> Assertion {
+fn judge_default(without_format: RunView, text: RunView) -> Assertion {
     text.usable()?;
-    match bare.exited()? {
+    match without_format.exited()? {
         exit if Some(exit) == text.exit() => {}
         exit => {
             let with = display_exit(text.exit());
             let detail =
                 format!("without a format option the exit code is {exit}, with that of `text` {with}");
-            return bare.failed_at_reason("default-differs", Stream::Stderr, detail);
+            return without_format.failed_at_reason("default-differs", Stream::Stderr, detail);
         }
     }
     let (Some(without), Some(with)) =
-        (bare.normalized_lines(Stream::Stdout), text.normalized_lines(Stream::Stdout))
+        (without_format.normalized_lines(Stream::Stdout), text.normalized_lines(Stream::Stdout))
     else {
         return inconclusive(format!("the output of {} is too large to compare", text.label()));
     };
     let Some(line) = first_difference(&without, &with) else { return Ok(()) };
-    let again = bare.context.repeated(text.probe, OutputFormat::Text)?;
+    let again = without_format.context.repeated(text.probe, OutputFormat::Text)?;
     if again.iter().any(|again| again.normalized_lines(Stream::Stdout).is_none_or(|again| again != with)) {
         return inconclusive(format!("the text output of {} changes from run to run", text.label()));
     }
     let detail = "without a format option the output differs from that of `text`, first in this line";
-    bare.failed_at_line("default-differs", Stream::Stdout, line, detail)
+    without_format.failed_at_line("default-differs", Stream::Stdout, line, detail)
 }
 
 fn first_difference(a: &[String], b: &[String]) -> Option<usize> {

@@ -183,21 +183,23 @@ fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
 }
 
 /// Returns the pointer of the first place where two documents differ.
-fn difference(a: &Value, b: &Value, at: String) -> Option<String> {
+fn difference(a: &Value, b: &Value, pointer: String) -> Option<String> {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             keys.into_iter().find_map(|key| {
-                let at = format!("{at}/{}", escape_token(key));
+                let pointer = format!("{pointer}/{}", escape_token(key));
                 match (a.get(key), b.get(key)) {
-                    (Some(a), Some(b)) => difference(a, b, at),
-                    _ => Some(at),
+                    (Some(a), Some(b)) => difference(a, b, pointer),
+                    _ => Some(pointer),
                 }
             })
         }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            a.iter().zip(b).enumerate().find_map(|(index, (a, b))| difference(a, b, format!("{at}/{index}")))
-        }
-        _ => (a != b).then_some(at),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .enumerate()
+            .find_map(|(index, (a, b))| difference(a, b, format!("{pointer}/{index}"))),
+        _ => (a != b).then_some(pointer),
     }
 }

@@ -8,7 +8,6 @@ const SETTINGS_WORDS: [&str; 3] = ["config", "settings", "preset"];
 /// Words that indicate a schema for output nevertheless.
 const OUTPUT_WORDS: [&str; 3] = ["output", "report", "result"];
 
-/// Why a schema cannot be compiled.
 pub(super) enum SchemaError {
     /// It is not a valid JSON Schema.
     Invalid(String),

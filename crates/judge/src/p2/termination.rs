@@ -9,12 +9,12 @@ use agentnative_core::run::{End, Leftover};
 
 /// `p2-completes`
 pub fn completes(context: &CheckContext) -> Judgement {
-    let own = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short();
-    let assertions = context.runs().filter(own).map(|run| ended(&run));
+    let is_judged = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short();
+    let assertions = context.runs().filter(is_judged).map(|run| ended(&run));
     let nothing_declared = context.data_probes().next().is_none();
-    let open = nothing_declared
+    let undecided = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
-    Judgement::of(assertions.chain(open), declare_success(""))
+    Judgement::of(assertions.chain(undecided), declare_success(""))
 }
 
 fn ended(run: &RunView) -> Assertion {
@@ -95,11 +95,11 @@ fn closed(run: &RunView) -> Assertion {
         End::Exited(_) | End::Signaled(_) => {}
         _ => return Err(run.unusable().unwrap_or_default().into()),
     }
-    let (Some(lines), Some(otherwise)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
+    let (Some(lines), Some(plain_lines)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
         return inconclusive(format!("the output of {} is too large to search", run.label()));
     };
     // Messages that the plain run prints as well are not about the closed pipe.
-    match crash(&lines, &otherwise) {
+    match crash(&lines, &plain_lines) {
         Some(line) => {
             let detail = "the closed output pipe makes the command crash; expected a quiet end";
             run.failed_at_line("crashes", Stream::Stderr, line, detail)

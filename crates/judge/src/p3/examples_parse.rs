@@ -23,7 +23,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     let (tried, withheld): (Vec<&Probe>, Vec<&Probe>) =
         context.derived(Derived::Example).partition(|probe| run(probe).is_some());
     // Examples are not run if another call shows that the target would execute them.
-    let open = withheld.first().map(|probe| {
+    let undecided = withheld.first().map(|probe| {
         let what = format!(
             "{} and its like would be carried out, not rejected: unknown flags are accepted",
             probe.name
@@ -32,7 +32,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     });
     let judged = tried.into_iter().filter_map(run).map(|run| judge_run(&run, &examples));
     Judgement::of(
-        judged.chain(open),
+        judged.chain(undecided),
         "no example can be tried: each one is incomplete, or calls a command that no probe calls",
     )
 }
@@ -92,12 +92,12 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
 
 /// Returns the format that an example selects, if the target does not support it.
 fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
-    let asks = |format: &OutputFormat| {
+    let is_selected = |format: &OutputFormat| {
         let asking = context.profile.asking(*format);
         !asking.is_empty() && args.windows(asking.len()).any(|words| words == asking)
     };
-    let refused = |format: &OutputFormat| matches!(context.format_support(*format), FormatSupport::No(_));
-    OutputFormat::ALL.into_iter().find(|format| asks(format) && refused(format))
+    let is_rejected = |format: &OutputFormat| matches!(context.format_support(*format), FormatSupport::No(_));
+    OutputFormat::ALL.into_iter().find(|format| is_selected(format) && is_rejected(format))
 }
 
 /// Returns the run of a declared call with the unknown flag, which shows how the target rejects it.

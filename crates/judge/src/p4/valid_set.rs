@@ -73,10 +73,10 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
 /// Returns the index and the name of the option that has this value in a call.
 fn option_with_value(run: &RunView, value: &str) -> Option<(usize, String)> {
     let args = &run.probe.call.args;
-    let at = args.iter().position(|arg| arg.contains(value))?;
-    match args[at].split_once('=') {
-        Some((flag, _)) => Some((at, flag.to_owned())),
-        None => Some((at, args.get(at.checked_sub(1)?)?.clone())),
+    let index = args.iter().position(|arg| arg.contains(value))?;
+    match args[index].split_once('=') {
+        Some((flag, _)) => Some((index, flag.to_owned())),
+        None => Some((index, args.get(index.checked_sub(1)?)?.clone())),
     }
 }
 

@@ -13,7 +13,7 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     let runs = reading_probes(context)
         .filter(|probe| probe.call.workspace.is_some())
         .flat_map(|probe| context.runs_under(probe, Variant::Plain));
-    let open = (!without_workspace.is_empty()).then(|| {
+    let undecided = (!without_workspace.is_empty()).then(|| {
         inconclusive(format!(
             "without a folder of its own, it is not seen what a call changes: declare `workspace` for {} (`true` for an empty folder)",
             without_workspace.join(", ")
@@ -21,7 +21,7 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     });
     let missing =
         "no probe that only reads has a `workspace`: declare one for each (`true` for an empty folder)";
-    Judgement::of(runs.map(|run| judge_run(&run)).chain(open), missing)
+    Judgement::of(runs.map(|run| judge_run(&run)).chain(undecided), missing)
 }
 
 fn judge_run(run: &RunView) -> Assertion {

@@ -49,7 +49,6 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
     Ok(())
 }
 
-/// True if a line indicates a preview.
 fn is_preview(run: &RunView) -> bool {
     let lines = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream)).flatten();
     let mut lines = lines.map(|line| line.to_lowercase());

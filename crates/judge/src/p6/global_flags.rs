@@ -96,11 +96,11 @@ fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     if let Err(reason) = run.usable() {
         return Some(Err(reason.into()));
     }
-    let refused = context.derived_from(Derived::Refused, probe).next();
+    let rejected = context.derived_from(Derived::Refused, probe).next();
     let after_arguments =
         context.derived_from(Derived::GlobalFlag, probe).find(|call| call.formats == [FORMAT]);
     // Otherwise the declared call has the flag there.
-    let Some(call) = refused.or(after_arguments) else { return Some(Ok(())) };
+    let Some(call) = rejected.or(after_arguments) else { return Some(Ok(())) };
     let run = context.runs_of(call).next()?;
     Some(format_accepted(context, probe, &run, &asking.join(" ")))
 }

@@ -25,9 +25,10 @@ pub fn no_color(context: &CheckContext) -> Judgement {
         0 => finds_nothing(&run, "no-color", "a colour in spite of NO_COLOR=1", find_colour),
         _ => finds_nothing(&run, "dumb", "an escape sequence in spite of TERM=dumb", find_escape),
     });
-    let declared = context.data_probes().next().is_none();
-    let open = declared.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
-    Judgement::of(piped.chain(disabled).chain(open), declare_success(""))
+    let no_data_probes = context.data_probes().next().is_none();
+    let undecided =
+        no_data_probes.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
+    Judgement::of(piped.chain(disabled).chain(undecided), declare_success(""))
 }
 
 /// Passes if `find` finds nothing in either stream.
@@ -36,12 +37,12 @@ fn finds_nothing(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Optio
         let mut bytes = Vec::new();
         // An unreadable capture counts as empty.
         let _ = run.bytes(stream).reader().take(MAX_SEARCHED).read_to_end(&mut bytes);
-        if let Some(at) = find(&bytes) {
-            if stream == Stream::Stderr && moves_cursor(&bytes[at + 1..]) {
+        if let Some(offset) = find(&bytes) {
+            if stream == Stream::Stderr && moves_cursor(&bytes[offset + 1..]) {
                 let what = format!("stderr of {} is redrawn", run.label());
                 return inconclusive(run.blocked_by(CheckId::P7NoSpinner, what));
             }
-            return run.failed_at_offset(kind, stream, at as u64, what);
+            return run.failed_at_offset(kind, stream, offset as u64, what);
         }
         if run.bytes(stream).len() > MAX_SEARCHED {
             return inconclusive(run.too_long());
@@ -61,8 +62,8 @@ fn find_escape(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the offset of the first sequence that sets a colour (ECMA-48, SGR 30 to 38, 40 to 48, 90 to 97, 100 to 107).
 fn find_colour(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(ESCAPE, bytes).find(|at| {
-        let Some(rest) = bytes[at + 1..].strip_prefix(b"[") else { return false };
+    memchr::memchr_iter(ESCAPE, bytes).find(|offset| {
+        let Some(rest) = bytes[offset + 1..].strip_prefix(b"[") else { return false };
         let end = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
         let Some(end) = end.filter(|end| rest[*end] == b'm') else { return false };
         let parameters = String::from_utf8_lossy(&rest[..end]).into_owned();
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn colours_are_distinguished_from_other_sequences() {
-        for (text, at) in [
+        for (text, offset) in [
             ("\x1b[31mred", Some(0)),
             ("a\x1b[1;97mb", Some(1)),
             ("\x1b[38;5;9m", Some(0)),
@@ -90,7 +91,7 @@ mod tests {
             ("\x1b]8;;https://example.com/31m\x07", None),
             ("[31m", None),
         ] {
-            assert_eq!(find_colour(text.as_bytes()), at, "{text:?}");
+            assert_eq!(find_colour(text.as_bytes()), offset, "{text:?}");
         }
         assert_eq!(find_escape(b"a\x1b[0m"), Some(1));
         assert_eq!(find_escape(b"a[0m"), None);

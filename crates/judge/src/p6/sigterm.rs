@@ -25,7 +25,6 @@ pub(super) fn judge_interruptible<'a>(
         .unwrap_or_else(|| Judgement::of(interruptible(context).flat_map(each), DECLARE_INTERRUPT))
 }
 
-/// What to declare if no call can be interrupted.
 const DECLARE_INTERRUPT: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends at once";
 
 /// Returns the probes that are declared to work for a while.

@@ -8,10 +8,8 @@ use agentnative_core::model::Stream;
 use serde_json::Value;
 use strict_json::{JsonType, unescape_token};
 
-/// The list that a run printed.
 pub struct Listing<'a> {
     pub run: RunView<'a>,
-    /// Number of items.
     pub count: u64,
     /// Document; `None` if it is too long to be held.
     pub document: Option<Value>,
@@ -47,7 +45,7 @@ impl<'a> Listing<'a> {
 
     /// Returns the objects that contain the list, the document first.
     pub fn ancestors(&self) -> impl Iterator<Item = &Value> {
-        let ends = self.pointer.match_indices('/').map(|(at, _)| at);
+        let ends = self.pointer.match_indices('/').map(|(index, _)| index);
         ends.filter_map(|end| self.document.as_ref()?.pointer(&self.pointer[..end]))
     }
 
@@ -68,7 +66,6 @@ fn counted(scan: &Scan, pointer: &str) -> Option<u64> {
     (list.count_of(JsonType::Array) > 0).then(|| list.elements())
 }
 
-/// Returns a pointer in words.
 fn place(pointer: &str) -> String {
     if pointer.is_empty() { "the top level".to_owned() } else { format!("`{pointer}`") }
 }

@@ -217,24 +217,24 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
             assertions.push(inconclusive(no_limit(context, probe)));
             continue;
         };
-        let given = spelling(context, probe, limit);
+        let spelling = spelling(context, probe, limit);
         if is_rejected(&run) {
             let (exit, expected) = (run.exit().unwrap_or_default(), probe.exit.unwrap_or_default());
             let detail = format!(
-                "{given} is rejected: exited with {exit}, expected {expected}; declare another spelling as `flags.limit`"
+                "{spelling} is rejected: exited with {exit}, expected {expected}; declare another spelling as `flags.limit`"
             );
             assertions.push(run.failed_at_reason("refused", Stream::Stderr, detail));
             break;
         }
         assertions.push(match Listing::parse(run, list) {
             Ok(limited) if limited.count > limit || limited.count < limit.min(available) => {
-                let detail = format!("{} with {given}", counted(limited.count, "item"));
+                let detail = format!("{} with {spelling}", counted(limited.count, "item"));
                 run.failed_at_pointer("count", limited.pointer(), detail)
             }
-            Ok(limited) => same_first_item(&plain, &again, &limited, &given),
+            Ok(limited) => same_first_item(&plain, &again, &limited, &spelling),
             Err(_) if run.unusable().is_none() => {
                 let detail =
-                    format!("with {given}, stdout has no list at {:?}, as it has without", list.items);
+                    format!("with {spelling}, stdout has no list at {:?}, as it has without", list.items);
                 run.failed_at_start("no-list", Stream::Stdout, detail)
             }
             Err(reason) => inconclusive(reason),
@@ -252,7 +252,7 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
 }
 
 /// Passes if a limited list begins as it does without a limit, as far as its order is the same in each run.
-fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, given: &str) -> Assertion {
+fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, spelling: &str) -> Assertion {
     let (Some(items), Some(cut)) = (plain.items(), limited.items()) else { return Ok(()) };
     let (Some(first), Some(cut)) = (items.first(), cut.first()) else { return Ok(()) };
     if first == cut {
@@ -267,7 +267,7 @@ fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, given:
     if !differs {
         return Ok(());
     }
-    let detail = format!("with {given} the list begins with another item than without");
+    let detail = format!("with {spelling} the list begins with another item than without");
     limited.run.failed_at_pointer("first", &limited.item_pointer(0), detail)
 }
 

@@ -29,13 +29,13 @@ fn has_no_redraw(run: &RunView) -> Assertion {
         return inconclusive(format!("stderr of {} could not be read: {error}", run.label()));
     }
     let Some(redraw) = first_redraw(&text) else { return run.exited().map(drop).map_err(Into::into) };
-    let (kind, at, what) = match redraw {
-        Redraw::Return(at) => ("carriage-return", at, "a carriage return that begins a line anew"),
-        Redraw::Cursor(at) => ("cursor", at, "a sequence that moves the cursor or erases"),
+    let (kind, offset, what) = match redraw {
+        Redraw::Return(offset) => ("carriage-return", offset, "a carriage return that begins a line anew"),
+        Redraw::Cursor(offset) => ("cursor", offset, "a sequence that moves the cursor or erases"),
     };
     let detail = format!("stderr contains {what}, and is not a terminal");
-    match strict_json::locate(bytes.reader(), at as u64) {
-        Ok(at) => run.failed_at(kind, Stream::Stderr, at, detail),
+    match strict_json::locate(bytes.reader(), offset as u64) {
+        Ok(offset) => run.failed_at(kind, Stream::Stderr, offset, detail),
         Err(_) => run.failed(kind, detail),
     }
 }
@@ -49,12 +49,12 @@ enum Redraw {
 
 /// Returns the first sequence that overwrites output. Colours and the CR LF at the end of a line do not.
 fn first_redraw(text: &[u8]) -> Option<Redraw> {
-    memchr::memchr2_iter(b'\r', 0x1b, text).find_map(|at| match text[at] {
+    memchr::memchr2_iter(b'\r', 0x1b, text).find_map(|offset| match text[offset] {
         b'\r' => {
-            let next = text[at..].iter().find(|byte| **byte != b'\r');
-            (next != Some(&b'\n')).then_some(Redraw::Return(at))
+            let next = text[offset..].iter().find(|byte| **byte != b'\r');
+            (next != Some(&b'\n')).then_some(Redraw::Return(offset))
         }
-        _ => moves_cursor(&text[at + 1..]).then_some(Redraw::Cursor(at)),
+        _ => moves_cursor(&text[offset + 1..]).then_some(Redraw::Cursor(offset)),
     })
 }
 

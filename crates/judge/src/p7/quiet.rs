@@ -147,7 +147,6 @@ fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
     run.probe.flag(Flag::Quiet, run.context.profile).args().unwrap_or_default()
 }
 
-/// Returns the quiet option for messages.
 fn option_words(run: &RunView) -> String {
     quiet_option(run).join(" ")
 }

@@ -6,10 +6,8 @@ use agentnative_core::model::{OutputFormat, Stream};
 use serde_json::Value;
 use strict_json::escape_token;
 
-/// The result of a comparison.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// The data are the same.
     Same,
     /// There are none.
     Empty,
@@ -41,7 +39,7 @@ fn same_lines(own: &[String], expected: &[String], diagnostics: &[String]) -> Co
         |line: &&str| !line.is_empty() && !diagnostics.iter().any(|diagnostics| diagnostics.trim() == *line);
     let data = |lines: &[String]| -> Vec<(usize, String)> {
         let trimmed = lines.iter().map(|line| line.trim()).enumerate();
-        trimmed.filter(|(_, line)| counts(line)).map(|(at, line)| (at, line.to_owned())).collect()
+        trimmed.filter(|(_, line)| counts(line)).map(|(index, line)| (index, line.to_owned())).collect()
     };
     let (own, expected) = (data(own), data(expected));
     let texts = |lines: &[(usize, String)]| lines.iter().map(|(_, line)| line.clone()).collect();
@@ -53,13 +51,12 @@ fn same_lines(own: &[String], expected: &[String], diagnostics: &[String]) -> Co
         return if has_data { Comparison::Empty } else { Comparison::Same };
     };
     // The longest match, over all lines at which the block may begin.
-    let starts = expected.iter().enumerate().filter(|(_, (_, line))| line == first).map(|(at, _)| at);
+    let starts = expected.iter().enumerate().filter(|(_, (_, line))| line == first).map(|(index, _)| index);
     let agree = |start: usize| own.iter().zip(&expected[start..]).take_while(|(a, b)| a.1 == b.1).count();
     let longest = starts.map(agree).max().unwrap_or(0);
     own.get(longest).map_or(Comparison::Same, |(line, _)| Comparison::Line(*line))
 }
 
-/// Maximum number of lines of a summary.
 const MAX_SUMMARY: usize = 3;
 
 /// True if a line summarizes a call that had nothing to report, and is not data: `All checks passed!`, `Success: no
@@ -141,30 +138,31 @@ fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], poi
         return false;
     }
     let length = pointer.len();
-    let mut at = |token: &str, own: Option<&Value>, expected: Option<&Value>, again: Vec<Option<&Value>>| {
-        pointer.push('/');
-        pointer.push_str(&escape_token(token));
-        let found = match (own, expected) {
-            // A member that some plain runs do not have may be missing.
-            (Some(own), Some(expected)) => {
-                let all = again.iter().copied().collect::<Option<Vec<_>>>();
-                let measured = own.is_number() && expected.is_number() && is_measure(token);
-                !measured
-                    && !names_option(token, option)
-                    && all.is_some_and(|again| differs(own, expected, &again, option, pointer))
+    let mut index =
+        |token: &str, own: Option<&Value>, expected: Option<&Value>, again: Vec<Option<&Value>>| {
+            pointer.push('/');
+            pointer.push_str(&escape_token(token));
+            let found = match (own, expected) {
+                // A member that some plain runs do not have may be missing.
+                (Some(own), Some(expected)) => {
+                    let all = again.iter().copied().collect::<Option<Vec<_>>>();
+                    let measured = own.is_number() && expected.is_number() && is_measure(token);
+                    !measured
+                        && !names_option(token, option)
+                        && all.is_some_and(|again| differs(own, expected, &again, option, pointer))
+                }
+                (None, Some(_)) => again.iter().all(Option::is_some),
+                _ => false,
+            };
+            if !found {
+                pointer.truncate(length);
             }
-            (None, Some(_)) => again.iter().all(Option::is_some),
-            _ => false,
+            found
         };
-        if !found {
-            pointer.truncate(length);
-        }
-        found
-    };
     match (own, expected) {
         (Value::Object(a), Value::Object(b)) if again.iter().all(|again| again.is_object()) => {
             b.iter().any(|(key, expected)| {
-                at(key, a.get(key), Some(expected), again.iter().map(|again| again.get(key)).collect())
+                index(key, a.get(key), Some(expected), again.iter().map(|again| again.get(key)).collect())
             })
         }
         (Value::Array(a), Value::Array(b)) if again.iter().all(|again| is_array_of(again, b.len())) => {
@@ -184,7 +182,7 @@ fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], poi
             }
             (0..b.len()).any(|n| {
                 let again = again.iter().map(|again| again.get(n)).collect();
-                at(&n.to_string(), a.get(n), b.get(n), again)
+                index(&n.to_string(), a.get(n), b.get(n), again)
             })
         }
         _ => {
@@ -277,8 +275,8 @@ mod tests {
         for quiet in [plain, "1  a\n2  b\n", "ID  NAME\n1  a\n2  b", "1  a\n2  b\n2 records\n", "2  b\n"] {
             assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Comparison::Same, "{quiet}");
         }
-        for (quiet, at) in [("1\n2\n", 0), ("1  a\n2 records\n", 1), ("1  a\n2  b\n3  c\n", 2)] {
-            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Comparison::Line(at), "{quiet}");
+        for (quiet, index) in [("1\n2\n", 0), ("1  a\n2 records\n", 1), ("1  a\n2  b\n3  c\n", 2)] {
+            assert_eq!(same_lines(&lines(quiet), &lines(plain), &[]), Comparison::Line(index), "{quiet}");
         }
         assert_eq!(same_lines(&[], &lines(plain), &[]), Comparison::Empty);
         for summary in [

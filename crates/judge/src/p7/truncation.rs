@@ -6,7 +6,7 @@ use crate::lines::has_words;
 use agentnative_core::model::Stream;
 use serde_json::{Map, Value};
 
-/// Keys that report it with `true`, as lower-case letters and digits.
+/// Keys that report omitted items with `true`, as lower-case letters and digits.
 const FLAG_KEYS: &[&str] = &["truncated", "istruncated", "hasmore", "more", "hasnext", "hasnextpage"];
 /// Keys of the start of the next page: `null`, `false`, 0 and an empty string mark the end.
 const NEXT_KEYS: &[&str] = &[
@@ -31,7 +31,7 @@ const REST_KEYS: &[&str] = &["remaining", "remainingcount", "remainingitemcount"
 const METADATA_KEYS: &[&str] =
     &["meta", "metadata", "pagination", "paging", "pageinfo", "page", "links", "listmeta"];
 
-/// Words of a line that reports it.
+/// Words of a line that reports omitted items.
 const NOTICE_WORDS: &[&str] = &[
     "truncated",
     "omitted",

@@ -10,7 +10,7 @@ use agentnative_core::run::{Change, Entry, EntryKind};
 
 /// File that agents look for.
 const SKILL_FILE: &str = "SKILL.md";
-/// Names of commands that may install it.
+/// Names of commands that may install the file.
 const INSTALL_COMMANDS: [&str; 2] = ["skill", "skills"];
 
 /// `p8-bundle-install`

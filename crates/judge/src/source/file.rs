@@ -27,7 +27,6 @@ const MAX_LINE: usize = 5000;
 /// Maximum number of times that a file is parsed, each time with fewer attributes.
 const MAX_ROUNDS: usize = 16;
 
-/// The facts of one file.
 #[derive(Default)]
 pub(super) struct FileFacts {
     pub bytes: u64,
@@ -105,7 +104,6 @@ fn is_script(file: &SourceFile<'_>, text: &str) -> bool {
         && lines.any(|line| line.starts_with("//go:build ignore") || line.starts_with("// +build ignore"))
 }
 
-/// True if the file was generated.
 pub(super) fn is_generated(text: &str) -> bool {
     let mut head = MARK_WINDOW.min(text.len());
     while !text.is_char_boundary(head) {

@@ -45,12 +45,12 @@ fn of_go(text: &str) -> Vec<String> {
 
 fn of_scripts(text: &str) -> Vec<String> {
     let quoted = ['"', '\''].into_iter().flat_map(|quote| {
-        text.match_indices(quote).filter_map(move |(at, _)| {
-            let rest = &text[at + 1..];
+        text.match_indices(quote).filter_map(move |(offset, _)| {
+            let rest = &text[offset + 1..];
             if !(rest.starts_with("./") || rest.starts_with("../")) {
                 return None;
             }
-            let before = text[..at].trim_end();
+            let before = text[..offset].trim_end();
             let before = before.strip_suffix('(').map_or(before, str::trim_end);
             let imports = ["from", "import", "require"].iter().any(|word| before.ends_with(word));
             imports.then(|| rest.split([quote, '\n']).next()).flatten()

@@ -51,8 +51,8 @@ impl PackageCode {
         let root = workspace_root(folder).unwrap_or_else(|| real.clone());
         let mut all = vec![Self::new(folder.to_owned(), manifests)];
         let mut known = vec![real.clone()];
-        let mut at = 0;
-        while let Some(package) = all.get_mut(at) {
+        let mut index = 0;
+        while let Some(package) = all.get_mut(index) {
             let mut libraries = Vec::new();
             for dependency in &mut package.dependencies {
                 let named = dependency.folder.take().and_then(|folder| folder.canonicalize().ok());
@@ -67,7 +67,7 @@ impl PackageCode {
                 }
             }
             all.extend(libraries);
-            at += 1;
+            index += 1;
         }
         all
     }

@@ -99,8 +99,8 @@ fn code(text: &str) -> Vec<CodeLine> {
     let mut found: Vec<CodeLine> = Vec::new();
     let mut in_block = false;
     let mut continues = false;
-    let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
-    let line_of = |at: usize| 1 + starts.partition_point(|start| *start <= at) as u64;
+    let starts: Vec<usize> = text.match_indices('\n').map(|(offset, _)| offset + 1).collect();
+    let line_of = |offset: usize| 1 + starts.partition_point(|start| *start <= offset) as u64;
     for (event, range) in Parser::new(text).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(_)) => in_block = true,
@@ -110,8 +110,8 @@ fn code(text: &str) -> Vec<CodeLine> {
             }
             Event::Text(block) if in_block => {
                 for (nth, line) in block.lines().enumerate() {
-                    let begun = line.trim_end().strip_suffix('\\');
-                    let text = begun.unwrap_or(line).trim();
+                    let continued = line.trim_end().strip_suffix('\\');
+                    let text = continued.unwrap_or(line).trim();
                     match found.last_mut().filter(|_| continues) {
                         Some(last) => last.text.push_str(&format!(" {text}")),
                         None => found.push(CodeLine {
@@ -119,7 +119,7 @@ fn code(text: &str) -> Vec<CodeLine> {
                             text: text.to_owned(),
                         }),
                     }
-                    continues = begun.is_some();
+                    continues = continued.is_some();
                 }
             }
             _ => {}

@@ -34,7 +34,6 @@ struct Pass {
     grammars: Vec<(SupportLang, OnceLock<Result<Grammar>>)>,
 }
 
-/// A rule with its check.
 pub(super) struct Origin {
     pub check: CheckId,
     pub rule: SourceRule,
@@ -108,7 +107,7 @@ pub(super) struct Grammar {
     /// Code in which the program starts and ends.
     pub entry: RuleCore,
     pub tests: Option<RuleCore>,
-    /// Code that makes a file a program of its own.
+    /// Code that makes a file a separate program.
     pub program: Option<RuleCore>,
 }
 
@@ -140,7 +139,9 @@ impl<'a> RuleTable<'a> {
     /// Returns the offsets of the words in `text`, in order. A part of a longer word does not count, unless a `*`
     /// allows it.
     pub fn hits(&self, text: &[u8]) -> Vec<usize> {
-        let word = |at: usize| text.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let word = |offset: usize| {
+            text.get(offset).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        };
         let hits = self.words.find_overlapping_iter(text).filter(|hit| {
             let (start, end) = self.boundaries[hit.pattern()];
             let inner_start = start && hit.start() > 0 && word(hit.start() - 1) && word(hit.start());

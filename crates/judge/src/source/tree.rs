@@ -22,7 +22,6 @@ const STEPS_PER_BYTE: u64 = 64;
 /// Number of bytes of a node's text that cost one step.
 const BYTES_PER_STEP: usize = 16;
 
-/// A parsed file.
 #[derive(Clone)]
 pub(super) struct Tree {
     text: String,
@@ -52,7 +51,6 @@ struct NodeData {
     subtree_end: u32,
 }
 
-/// A node of a tree.
 #[derive(Clone, Copy)]
 pub(super) struct TreeNode<'t> {
     tree: &'t Tree,
@@ -65,12 +63,12 @@ impl Tree {
     pub fn new(parsed: StrDoc<SupportLang>) -> Result<Self, usize> {
         let mut nodes: Vec<NodeData> = Vec::new();
         // Ancestors of the current node.
-        let mut open: Vec<u32> = Vec::new();
+        let mut ancestors: Vec<u32> = Vec::new();
         let mut previous = None;
         let mut cursor = parsed.tree.walk();
         loop {
             let node = cursor.node();
-            let parent = open.last().copied();
+            let parent = ancestors.last().copied();
             let index = to_u32(nodes.len());
             if let Some(previous) = previous {
                 nodes[previous as usize].next = Some(index);
@@ -93,17 +91,17 @@ impl Tree {
                 subtree_end: index + 1,
             });
             if cursor.goto_first_child() {
-                if open.len() == MAX_DEPTH {
+                if ancestors.len() == MAX_DEPTH {
                     return Err(node.start_byte());
                 }
-                open.push(index);
+                ancestors.push(index);
                 previous = None;
                 continue;
             }
             previous = Some(index);
             while !cursor.goto_next_sibling() {
                 let subtree_end = to_u32(nodes.len());
-                previous = open.pop();
+                previous = ancestors.pop();
                 match previous {
                     Some(parent) => nodes[parent as usize].subtree_end = subtree_end,
                     None => {
@@ -164,7 +162,6 @@ impl<'t> TreeNode<'t> {
     }
 }
 
-/// Iterator over the children of a node.
 struct Children<'t> {
     next: Option<TreeNode<'t>>,
     left: usize,

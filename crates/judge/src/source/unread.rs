@@ -92,20 +92,20 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
         }
         let read_folders: BTreeSet<&Path> =
             own.iter().filter(|path| is_go(path)).filter_map(|path| path.parent()).collect();
-        let mut open: Vec<PathBuf> = self.go_programs.iter().map(|main| main.to_path_buf()).collect();
-        let mut seen: BTreeSet<PathBuf> = open.iter().cloned().collect();
+        let mut pending: Vec<PathBuf> = self.go_programs.iter().map(|main| main.to_path_buf()).collect();
+        let mut visited: BTreeSet<PathBuf> = pending.iter().cloned().collect();
         let mut found = Vec::new();
-        while let Some(folder) = open.pop() {
+        while let Some(folder) = pending.pop() {
             for (importer, name) in imports.get(&*folder).into_iter().flatten() {
                 let Some(below) = name.strip_prefix(&module).filter(|rest| rest.starts_with('/')) else {
                     continue;
                 };
                 let folder = package.folder.join(&below[1..]);
-                if !seen.insert(folder.clone()) {
+                if !visited.insert(folder.clone()) {
                     continue;
                 }
                 if read_folders.contains(&*folder) {
-                    open.push(folder);
+                    pending.push(folder);
                 } else if go_files(&folder).iter().any(|text| !is_generated(text)) {
                     found.push(unread(below[1..].to_owned(), Some((*importer).to_owned())));
                 }

@@ -68,13 +68,13 @@ pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Res
         }
         let path = entry.path();
         let (row_non_product, row_generated) = &rows[language as usize];
-        let is = |patterns: &Gitignore| patterns.matched_path_or_any_parents(path, false).is_ignore();
-        if is(row_generated) {
+        let matches = |patterns: &Gitignore| patterns.matched_path_or_any_parents(path, false).is_ignore();
+        if matches(row_generated) {
             excluded.generated += 1;
         } else if !package.is_source(language, path)
             || package.is_library && package.is_entry(language, path)
-            || is(row_non_product)
-            || is(&non_product)
+            || matches(row_non_product)
+            || matches(&non_product)
         {
             excluded.non_product += 1;
         } else {
