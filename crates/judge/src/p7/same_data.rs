@@ -138,7 +138,7 @@ fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], poi
         return false;
     }
     let length = pointer.len();
-    let mut index =
+    let mut differs_at =
         |token: &str, own: Option<&Value>, expected: Option<&Value>, again: Vec<Option<&Value>>| {
             pointer.push('/');
             pointer.push_str(&escape_token(token));
@@ -162,7 +162,12 @@ fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], poi
     match (own, expected) {
         (Value::Object(a), Value::Object(b)) if again.iter().all(|again| again.is_object()) => {
             b.iter().any(|(key, expected)| {
-                index(key, a.get(key), Some(expected), again.iter().map(|again| again.get(key)).collect())
+                differs_at(
+                    key,
+                    a.get(key),
+                    Some(expected),
+                    again.iter().map(|again| again.get(key)).collect(),
+                )
             })
         }
         (Value::Array(a), Value::Array(b)) if again.iter().all(|again| is_array_of(again, b.len())) => {
@@ -182,7 +187,7 @@ fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], poi
             }
             (0..b.len()).any(|n| {
                 let again = again.iter().map(|again| again.get(n)).collect();
-                index(&n.to_string(), a.get(n), b.get(n), again)
+                differs_at(&n.to_string(), a.get(n), b.get(n), again)
             })
         }
         _ => {
