@@ -1,15 +1,15 @@
-//! What the compiler cannot hold: which room of the product imports which, who prints, exits and spawns,
-//! and where code of one system stands. Read off the source.
+//! Rules on the source code that the compiler does not enforce: imports between the modules of a crate, and the files
+//! that may print, exit, spawn processes or depend on one operating system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms of a crate, each with those that it may import.
-type Rooms = &'static [(&'static str, &'static [&'static str])];
+/// The top-level modules of a crate, each with those that it may import.
+type ModuleImports = &'static [(&'static str, &'static [&'static str])];
 
-/// What each room of a crate may import from the other rooms of that crate. A room that is not here may not exist. What
-/// the crates may import from each other is in their manifests, and cargo holds it.
-const ROOMS: &[(&str, Rooms)] = &[
+/// The imports that each top-level module may have from the others of its crate. A module that is not listed is an
+/// error. Imports between crates are limited by their manifests.
+const MODULES: &[(&str, ModuleImports)] = &[
     (
         "crates/core/src",
         &[
@@ -38,15 +38,15 @@ const ROOMS: &[(&str, Rooms)] = &[
     ),
 ];
 
-/// Words that only files under some paths may hold, with what holding them means. Handles of the standard
-/// streams are held by clippy (`clippy.toml`), where the one ioctl on such a handle gives its reason.
-const WORDS: &[(&[&str], Where, &str)] = &[
-    (&["println!", "eprintln!", "print!(", "eprint!(", "dbg!"], Where::Only(&[]), "prints"),
-    (&["process::exit", "process::abort"], Where::Only(&["src/main.rs"]), "exits"),
-    // The agent's `run_command` tool is a command: one file, which the rest of the agent cannot pass by.
+/// Words that only files under some paths may contain, with a predicate for the message. Clippy restricts the handles
+/// of the standard streams (`clippy.toml`); the one ioctl on such a handle states its reason.
+const RESTRICTED_WORDS: &[(&[&str], AllowedIn, &str)] = &[
+    (&["println!", "eprintln!", "print!(", "eprint!(", "dbg!"], AllowedIn::Only(&[]), "prints"),
+    (&["process::exit", "process::abort"], AllowedIn::Only(&["src/main.rs"]), "exits"),
+    // The only file of the agent that runs commands: its `run_command` tool.
     (
         &["Command::new", "process::Command", "CommandExt"],
-        Where::Only(&[
+        AllowedIn::Only(&[
             "crates/helper/",
             "crates/core/src/run/",
             "crates/reference-agent/src/tools/command.rs",
@@ -55,17 +55,17 @@ const WORDS: &[(&[&str], Where, &str)] = &[
     ),
     (
         &["std::fs", "File::open", "Instant::now", "SystemTime"],
-        Where::Not(&["crates/judge/"], READING),
+        AllowedIn::Except(&["crates/judge/"], SOURCE_READER),
         "touches files or the clock",
     ),
     (
         &["\"/proc", "landlock::", "pidfd", "subreaper", "memfd"],
-        Where::Only(&["crates/helper/src/sys/"]),
-        "is Linux's own",
+        AllowedIn::Only(&["crates/helper/src/sys/"]),
+        "depends on Linux",
     ),
     (
         &["std::os::unix", "std::os::linux", "rustix::"],
-        Where::Not(
+        AllowedIn::Except(
             &[
                 "crates/strict-json/",
                 "crates/contract/",
@@ -74,55 +74,55 @@ const WORDS: &[(&[&str], Where, &str)] = &[
                 "crates/judge/",
                 "src/report/",
             ],
-            READING,
+            SOURCE_READER,
         ),
-        "is of one system only",
+        "depends on one operating system",
     ),
 ];
 
-/// The part of the crate of the verdicts that reads code and files.
-const READING: &[&str] = &["crates/judge/src/source/"];
+/// The part of the judge crate that reads code and files.
+const SOURCE_READER: &[&str] = &["crates/judge/src/source/"];
 
-/// Where words may stand.
-enum Where {
-    /// Under these paths alone.
+/// The files that may contain a restricted word.
+enum AllowedIn {
+    /// The files under these paths.
     Only(&'static [&'static str]),
-    /// Everywhere but under the first, unless under the second.
-    Not(&'static [&'static str], &'static [&'static str]),
+    /// All files except those under the first paths, of which those under the second paths are allowed.
+    Except(&'static [&'static str], &'static [&'static str]),
 }
 
-impl Where {
+impl AllowedIn {
     fn allows(&self, file: &Path) -> bool {
         let under = |paths: &[&str]| paths.iter().any(|path| file.to_str().unwrap().starts_with(path));
         match self {
             Self::Only(paths) => under(paths),
-            Self::Not(paths, exceptions) => !under(paths) || under(exceptions),
+            Self::Except(paths, exceptions) => !under(paths) || under(exceptions),
         }
     }
 }
 
 #[test]
-fn rooms_import_only_what_they_may() {
+fn modules_import_only_what_the_table_allows() {
     let mut wrong = Vec::new();
     for (file, text) in sources() {
-        let Some((room, rooms)) = room(&file) else { continue };
-        let Some((_, allowed)) = rooms.iter().find(|(name, _)| *name == room) else {
-            if !["lib", "main"].contains(&room) {
-                wrong.push(format!("{}: the room `{room}` is not in the table", file.display()));
+        let Some((module, modules)) = top_level_module(&file) else { continue };
+        let Some((_, allowed)) = modules.iter().find(|(name, _)| *name == module) else {
+            if !["lib", "main"].contains(&module) {
+                wrong.push(format!("{}: the module `{module}` is not in the table", file.display()));
             }
             continue;
         };
         for import in imports(&code(&text)) {
-            let is_room = rooms.iter().any(|(name, _)| *name == import);
-            if is_room && import != room && !allowed.contains(&import) {
-                wrong.push(format!("{}: `{room}` imports `{import}`", file.display()));
+            let is_module = modules.iter().any(|(name, _)| *name == import);
+            if is_module && import != module && !allowed.contains(&import) {
+                wrong.push(format!("{}: `{module}` imports `{import}`", file.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The principles share `kit`: one never imports another.
+/// The principles share `kit`.
 #[test]
 fn the_checks_of_a_principle_do_not_import_those_of_another() {
     let principle = |word: &str| {
@@ -148,13 +148,13 @@ fn the_checks_of_a_principle_do_not_import_those_of_another() {
 }
 
 #[test]
-fn only_some_places_print_exit_spawn_and_know_the_system() {
+fn only_listed_files_print_exit_spawn_or_depend_on_the_system() {
     let mut wrong = Vec::new();
     for (file, text) in sources() {
         for line in code(&text).lines() {
-            for (words, place, what) in WORDS {
-                if !place.allows(&file) && words.iter().any(|word| line.contains(word)) {
-                    wrong.push(format!("{} {what}: {}", file.display(), line.trim()));
+            for (words, allowed_in, predicate) in RESTRICTED_WORDS {
+                if !allowed_in.allows(&file) && words.iter().any(|word| line.contains(word)) {
+                    wrong.push(format!("{} {predicate}: {}", file.display(), line.trim()));
                 }
             }
         }
@@ -163,12 +163,12 @@ fn only_some_places_print_exit_spawn_and_know_the_system() {
 }
 
 #[test]
-fn every_library_and_program_is_guarded() {
+fn every_library_and_program_enables_the_lint_of_disallowed_methods() {
     for (file, text) in sources() {
         if file.ends_with("src/lib.rs") || file.ends_with("src/main.rs") {
             assert!(
                 text.contains("clippy::disallowed_methods"),
-                "{} does not raise the lints",
+                "{} does not enable clippy::disallowed_methods",
                 file.display()
             );
         }
@@ -176,13 +176,13 @@ fn every_library_and_program_is_guarded() {
 }
 
 #[test]
-fn imports_are_seen_however_they_are_written() {
+fn imports_are_found_in_groups_and_in_paths() {
     let text = "use crate::{\n    judge::{self, Case},\n    report,\n};\nfn f() { crate::run::resolve() }";
     assert_eq!(imports(text), ["judge", "report", "run"]);
     assert_eq!(imports("use crate::config::Config;"), ["config"]);
 }
 
-/// Each source file of the product and its crates, by its path in the repository.
+/// Returns the source files of the product and its crates, each with its path in the repository.
 pub fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
@@ -199,25 +199,26 @@ pub fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// The room of a file, the folder or file under the `src` of its crate, with the rooms of that crate.
-fn room(file: &Path) -> Option<(&str, Rooms)> {
-    let (inside, rooms) =
-        ROOMS.iter().find_map(|(source, rooms)| Some((file.strip_prefix(source).ok()?, *rooms)))?;
+/// Returns the top-level module of a file and all modules of its crate. The module is the first component of the path
+/// under `src`.
+fn top_level_module(file: &Path) -> Option<(&str, ModuleImports)> {
+    let (inside, modules) =
+        MODULES.iter().find_map(|(source, modules)| Some((file.strip_prefix(source).ok()?, *modules)))?;
     let first = inside.components().next()?.as_os_str().to_str()?;
-    Some((first.trim_end_matches(".rs"), rooms))
+    Some((first.trim_end_matches(".rs"), modules))
 }
 
-/// The code, without comments and without unit tests at the file's end.
+/// Returns the code without comments and without the unit tests at the end of the file.
 fn code(text: &str) -> String {
     let lines = text.lines().take_while(|line| !line.contains("#[cfg(test)]"));
     lines.filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
 
-/// The names behind `crate::` in code, also in `crate::{name, …}`.
+/// Returns the names after `crate::`, including those in `crate::{name, …}`.
 fn imports(code: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    for (at, prefix) in code.match_indices("crate::") {
-        let rest = &code[at + prefix.len()..];
+    for (start, prefix) in code.match_indices("crate::") {
+        let rest = &code[start + prefix.len()..];
         match rest.strip_prefix('{') {
             Some(group) => found.extend(group_names(group)),
             None => found.push(leading_name(rest)),
@@ -227,16 +228,16 @@ fn imports(code: &str) -> Vec<&str> {
     found
 }
 
-/// The first path segment of each entry of `use crate::{…}`, from behind its opening brace.
+/// Returns the first path segment of each entry of `use crate::{…}`. `group` begins after the opening brace.
 fn group_names(group: &str) -> Vec<&str> {
     let mut depth = 0;
     let mut names = vec![leading_name(group)];
-    for (at, c) in group.char_indices() {
+    for (index, c) in group.char_indices() {
         match c {
             '{' => depth += 1,
             '}' if depth == 0 => break,
             '}' => depth -= 1,
-            ',' if depth == 0 => names.push(leading_name(&group[at + 1..])),
+            ',' if depth == 0 => names.push(leading_name(&group[index + 1..])),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! `agentnative.toml` through the public face: what it says, and what is said when it is wrong.
+//! `agentnative.toml` through the public interface: the configuration that is read, and the messages on invalid files.
 
 use crate::configuration::as_json;
 use agentnative::config::{
@@ -22,25 +22,25 @@ fn parse(text: &str) -> Result<Config, Error> {
     Config::parse(text, Path::new("conf/agentnative.toml"), &KNOWN)
 }
 
-/// Each fault as `line:column message`.
-fn faults(text: &str) -> Vec<String> {
+/// Returns each problem of an invalid file as `line:column message`.
+fn problems(text: &str) -> Vec<String> {
     let error = parse(text).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Config);
-    listed(&error)
+    issue_lines(&error)
 }
 
-fn listed(error: &Error) -> Vec<String> {
+fn issue_lines(error: &Error) -> Vec<String> {
     let place = |issue: &agentnative_contract::error::Issue| issue.place.clone().unwrap();
     error.issues.iter().map(|i| format!("{}:{} {}", place(i).line, place(i).column, i.message)).collect()
 }
 
-/// A text in which `|` marks where its only fault must be found; the fault's message.
-fn fault(marked: &str) -> String {
-    let at = marked.find('|').unwrap();
-    let before = &marked[..at];
+/// Returns the message of the only problem of a text, in which `|` marks the expected position.
+fn problem(marked: &str) -> String {
+    let mark = marked.find('|').unwrap();
+    let before = &marked[..mark];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
-    let found = faults(&marked.replacen('|', "", 1));
+    let found = problems(&marked.replacen('|', "", 1));
     assert_eq!(found.len(), 1, "{marked}\n{found:#?}");
     let position = format!("{line}:{column} ");
     found[0].strip_prefix(&position).unwrap_or_else(|| panic!("not at {position}: {found:?}")).to_owned()
@@ -74,7 +74,7 @@ fn an_empty_file_is_one_target_with_the_defaults() {
 }
 
 #[test]
-fn the_file_of_the_design_says_all_of_it() {
+fn a_file_with_every_kind_of_key_is_read() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("schemas/folder")).unwrap();
     fs::write(folder.path().join("schemas/list.schema.json"), "{}").unwrap();
@@ -181,18 +181,19 @@ reason = "later"
     assert_eq!(events.call.env["A"], "1");
     assert_eq!(events.call.cwd, Some(folder.path().join("schemas")));
     assert_eq!(events.timeout, Some(Duration::from_secs(5)));
-    let both = |name: &str| Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
-    assert_eq!(bundled.call.contract, both("opencode-run"));
+    let for_both_formats =
+        |name: &str| Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
+    assert_eq!(bundled.call.contract, for_both_formats("opencode-run"));
     assert_eq!(bundled.call.stdin.as_deref(), Some(&b"text"[..]));
-    assert_eq!(in_folder.call.contract, both("schemas/folder"));
+    assert_eq!(in_folder.call.contract, for_both_formats("schemas/folder"));
     assert_eq!((signed_out.exit, signed_out.call.result, &signed_out.call.stdin), (77, false, &None));
     assert_eq!((findings.exit, findings.call.result), (1, true));
     assert_eq!(config.probes_of(target).count(), 6);
     assert_eq!(config.waivers[0].expires.unwrap().to_string(), "2026-11-21");
     assert_eq!(config.waivers[1].expires, None);
 
-    let kept = serde_json::to_string(&config).unwrap();
-    assert_eq!(serde_json::from_str::<Config>(&kept).unwrap(), config);
+    let serialized = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<Config>(&serialized).unwrap(), config);
 }
 
 #[test]
@@ -205,12 +206,13 @@ fn several_targets_have_names_and_their_own_probes() {
     let names: Vec<_> = config.targets.iter().map(|target| target.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["server", "client"]);
     assert_eq!(config.targets[1].conventions.formats.json, with(&["-j"]));
-    let of = |nth: usize| config.probes_of(&config.targets[nth]).map(|p| &*p.name).collect::<Vec<_>>();
-    assert_eq!((of(0), of(1)), (vec!["b"], vec!["a"]));
+    let probe_names =
+        |nth: usize| config.probes_of(&config.targets[nth]).map(|p| &*p.name).collect::<Vec<_>>();
+    assert_eq!((probe_names(0), probe_names(1)), (vec!["b"], vec!["a"]));
 }
 
 #[test]
-fn a_contract_of_the_target_says_what_its_table_does_not() {
+fn the_contract_of_a_target_sets_what_its_table_does_not() {
     let codes = "contract = 'opencode-run'\n[[probe]]\nname = 'a'\nargs = []\nexit = 130\n";
     let target = parse(&format!("[target]\n{codes}")).unwrap().targets.remove(0);
     assert_eq!(target.contract.as_deref(), Some("opencode-run"));
@@ -220,8 +222,8 @@ fn a_contract_of_the_target_says_what_its_table_does_not() {
         (target.conventions.errors, &*target.conventions.exit_codes),
         (Stream::Stdout, &[0, 1, 130, 143][..])
     );
-    let said = "formats.jsonl = ['-j']\nerrors = 'stderr'\nexit_codes = [0, 9, 130]\n";
-    let target = parse(&format!("[target]\n{said}{codes}")).unwrap().targets.remove(0);
+    let settings = "formats.jsonl = ['-j']\nerrors = 'stderr'\nexit_codes = [0, 9, 130]\n";
+    let target = parse(&format!("[target]\n{settings}{codes}")).unwrap().targets.remove(0);
     assert_eq!(target.conventions.formats.jsonl, with(&["-j"]));
     assert_eq!(
         (target.conventions.errors, &*target.conventions.exit_codes),
@@ -236,14 +238,14 @@ fn the_probes_of_the_only_named_target_need_not_name_it() {
 }
 
 #[test]
-fn tables_of_settings_alone_are_no_targets() {
+fn tables_of_settings_are_not_targets() {
     let config = parse("[target.env]\nA = '1'\n[target.formats]\njson = ['--json']\n").unwrap();
     assert_eq!((config.targets.len(), &config.targets[0].name), (1, &None));
     assert_eq!(config.targets[0].conventions.formats.json, with(&["--json"]));
 }
 
 #[test]
-fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
+fn the_other_formats_are_derived_from_one_with_its_name_in_its_arguments() {
     let (undeclared, lacking) = (Asking::Undeclared, Asking::Lacking);
     let cases = [
         (
@@ -254,7 +256,7 @@ fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
             "jsonl = ['-o=jsonl', '-q']",
             [with(&["-o=text", "-q"]), with(&["-o=json", "-q"]), with(&["-o=jsonl", "-q"])],
         ),
-        // Text is what comes without a flag; nobody says how jsonl is asked for.
+        // Text is the output without a flag; the flag of jsonl is not known.
         ("json = ['-j']", [with(&[]), with(&["-j"]), undeclared.clone()]),
         ("json = ['--json']", [with(&[]), with(&["--json"]), undeclared.clone()]),
         (
@@ -265,7 +267,7 @@ fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
             "json = ['--format', 'json']\njsonl = false",
             [with(&["--format", "text"]), with(&["--format", "json"]), lacking.clone()],
         ),
-        // Neither `false` nor no arguments say anything about the others.
+        // Neither `false` nor an empty array has an effect on the other formats.
         ("text = []\njsonl = false", [with(&[]), with(&["--output", "json"]), lacking.clone()]),
         ("text = false", [lacking.clone(), with(&["--output", "json"]), with(&["--output", "jsonl"])]),
     ];
@@ -273,12 +275,12 @@ fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
         let config = parse(&format!("[target.formats]\n{formats}\n")).unwrap();
         let read = &config.targets[0].conventions.formats;
         assert_eq!((&read.text, &read.json, &read.jsonl), (&text, &json, &jsonl), "{formats}");
-        let kept = serde_json::to_string(read).unwrap();
-        assert_eq!(&serde_json::from_str::<Formats>(&kept).unwrap(), read, "{kept}");
+        let serialized = serde_json::to_string(read).unwrap();
+        assert_eq!(&serde_json::from_str::<Formats>(&serialized).unwrap(), read, "{serialized}");
     }
     let config = parse("[target]\nformats.text = false\n[[probe]]\nname = 'a'\nargs = []\n").unwrap();
     let target = &config.targets[0];
-    assert_eq!(target.conventions.default_format, OutputFormat::Json, "the first that there is");
+    assert_eq!(target.conventions.default_format, OutputFormat::Json, "the first format that exists");
     assert_eq!(
         config.probes[0].formats_of(target).collect::<Vec<_>>(),
         [OutputFormat::Json, OutputFormat::Jsonl]
@@ -286,7 +288,7 @@ fn the_other_formats_follow_from_one_whose_arguments_hold_its_name() {
 }
 
 #[test]
-fn a_probe_may_have_its_own_way_to_ask_for_a_format() {
+fn a_probe_may_have_its_own_format_flags() {
     let config = parse(
         "[target]\nformats.json = ['--json']\ndefault_format = 'text'\n\
          [[probe]]\nname = 'a'\nargs = []\nformats = { json = ['--format', 'json'], text = false }\n\
@@ -294,16 +296,19 @@ fn a_probe_may_have_its_own_way_to_ask_for_a_format() {
     )
     .unwrap();
     use OutputFormat::{Json, Jsonl, Text};
-    let of = |nth: usize| config.probes[nth].formats_of(&config.targets[0]).collect::<Vec<_>>();
-    // How jsonl is asked for is not declared, and is asked for by the probe alone that says how.
-    assert_eq!([of(0), of(1), of(2)], [vec![Json], vec![Text, Json, Jsonl], vec![Text, Json]]);
+    let formats_of = |nth: usize| config.probes[nth].formats_of(&config.targets[0]).collect::<Vec<_>>();
+    // The target declares no flag for jsonl, so only the probe that has one runs in jsonl.
+    assert_eq!(
+        [formats_of(0), formats_of(1), formats_of(2)],
+        [vec![Json], vec![Text, Json, Jsonl], vec![Text, Json]]
+    );
     assert_eq!(config.probes[0].call.asking[&Json], with(&["--format", "json"]));
     assert_eq!(config.probes[0].call.asking[&Text], Asking::Lacking);
     assert_eq!(config.probes[1].call.asking.len(), 1);
 }
 
 #[test]
-fn common_options_have_defaults_and_a_probe_may_spell_them_otherwise() {
+fn common_options_have_defaults_that_a_probe_may_replace() {
     let config = parse(
         "[target]\nflags.quiet = ['-q']\nflags.no_input = ['--batch', '--template={{.ID}}']\n\
          [[probe]]\nname = 'a'\nargs = []\nflags = { quiet = false, limit = ['--max={n}'] }\n",
@@ -320,15 +325,15 @@ fn common_options_have_defaults_and_a_probe_may_spell_them_otherwise() {
     assert_eq!(flags.of(Flag::NoInput), &with(&["--batch", "--template={{.ID}}"]));
 
     let probe = Probe::declared(&config.probes[0], &config.targets[0]);
-    let promises = TargetProfile::of(&config.targets[0]);
-    assert_eq!(probe.flag(Flag::Quiet, &promises), &Asking::Lacking);
-    assert_eq!(probe.flag(Flag::NoInput, &promises), flags.of(Flag::NoInput));
-    let limit = probe.flag(Flag::Limit, &promises).args().unwrap();
+    let profile = TargetProfile::of(&config.targets[0]);
+    assert_eq!(probe.flag(Flag::Quiet, &profile), &Asking::Lacking);
+    assert_eq!(probe.flag(Flag::NoInput, &profile), flags.of(Flag::NoInput));
+    let limit = probe.flag(Flag::Limit, &profile).args().unwrap();
     assert_eq!(Flag::Limit.with_value(limit, "2"), ["--max=2"]);
 }
 
 #[test]
-fn a_code_for_wrong_calls_stands_for_2() {
+fn the_usage_exit_code_replaces_2() {
     let codes = |target: &str| {
         let target = parse(&format!("[target]\n{target}")).unwrap().targets.remove(0);
         (target.conventions.usage, target.conventions.exit_codes)
@@ -340,15 +345,15 @@ fn a_code_for_wrong_calls_stands_for_2() {
 }
 
 #[test]
-fn a_waiver_may_be_narrow_and_an_expired_one_is_kept() {
+fn a_waiver_may_be_limited_to_a_probe_and_an_expired_waiver_is_kept() {
     let config = parse(
         "[[probe]]\nname = 'a'\nargs = []\n[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nprobe = 'a'\n\
          format = 'jsonl'\nexpires = 2026-11-20\n[[waiver]]\ncheck = 'p2-error-json'\nreason = 'y'\nprobe = '--help'\n",
     )
     .unwrap();
-    let [narrow, made] = &config.waivers[..] else { panic!() };
+    let [narrow, for_derived_call] = &config.waivers[..] else { panic!() };
     assert_eq!((narrow.probe.as_deref(), narrow.format), (Some("a"), Some(OutputFormat::Jsonl)));
-    assert!(narrow.expired && !made.expired);
+    assert!(narrow.expired && !for_derived_call.expired);
 }
 
 #[test]
@@ -362,7 +367,7 @@ fn the_file_may_skip_checks_and_deny_warnings() {
 }
 
 #[test]
-fn a_star_stands_for_any_part_of_an_id() {
+fn a_star_matches_any_part_of_an_id() {
     let id = "p2-output-json";
     for pattern in [
         id,
@@ -393,10 +398,10 @@ fn a_star_stands_for_any_part_of_an_id() {
 }
 
 #[test]
-fn the_name_of_a_setting_is_no_name_of_a_target() {
+fn the_name_of_a_setting_cannot_be_the_name_of_a_target() {
     for setting in ["usage", "default_format", "env", "formats", "flags"] {
         assert_eq!(
-            fault(&format!("[target.one]\n[target.|{setting}]\ncommand = ['x']\n")),
+            problem(&format!("[target.one]\n[target.|{setting}]\ncommand = ['x']\n")),
             format!(
                 "`{setting}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{setting}]"
             )
@@ -405,7 +410,7 @@ fn the_name_of_a_setting_is_no_name_of_a_target() {
 }
 
 #[test]
-fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
+fn each_problem_has_its_position_and_the_expectation() {
     let probe = "[[probe]]\nname = 'a'\nargs = []\n";
     let cases = [
         ("|targets = {}".to_owned(), "unknown key `targets` in the file; did you mean `target`?"),
@@ -883,8 +888,8 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
             "`expires` is a date or time; expected a date: YYYY-MM-DD",
         ),
     ];
-    // The schema refuses them too, but for what only the whole file or the system can tell.
-    const BEYOND: [&str; 21] = [
+    // The schema rejects these files too, except for problems that depend on the whole file or on the system.
+    const NOT_IN_SCHEMA: [&str; 21] = [
         "duplicate probe",
         "unknown target",
         "unknown probe",
@@ -909,15 +914,15 @@ fn each_fault_is_found_where_it_is_and_says_what_was_expected() {
     ];
     let schema = jsonschema::draft202012::new(&schema()).unwrap();
     for (marked, expected) in cases {
-        assert_eq!(fault(&marked), expected, "{marked}");
+        assert_eq!(problem(&marked), expected, "{marked}");
         let instance = as_json(toml::from_str(&marked.replacen('|', "", 1)).unwrap());
-        let beyond = BEYOND.iter().any(|what| expected.contains(what));
-        assert!(beyond || !schema.is_valid(&instance), "the schema accepts {marked}");
+        let is_not_in_schema = NOT_IN_SCHEMA.iter().any(|what| expected.contains(what));
+        assert!(is_not_in_schema || !schema.is_valid(&instance), "the schema accepts {marked}");
     }
 }
 
 #[test]
-fn missing_files_are_faults_that_say_where_they_were_looked_for() {
+fn missing_files_are_problems_with_the_expected_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agentnative.toml");
     let text =
@@ -926,7 +931,7 @@ fn missing_files_are_faults_that_say_where_they_were_looked_for() {
     let root = folder.path().display();
     let cause = "No such file or directory (os error 2)";
     assert_eq!(
-        listed(&error),
+        issue_lines(&error),
         [
             format!(
                 "4:12 cannot read `./no.json`: {cause}; expected a contract folder or a schema file at {root}/./no.json"
@@ -939,7 +944,7 @@ fn missing_files_are_faults_that_say_where_they_were_looked_for() {
 }
 
 #[test]
-fn what_runs_find_around_them_is_read() {
+fn the_environment_of_runs_is_read() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("shop/sub")).unwrap();
     fs::write(folder.path().join("shop/item"), "").unwrap();
@@ -971,7 +976,7 @@ ready = { line = "listening" }
     let path = folder.path().join("agentnative.toml");
     let several = Config::parse(text, &path, &KNOWN).unwrap_err();
     let message = "9:1 this probe has a {port}, but 3 services run with it; expected the port in the `env` of the service";
-    assert_eq!(listed(&several), [message]);
+    assert_eq!(issue_lines(&several), [message]);
     let config = Config::parse(&text.replace(r#"["{port}"]"#, "[]"), &path, &KNOWN).unwrap();
     let target = &config.targets[0];
     assert_eq!(target.build, Some(strings(&["make", "-s"])));
@@ -985,12 +990,12 @@ ready = { line = "listening" }
     assert_eq!(ready, [Ready::Port(None), Ready::Port(Some(8080)), Ready::Line("listening".to_owned())]);
     assert_eq!(config.services[0].env["URL"], "http://127.0.0.1:{port}");
 
-    let kept = serde_json::to_string(&config).unwrap();
-    assert_eq!(serde_json::from_str::<Config>(&kept).unwrap(), config);
+    let serialized = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<Config>(&serialized).unwrap(), config);
 }
 
 #[test]
-fn a_workspace_is_small_and_stays_in_its_folder() {
+fn a_workspace_is_limited_in_size_and_to_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     let at = |path: &str| folder.path().join(path);
@@ -1009,13 +1014,13 @@ fn a_workspace_is_small_and_stays_in_its_folder() {
     link(Path::new("sub/up/../many"), "back/link");
     fs::write(at("file"), "").unwrap();
     std::os::unix::net::UnixListener::bind(at("odd/socket")).unwrap();
-    let fault = |value: &str| {
+    let problem = |value: &str| {
         let text = format!("[[probe]]\nname = 'a'\nargs = []\nworkspace = {value}\n");
         let error = Config::parse(&text, &at("agentnative.toml"), &KNOWN).unwrap_err();
-        let [fault] = &listed(&error)[..] else { panic!("{error:?}") };
-        fault.strip_prefix("4:13 ").unwrap_or_else(|| panic!("{fault}")).to_owned()
+        let [line] = &issue_lines(&error)[..] else { panic!("{error:?}") };
+        line.strip_prefix("4:13 ").unwrap_or_else(|| panic!("{line}")).to_owned()
     };
-    for (name, why) in [
+    for (name, reason) in [
         ("many", "it contains more than 2,000 files"),
         ("large", "it contains more than 64 MiB"),
         ("out", "the link link is broken or points outside the folder"),
@@ -1024,15 +1029,15 @@ fn a_workspace_is_small_and_stays_in_its_folder() {
         ("back", "the link link is broken or points outside the folder"),
         ("odd", "odd/socket is neither a file nor a folder"),
     ] {
-        let why = why.strip_prefix("odd/").unwrap_or(why);
-        let said = fault(&format!("'{name}'"));
+        let reason = reason.strip_prefix("odd/").unwrap_or(reason);
+        let message = problem(&format!("'{name}'"));
         assert!(
-            said.starts_with(&format!("`{name}` cannot be copied for each run: {why}; expected ")),
-            "{said}"
+            message.starts_with(&format!("`{name}` cannot be copied for each run: {reason}; expected ")),
+            "{message}"
         );
     }
     let expected = "; expected the path of a folder below this file, or `true` for an empty one";
-    for (value, said) in [
+    for (value, message) in [
         ("'../x'", "\"../x\" is not below this file"),
         ("'/etc'", "\"/etc\" is not below this file"),
         ("''", "\"\" is not below this file"),
@@ -1040,23 +1045,23 @@ fn a_workspace_is_small_and_stays_in_its_folder() {
         ("'file'", "`file` is not a folder"),
         ("'no'", "cannot read `no`: No such file or directory (os error 2)"),
     ] {
-        assert_eq!(fault(value), format!("{said}{expected}"));
+        assert_eq!(problem(value), format!("{message}{expected}"));
     }
     assert_eq!(
-        fault("false"),
+        problem("false"),
         "`workspace` is false; expected a path of a folder below the configuration file, or `true` for an empty one, \
          such as workspace = \"tests/shop\""
     );
-    let beside = "[[probe]]\nname = 'a'\nargs = []\ncwd = 'many'\nworkspace = true\n";
-    let error = Config::parse(beside, &at("agentnative.toml"), &KNOWN).unwrap_err();
+    let with_cwd = "[[probe]]\nname = 'a'\nargs = []\ncwd = 'many'\nworkspace = true\n";
+    let error = Config::parse(with_cwd, &at("agentnative.toml"), &KNOWN).unwrap_err();
     assert_eq!(
-        listed(&error),
+        issue_lines(&error),
         ["5:13 `workspace` and `cwd` cannot be combined: a run starts in its workspace"]
     );
 }
 
 #[test]
-fn files_of_the_home_stay_in_it_and_come_from_below() {
+fn files_of_the_home_are_in_it_and_come_from_below_the_configuration() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("f"), "").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", folder.path().join("out")).unwrap();
@@ -1066,8 +1071,8 @@ fn files_of_the_home_stay_in_it_and_come_from_below() {
         format!("{name:?} is not a file path in the home folder; expected a relative path without `..`")
     };
     let expected = "expected the path of a file below this one";
-    let mut found = listed(&error);
-    found.sort_by_key(|fault| fault.split(':').next().unwrap().parse::<usize>().unwrap());
+    let mut found = issue_lines(&error);
+    found.sort_by_key(|line| line.split(':').next().unwrap().parse::<usize>().unwrap());
     assert_eq!(
         found,
         [
@@ -1086,65 +1091,66 @@ fn files_of_the_home_stay_in_it_and_come_from_below() {
 }
 
 #[test]
-fn all_faults_are_reported_at_once_in_the_order_of_the_file() {
+fn all_problems_are_reported_together_in_the_order_of_the_file() {
     let text = "[[waiver]]\ncheck = 'nope'\nexpires = 20200101\n[[probe]]\nexit = 'x'\nzzz = 1\n\
                 [target]\ntimeout = 'é'\nexit_codes = [0, 'a', 300]\n";
-    let places: Vec<String> = faults(text).iter().map(|f| f.split_once(' ').unwrap().0.to_owned()).collect();
-    assert_eq!(places, ["1:1", "2:9", "3:11", "4:1", "4:1", "5:8", "6:1", "8:11", "9:18", "9:23"]);
+    let positions: Vec<String> =
+        problems(text).iter().map(|f| f.split_once(' ').unwrap().0.to_owned()).collect();
+    assert_eq!(positions, ["1:1", "2:9", "3:11", "4:1", "4:1", "5:8", "6:1", "8:11", "9:18", "9:23"]);
     let error = parse(text).unwrap_err();
     assert_eq!(error.message, "conf/agentnative.toml has 10 errors");
     assert_eq!(error.kind.exit_code(), 78);
 }
 
 #[test]
-fn all_errors_of_syntax_are_reported_at_once_and_alone() {
-    let found = faults("[target]\nérrors = 'x'\ntimeout = \nzzz = 1\nzzz = 2\n");
+fn all_syntax_errors_are_reported_together_and_without_other_problems() {
+    let found = problems("[target]\nérrors = 'x'\ntimeout = \nzzz = 1\nzzz = 2\n");
     assert!(found.len() >= 3, "{found:#?}");
     assert!(found[0].starts_with("2:1 "), "{found:#?}");
-    assert!(found.iter().any(|fault| fault.starts_with("5:1 duplicate key")), "{found:#?}");
-    assert!(!found.iter().any(|fault| fault.contains("unknown key")), "{found:#?}");
+    assert!(found.iter().any(|problem| problem.starts_with("5:1 duplicate key")), "{found:#?}");
+    assert!(!found.iter().any(|problem| problem.contains("unknown key")), "{found:#?}");
 }
 
 #[test]
-fn a_bracket_that_is_not_closed_is_one_error_where_it_was_opened() {
+fn an_unclosed_bracket_is_one_error_at_the_bracket() {
     let text =
         "[target]\ncommand = ['./cli'\nexit_codes = [0, 1]\n\n[[probe]]\nname = 'x'\nargs = ['list']\n";
-    assert_eq!(faults(text), ["2:11 unclosed array, expected `]`"]);
+    assert_eq!(problems(text), ["2:11 unclosed array, expected `]`"]);
 }
 
 #[test]
-fn a_misspelt_key_with_a_dot_is_told_with_the_right_one() {
+fn a_misspelt_dotted_key_is_reported_with_a_suggestion() {
     let unknown =
-        |place: &str| [format!("{place} unknown key `format` in [target]; did you mean `formats`?")];
-    for (text, place) in [
+        |position: &str| [format!("{position} unknown key `format` in [target]; did you mean `formats`?")];
+    for (text, position) in [
         ("[target]\ncommand = ['./cli']\nformat.json = ['--x']\n", "3:1"),
         ("[target]\nformat.json = ['--x']\n", "2:1"),
         ("[target.format]\njson = ['--x']\n", "1:9"),
     ] {
-        assert_eq!(faults(text), unknown(place), "{text}");
+        assert_eq!(problems(text), unknown(position), "{text}");
     }
     // A target may have a name like that of a setting.
     assert!(parse("[target.format]\ncommand = ['./cli']\n").is_ok());
 }
 
 #[test]
-fn bytes_that_are_not_utf8_have_a_place() {
+fn bytes_that_are_not_utf8_have_a_position() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agentnative.toml");
     fs::write(&path, b"[target]\n# \xc3\xa9 \xff\n").unwrap();
     let error = Config::load(&path, &KNOWN).unwrap_err();
-    assert_eq!(listed(&error), ["2:5 a byte that is not UTF-8; expected TOML in UTF-8"]);
+    assert_eq!(issue_lines(&error), ["2:5 a byte that is not UTF-8; expected TOML in UTF-8"]);
 }
 
 #[test]
-fn a_file_that_is_not_there_is_a_configuration_error() {
+fn a_missing_file_is_a_configuration_error() {
     let error = Config::load(Path::new("/nonexistent/agentnative.toml"), &KNOWN).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Config);
     assert!(error.message.starts_with("cannot read /nonexistent/agentnative.toml: "), "{error}");
 }
 
 #[test]
-fn the_nearest_file_up_to_the_root_of_the_repository_holds() {
+fn the_nearest_file_up_to_the_root_of_the_repository_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let make = |path: &str| fs::create_dir_all(folder.path().join(path)).unwrap();
     let at = |path: &str| folder.path().join(path);
@@ -1153,7 +1159,7 @@ fn the_nearest_file_up_to_the_root_of_the_repository_holds() {
     fs::write(at("agentnative.toml"), "").unwrap();
     fs::write(at("repo/a/b/c/tool"), "").unwrap();
     let found = |start: &str| Config::discover(&at(start), &KNOWN).unwrap().map(|config| config.path);
-    assert_eq!(found("repo/a/b/c"), None, "the one outside of the repository is not ours");
+    assert_eq!(found("repo/a/b/c"), None, "a file outside of the repository is not read");
     fs::write(at("repo/agentnative.toml"), "").unwrap();
     assert_eq!(found("repo/a/b/c"), Some(at("repo/agentnative.toml")));
     assert_eq!(found("repo"), Some(at("repo/agentnative.toml")));
@@ -1165,7 +1171,7 @@ fn the_nearest_file_up_to_the_root_of_the_repository_holds() {
     assert!(Config::discover(&at("repo/a/b"), &KNOWN).is_err());
 }
 
-/// The three manifests with the same configuration, and a fault of it on a line of its own.
+/// The three manifests with the same configuration: name, text, and the position of the value of `usage`.
 const MANIFESTS: [(&str, &str, &str); 3] = [
     (
         "Cargo.toml",
@@ -1188,28 +1194,28 @@ const MANIFESTS: [(&str, &str, &str); 3] = [
 ];
 
 #[test]
-fn a_manifest_may_hold_the_configuration() {
+fn a_manifest_may_contain_the_configuration() {
     let plain = parse(
         "[target]\ntimeout = 3\nusage = 64\n[[waiver]]\ncheck = 'p2-error-json'\nreason = 'r'\nexpires = 2099-12-31\n",
     )
     .unwrap();
-    for (name, text, place) in MANIFESTS {
+    for (name, text, position) in MANIFESTS {
         let path = Path::new("conf").join(name);
         let read = Config::parse(text, &path, &KNOWN).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(read, Config { path: path.clone(), ..plain.clone() });
         let wrong = text.replace("64", "256").replace("'r'", "''").replace("\"r\"", "\" \"");
         let error = Config::parse(&wrong, &path, &KNOWN).unwrap_err();
-        let found = listed(&error);
+        let found = issue_lines(&error);
         assert_eq!(
             found[0],
-            format!("{place} `usage` is 256; expected an exit code from 1 to 255 (0 means success)")
+            format!("{position} `usage` is 256; expected an exit code from 1 to 255 (0 means success)")
         );
         assert!(found[1].contains("; expected a string, not empty, such as reason = "), "{found:?}");
         assert_eq!(error.issues[0].place.as_ref().unwrap().file, path);
         let unknown = text.replace("timeout", "tiemout").replace("waiver", "waivers");
-        let found = listed(&Config::parse(&unknown, &path, &KNOWN).unwrap_err());
+        let found = issue_lines(&Config::parse(&unknown, &path, &KNOWN).unwrap_err());
         assert!(
-            found.iter().any(|fault| fault.ends_with("in [target]; did you mean `timeout`?")),
+            found.iter().any(|problem| problem.ends_with("in [target]; did you mean `timeout`?")),
             "{found:?}"
         );
         let table = match name {
@@ -1218,7 +1224,7 @@ fn a_manifest_may_hold_the_configuration() {
             _ => "`agentnative`",
         };
         let waivers = format!("unknown key `waivers` in {table}; did you mean `waiver`?");
-        assert!(found.iter().any(|fault| fault.ends_with(&waivers)), "{found:?}");
+        assert!(found.iter().any(|problem| problem.ends_with(&waivers)), "{found:?}");
         let without = text.replace("agentnative", "other");
         let error = Config::parse(&without, &path, &KNOWN).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Config);
@@ -1227,24 +1233,24 @@ fn a_manifest_may_hold_the_configuration() {
 }
 
 #[test]
-fn what_toml_cannot_hold_is_a_fault_of_a_json_manifest() {
-    let faults = |text: &str| {
+fn json_that_toml_cannot_represent_is_a_problem() {
+    let problems = |text: &str| {
         let error = Config::parse(text, Path::new("package.json"), &KNOWN).unwrap_err();
-        listed(&error)
+        issue_lines(&error)
     };
     let null = r#"{"agentnative": {"target": {"timeout": null, "env": {"A": "é", "B": 1}}}}"#;
-    assert_eq!(faults(null), ["1:40 `null` is no value here; leave the key out"]);
-    assert_eq!(faults(r#"{"agentnative": null}"#), ["1:17 `null` is no value here; leave the key out"]);
-    assert_eq!(faults(r#"{"agentnative": [1]}"#), ["1:17 `agentnative` is an array; expected a table"]);
-    assert_eq!(faults(r#"{"agentnative": {"target": {"usage": 2.5}}}"#).len(), 1);
-    let twice = faults(r#"{"agentnative": {"target": {}, "target": {}}}"#);
+    assert_eq!(problems(null), ["1:40 `null` is no value here; leave the key out"]);
+    assert_eq!(problems(r#"{"agentnative": null}"#), ["1:17 `null` is no value here; leave the key out"]);
+    assert_eq!(problems(r#"{"agentnative": [1]}"#), ["1:17 `agentnative` is an array; expected a table"]);
+    assert_eq!(problems(r#"{"agentnative": {"target": {"usage": 2.5}}}"#).len(), 1);
+    let twice = problems(r#"{"agentnative": {"target": {}, "target": {}}}"#);
     assert!(twice.len() == 1 && twice[0].starts_with("1:32 "), "{twice:?}");
-    let broken = faults("{\"agentnative\": {\"target\": {}\n");
+    let broken = problems("{\"agentnative\": {\"target\": {}\n");
     assert!(broken.len() == 1 && broken[0].starts_with("2:1 "), "{broken:?}");
     for deep in ["[", "{\"a\":"] {
-        assert_eq!(faults(&format!("{{\"agentnative\": {}", deep.repeat(200_000))).len(), 1);
+        assert_eq!(problems(&format!("{{\"agentnative\": {}", deep.repeat(200_000))).len(), 1);
     }
-    // What is wrong beside a key of this name deeper down is not ours.
+    // A syntax error elsewhere in a file without a configuration is not reported.
     let other =
         Config::parse("{\"x\": {\"agentnative\": {}}, ", Path::new("package.json"), &KNOWN).unwrap_err();
     assert!(other.issues.is_empty() && other.message.contains("has no configuration"), "{other:?}");
@@ -1254,7 +1260,7 @@ fn what_toml_cannot_hold_is_a_fault_of_a_json_manifest() {
 }
 
 #[test]
-fn manifests_are_found_as_the_file_is_and_two_in_a_folder_are_a_fault() {
+fn manifests_are_found_like_the_file_and_two_in_a_folder_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let at = |path: &str| folder.path().join(path);
     fs::create_dir_all(at("repo/.git")).unwrap();
@@ -1263,13 +1269,13 @@ fn manifests_are_found_as_the_file_is_and_two_in_a_folder_are_a_fault() {
         |start: &str| Config::discover(&at(start), &KNOWN).map(|config| config.map(|config| config.path));
     for (name, text, _) in MANIFESTS {
         fs::write(at("repo").join(name), text).unwrap();
-        // Manifests without a part for us, and broken ones, are passed by.
+        // Manifests without a configuration and invalid manifests are skipped.
         fs::write(at("repo/a/Cargo.toml"), "[package]\nname = 'y'\n").unwrap();
         fs::write(at("repo/a/package.json"), "{\"name\": ").unwrap();
         fs::write(at("repo/a/pyproject.toml"), "[tool\n").unwrap();
         assert_eq!(found("repo/a/b").unwrap(), Some(at("repo").join(name)));
         fs::write(at("repo/a/agentnative.toml"), "").unwrap();
-        assert_eq!(found("repo/a/b").unwrap(), Some(at("repo/a/agentnative.toml")), "the nearest");
+        assert_eq!(found("repo/a/b").unwrap(), Some(at("repo/a/agentnative.toml")), "the nearest file");
         fs::remove_file(at("repo/a/agentnative.toml")).unwrap();
         fs::remove_file(at("repo").join(name)).unwrap();
     }
@@ -1286,24 +1292,24 @@ fn manifests_are_found_as_the_file_is_and_two_in_a_folder_are_a_fault() {
     );
     let places: Vec<String> =
         error.issues.iter().map(|issue| issue.place.as_ref().unwrap().to_string()).collect();
-    let named = |name: &str| at("repo").join(name).display().to_string();
-    assert_eq!(places[0], named("agentnative.toml"));
-    assert_eq!(places[3], format!("{}:3:17", named("package.json")));
-    // A part that is wrong is there all the same.
+    let path_of = |name: &str| at("repo").join(name).display().to_string();
+    assert_eq!(places[0], path_of("agentnative.toml"));
+    assert_eq!(places[3], format!("{}:3:17", path_of("package.json")));
+    // An invalid configuration counts too.
     fs::write(at("repo/Cargo.toml"), "[package.metadata.agentnative]\nx = \n").unwrap();
     fs::remove_file(at("repo/package.json")).unwrap();
     fs::remove_file(at("repo/pyproject.toml")).unwrap();
     assert!(found("repo").unwrap_err().message.starts_with("there are 2 configurations"));
     fs::remove_file(at("repo/agentnative.toml")).unwrap();
     assert!(found("repo").unwrap_err().message.ends_with("Cargo.toml has an error"));
-    // One that is named is read alone.
+    // A file that is named is the only one that is read.
     fs::write(at("repo/Cargo.toml"), MANIFESTS[0].1).unwrap();
     fs::write(at("repo/agentnative.toml"), "").unwrap();
     assert_eq!(Config::load(&at("repo/Cargo.toml"), &KNOWN).unwrap().targets[0].conventions.usage, 64);
 }
 
 #[test]
-fn a_flag_is_a_probe() {
+fn a_probe_option_declares_a_probe() {
     let probe = ProbeConfig::from_flag("77:whoami --as 'a b'").unwrap();
     assert_eq!((probe.exit, &*probe.name), (77, "whoami --as 'a b'"));
     assert_eq!(probe.call.args, ["whoami", "--as", "a b"]);
@@ -1321,8 +1327,8 @@ fn a_flag_is_a_probe() {
 }
 
 #[test]
-fn the_arguments_of_a_format_go_where_they_belong() {
-    let asking = strings(&["-o", "json"]);
+fn the_format_flag_is_inserted_at_its_position() {
+    let format_flag = strings(&["-o", "json"]);
     let cases = [
         (&["list"][..], &["list", "-o", "json"][..]),
         (&[], &["-o", "json"]),
@@ -1331,7 +1337,7 @@ fn the_arguments_of_a_format_go_where_they_belong() {
         (&["exec", "--", "x", "{format}"], &["exec", "--", "x", "-o", "json"]),
     ];
     for (args, expected) in cases {
-        assert_eq!(place_format(&strings(args), &asking), expected);
+        assert_eq!(place_format(&strings(args), &format_flag), expected);
     }
     assert_eq!(place_format(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
     let formats = Formats::default();
@@ -1342,13 +1348,13 @@ fn the_arguments_of_a_format_go_where_they_belong() {
 }
 
 #[test]
-fn a_broken_file_never_ends_in_a_panic_and_its_faults_are_in_it() {
+fn an_invalid_file_never_causes_a_panic_and_its_problems_have_valid_positions() {
     let text = "[target]\ncommand = [\"é\"]\nenv = { A = \"1\" }\n[[probe]]\nname = 'a'\nargs = ['x']\nexit = 77\n\
                 [[waiver]]\ncheck = \"p2-error-json\"\nreason = 'r'\nexpires = 2027-03-01\n";
     assert!(parse(text).is_ok());
     for (at, char) in text.char_indices() {
-        for with in ["", "]", "=", "\"", "\u{0}", "\n", "é"] {
-            let broken = format!("{}{with}{}", &text[..at], &text[at + char.len_utf8()..]);
+        for replacement in ["", "]", "=", "\"", "\u{0}", "\n", "é"] {
+            let broken = format!("{}{replacement}{}", &text[..at], &text[at + char.len_utf8()..]);
             let Err(error) = parse(&broken) else { continue };
             for issue in error.issues {
                 let place = issue.place.unwrap();
@@ -1360,7 +1366,7 @@ fn a_broken_file_never_ends_in_a_panic_and_its_faults_are_in_it() {
 }
 
 #[test]
-fn depth_is_bounded() {
+fn nesting_depth_is_limited() {
     for open in ["[", "{a="] {
         assert!(parse(&format!("a = {}", open.repeat(200_000))).is_err());
     }

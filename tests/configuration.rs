@@ -1,5 +1,5 @@
-//! The reference of the configuration: it is what the reading accepts, and the page, the schema and the
-//! `explain` pages are made from it.
+//! The reference of the configuration describes what the parser accepts; the page, the schema and the `explain` pages
+//! are generated from it.
 
 use crate::programs::program;
 use agentnative::config::{Config, Date, Key, Known, find_keys, keys, schema};
@@ -17,7 +17,7 @@ fn validator() -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema()).unwrap()
 }
 
-/// TOML as editors hold it against a schema: dates are strings.
+/// Converts TOML to JSON as editors do to validate it: dates are strings.
 pub fn as_json(value: toml::Value) -> Value {
     match value {
         toml::Value::Datetime(date) => date.to_string().into(),
@@ -28,8 +28,8 @@ pub fn as_json(value: toml::Value) -> Value {
     }
 }
 
-/// A folder with the files that the examples name.
-fn folder() -> tempfile::TempDir {
+/// Creates a folder with the files that the examples name.
+fn example_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in ["fixture.toml", "schemas/list.schema.json", "schemas/record.schema.json", "tests/input.txt"]
     {
@@ -43,7 +43,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn read(text: &str, folder: &Path) -> Result<Config, String> {
+fn parse(text: &str, folder: &Path) -> Result<Config, String> {
     let checks: Vec<&str> = agentnative::catalogue::checks().iter().map(|check| check.id.as_str()).collect();
     let contracts: Vec<&str> = agentnative_contract::names().collect();
     let today = Date { year: 2026, month: 11, day: 21 };
@@ -52,19 +52,20 @@ fn read(text: &str, folder: &Path) -> Result<Config, String> {
         .map_err(|error| error.issues.iter().map(|issue| format!("{issue}\n")).collect())
 }
 
-/// The examples of the keys that the table of a key must have, without those that `text` sets.
+/// Returns the examples of the required keys in the table of `key`, except for those that `text` sets.
 fn required(key: &Key, text: &str) -> String {
-    let beside = keys().iter().filter(|other| other.required && other.parent() == Some(key.section()));
-    let lines = beside.flat_map(|other| other.example.lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
-    let sets = |line: &String| {
+    let siblings = keys().iter().filter(|other| other.required && other.parent() == Some(key.section()));
+    let lines =
+        siblings.flat_map(|other| other.example.lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
+    let is_set = |line: &String| {
         let name = line.split([' ', '.']).next().unwrap();
-        text.lines().any(|set| set.split([' ', '.']).next() == Some(name))
+        text.lines().any(|assignment| assignment.split([' ', '.']).next() == Some(name))
     };
-    lines.filter(|line| !sets(line)).map(|line| format!("{line}\n")).collect()
+    lines.filter(|line| !is_set(line)).map(|line| format!("{line}\n")).collect()
 }
 
-/// A file with this text in the table of a key, and all that the table must have.
-fn file(key: &Key, text: &str) -> String {
+/// Returns a file with `text` and all required keys in the table of `key`.
+fn file_with(key: &Key, text: &str) -> String {
     let name = if key.name() == "target" && key.parent().is_some() {
         "[target.server]\n[target.client]\n"
     } else {
@@ -77,28 +78,31 @@ fn inner_keys() -> impl Iterator<Item = &'static Key> {
     keys().iter().filter(|key| key.parent().is_some())
 }
 
-/// The key from its table on: `formats.json`.
-fn from_table(key: &Key) -> &str {
+/// Returns the path of a key below its table, such as `formats.json`.
+fn path_in_table(key: &Key) -> &str {
     key.path.split_once('.').unwrap().1
 }
 
 #[test]
-fn the_example_of_each_key_is_read_and_is_valid() {
-    let (folder, validator) = (folder(), validator());
+fn the_example_of_each_key_is_accepted_by_parser_and_schema() {
+    let (folder, validator) = (example_folder(), validator());
     for key in keys() {
         let text = match key.parent() {
             None => key.example.clone(),
-            Some(_) => file(key, key.example.split_once('\n').unwrap().1),
+            Some(_) => file_with(key, key.example.split_once('\n').unwrap().1),
         };
-        let config = read(&text, folder.path()).unwrap_or_else(|error| panic!("{}: {error}{text}", key.path));
+        let config =
+            parse(&text, folder.path()).unwrap_or_else(|error| panic!("{}: {error}{text}", key.path));
         let without = match key.parent() {
             None => String::new(),
-            Some(_) => {
-                text.lines().filter(|line| !line.starts_with(from_table(key))).collect::<Vec<_>>().join("\n")
-            }
+            Some(_) => text
+                .lines()
+                .filter(|line| !line.starts_with(path_in_table(key)))
+                .collect::<Vec<_>>()
+                .join("\n"),
         };
         if !key.required {
-            assert_ne!(Ok(config), read(&without, folder.path()), "{} changes nothing", key.path);
+            assert_ne!(Ok(config), parse(&without, folder.path()), "{} changes nothing", key.path);
         }
         let instance = as_json(toml::from_str(&text).unwrap());
         assert!(validator.is_valid(&instance), "{}: {:?}", key.path, validator.validate(&instance));
@@ -107,20 +111,19 @@ fn the_example_of_each_key_is_read_and_is_valid() {
 
 #[test]
 fn a_key_at_its_default_changes_nothing() {
-    let folder = folder();
+    let folder = example_folder();
     for key in inner_keys() {
         let Some(default) = &key.default else { continue };
-        let text = format!("{} = {}", from_table(key), toml::Value::try_from(default).unwrap());
-        let with = read(&file(key, &text), folder.path()).unwrap();
-        assert_eq!(with, read(&file(key, ""), folder.path()).unwrap(), "{text}");
+        let text = format!("{} = {}", path_in_table(key), toml::Value::try_from(default).unwrap());
+        let with_default = parse(&file_with(key, &text), folder.path()).unwrap();
+        assert_eq!(with_default, parse(&file_with(key, ""), folder.path()).unwrap(), "{text}");
     }
 }
 
-/// What the reading accepts for a key and what the schema accepts are the same, but for what only the reading
-/// can know: files, names in the rest of the file, and that a day is in the calendar.
+/// Exceptions are conditions that only the parser can check: files, names elsewhere in the file, calendar dates.
 #[test]
-fn the_reading_and_the_schema_accept_the_same_values() {
-    let (folder, validator) = (folder(), validator());
+fn the_parser_and_the_schema_accept_the_same_values() {
+    let (folder, validator) = (example_folder(), validator());
     let values = [
         "true",
         "false",
@@ -236,33 +239,33 @@ fn the_reading_and_the_schema_accept_the_same_values() {
         "[{ a = 1 }]",
     ];
     let mut wrong = Vec::new();
-    let mut met = BTreeSet::new();
+    let mut occurred = BTreeSet::new();
     for key in keys() {
         for value in values {
             let text = match key.parent() {
                 None => format!("{} = {value}\n", key.path),
-                Some(_) => file(key, &format!("{} = {value}", from_table(key))),
+                Some(_) => file_with(key, &format!("{} = {value}", path_in_table(key))),
             };
-            let reading = read(&text, folder.path());
+            let parsed = parse(&text, folder.path());
             let valid = validator.is_valid(&as_json(toml::from_str(&text).unwrap()));
-            if let Err(error) = &reading
+            if let Err(error) = &parsed
                 && valid
-                && let Some(what) = BEYOND.iter().find(|what| error.contains(**what))
+                && let Some(message) = NOT_IN_SCHEMA.iter().find(|message| error.contains(**message))
             {
-                met.insert(*what);
+                occurred.insert(*message);
                 continue;
             }
-            if reading.is_ok() != valid {
-                wrong.push(format!("{} = {value}: schema {valid}, reading {reading:?}", key.path));
+            if parsed.is_ok() != valid {
+                wrong.push(format!("{} = {value}: schema {valid}, parser {parsed:?}", key.path));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(met, BTreeSet::from(BEYOND), "each of them occurs");
+    assert_eq!(occurred, BTreeSet::from(NOT_IN_SCHEMA), "each exception occurs");
 }
 
-/// What only the reading can know.
-const BEYOND: [&str; 10] = [
+/// Parts of messages about conditions that the schema cannot express.
+const NOT_IN_SCHEMA: [&str; 10] = [
     "and the target has no `secret`",
     "is a date or time",
     "no such folder",
@@ -279,15 +282,18 @@ const BEYOND: [&str; 10] = [
 fn every_configuration_in_the_repository_is_valid() {
     let validator = validator();
     let walk = walkdir::WalkDir::new(root()).into_iter();
-    let wanted = |name: &str| !["target", ".git"].contains(&name);
-    let walk = walk.filter_entry(|entry| entry.depth() != 1 || wanted(&entry.file_name().to_string_lossy()));
-    let is_one = |path: &Path| {
+    let is_wanted = |name: &str| !["target", ".git"].contains(&name);
+    let walk =
+        walk.filter_entry(|entry| entry.depth() != 1 || is_wanted(&entry.file_name().to_string_lossy()));
+    let is_configuration = |path: &Path| {
         let name = path.file_name().unwrap().to_string_lossy();
-        let example = path.parent().is_some_and(|folder| folder == root().join("examples"));
-        name.ends_with(".toml") && (example || name.starts_with("agentnative"))
+        let is_example = path.parent().is_some_and(|folder| folder == root().join("examples"));
+        name.ends_with(".toml") && (is_example || name.starts_with("agentnative"))
     };
-    let files: Vec<PathBuf> =
-        walk.map(|entry| entry.unwrap().into_path()).filter(|path| path.is_file() && is_one(path)).collect();
+    let files: Vec<PathBuf> = walk
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.is_file() && is_configuration(path))
+        .collect();
     assert!(files.len() > 100, "{files:?}");
     for file in files {
         let instance = as_json(toml::from_str(&fs::read_to_string(&file).unwrap()).unwrap());
@@ -299,7 +305,7 @@ const BEGIN: &str = "<!-- keys: written by tests/configuration.rs -->\n";
 const END: &str = "<!-- /keys -->";
 
 #[test]
-fn the_page_of_the_reference_is_fresh() {
+fn the_reference_page_is_up_to_date() {
     let mut text = String::new();
     for key in keys() {
         let level = if key.parent().is_none() { "##" } else { "###" };
@@ -321,9 +327,9 @@ fn the_page_of_the_reference_is_fresh() {
     assert_eq!(written, text, "UPDATE=1 cargo test --test product configuration writes it");
 }
 
-/// What the page says by hand of manifests, errors and editors.
+/// Manifests, errors and editors.
 #[test]
-fn the_hand_written_part_of_the_page_is_true() {
+fn the_hand_written_part_of_the_page_is_correct() {
     let page = fs::read_to_string(root().join("docs/configuration.md")).unwrap();
     let block = |start: &str| {
         let (_, rest) = page.split_once(start).unwrap_or_else(|| panic!("{start}"));
@@ -337,13 +343,13 @@ fn the_hand_written_part_of_the_page_is_true() {
         assert_eq!(config.probes[0].name, "list", "{name}");
     }
     let text = "[target]\nexit_code = [0]\n\n[[probe]]\nname = 'a'\nargs = []\nexit = '1'\n";
-    let error = read(text, Path::new("")).unwrap_err();
+    let error = parse(text, Path::new("")).unwrap_err();
     let shown: String = error.lines().map(|line| format!("  {line}\n")).collect();
     assert_eq!(block("```\nerror: agentnative.toml has 2 errors\n"), shown);
     assert_eq!(fs::read_to_string(root().join("agentnative.toml")).unwrap().lines().next(), Some(HEADER));
 }
 
-/// The first line of our own configuration.
+/// First line of the configuration of this repository.
 const HEADER: &str = "#:schema ./schemas/agentnative-config.schema.json";
 
 fn agentnative(args: &[&str]) -> (Option<i32>, String, String) {
@@ -391,7 +397,7 @@ fn keys_are_explained() {
     let (code, out, _) = agentnative(&["explain", "config"]);
     assert_eq!(code, Some(0));
     for key in keys() {
-        assert!(out.contains(from_table_or_header(key)), "{}: {out}", key.path);
+        assert!(out.contains(path_in_table_or_header(key)), "{}: {out}", key.path);
     }
     let (_, out, _) = agentnative(&["explain", "config", "timeout", "--json"]);
     let document: Value = serde_json::from_str(&out).unwrap();
@@ -413,6 +419,6 @@ fn keys_are_explained() {
     assert_eq!(code, Some(2), "{err}");
 }
 
-fn from_table_or_header(key: &Key) -> &str {
-    if key.parent().is_none() { key.header() } else { from_table(key) }
+fn path_in_table_or_header(key: &Key) -> &str {
+    if key.parent().is_none() { key.header() } else { path_in_table(key) }
 }

@@ -1,7 +1,7 @@
-//! The schemas of this program's own contracts are made from the Rust types, and so is the file of what
-//! the two programs print.
+//! The schemas of the contracts of this program, generated from the Rust types, and the schemas that the two programs
+//! print.
 //!
-//! `UPDATE=1 cargo test --test product contract_generated` writes them anew.
+//! `UPDATE=1 cargo test --test product contract_generated` rewrites them.
 
 use crate::programs::program;
 use agentnative::report::{Envelope, Event, Reports};
@@ -18,12 +18,12 @@ fn schema_of<T: JsonSchema>(title: &str) -> Value {
     schema.to_value()
 }
 
-/// Takes no keys beyond those of the types.
-fn close(schema: &mut Value) {
+/// Makes every object schema reject unknown keys.
+fn reject_unknown_keys(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             if members.contains_key("properties") {
-                // Beside a reference its keys count, too.
+                // The keys of a referenced schema are known, too.
                 let keyword = if members.contains_key("$ref") {
                     "unevaluatedProperties"
                 } else {
@@ -31,30 +31,31 @@ fn close(schema: &mut Value) {
                 };
                 members.insert(keyword.to_owned(), false.into());
             }
-            members.values_mut().for_each(close);
+            members.values_mut().for_each(reject_unknown_keys);
         }
-        Value::Array(elements) => elements.iter_mut().for_each(close),
+        Value::Array(elements) => elements.iter_mut().for_each(reject_unknown_keys),
         _ => {}
     }
 }
 
-/// Closes a schema with events at this place: a tag stands beside a reference to the rest, which must stay
-/// open for it.
-fn close_events(schema: &mut Value, place: &str) {
-    let references = schema.pointer(place).unwrap().as_array().unwrap().iter();
-    let open: Vec<String> = references
+/// As [`reject_unknown_keys`], for a schema with events at `pointer`. An event has its tag next to a reference, so the
+/// referenced schema has to accept other keys.
+fn reject_unknown_keys_of_events(schema: &mut Value, pointer: &str) {
+    let references = schema.pointer(pointer).unwrap().as_array().unwrap().iter();
+    let referenced: Vec<String> = references
         .filter_map(|event| {
             Some(event.get("$ref")?.as_str().unwrap().trim_start_matches("#/$defs/").to_owned())
         })
         .collect();
-    close(schema);
+    reject_unknown_keys(schema);
     let defs: &mut Map<String, Value> = schema["$defs"].as_object_mut().unwrap();
-    for name in open {
+    for name in referenced {
         defs[&name].as_object_mut().unwrap().remove("additionalProperties");
     }
 }
 
-fn check(path: &str, schema: &Value) {
+/// Compares a schema with its file, or rewrites the file.
+fn assert_up_to_date(path: &str, schema: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
     if std::env::var_os("UPDATE").is_some() {
@@ -69,41 +70,44 @@ fn check(path: &str, schema: &Value) {
 }
 
 #[test]
-fn the_report_is_fresh() {
+fn the_schema_of_the_report_is_up_to_date() {
     let mut schema = schema_of::<Envelope<Reports>>("The report of agentnative check --output json");
-    close(&mut schema);
-    check("contracts/agentnative-report/report.schema.json", &schema);
+    reject_unknown_keys(&mut schema);
+    assert_up_to_date("contracts/agentnative-report/report.schema.json", &schema);
 }
 
 #[test]
-fn the_events_are_fresh() {
+fn the_schema_of_the_events_is_up_to_date() {
     let mut schema = schema_of::<Event>("An event of agentnative check --output jsonl");
-    close_events(&mut schema, "/oneOf");
+    reject_unknown_keys_of_events(&mut schema, "/oneOf");
     assert_eq!(schema["oneOf"][3]["properties"]["type"], json!({"type": "string", "const": "summary"}));
-    check("contracts/agentnative-events/event.schema.json", &schema);
+    assert_up_to_date("contracts/agentnative-events/event.schema.json", &schema);
 }
 
-/// What a program prints with these arguments.
+/// Returns the JSON that a program prints with these arguments.
 fn printed(name: &str, args: &[&str]) -> Value {
     let output = Command::new(program(name)).args(args).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
-fn the_contracts_of_the_reference_agent_are_fresh() {
+fn the_contracts_of_the_reference_agent_are_up_to_date() {
     for (format, events, file) in [
         ("json", "/$defs/Step/oneOf", "contracts/reference-agent-run/run.schema.json"),
         ("jsonl", "/oneOf", "contracts/reference-agent-events/event.schema.json"),
     ] {
         let mut schema = printed("reference-agent", &["--output", format, "--json-schema"]);
-        close_events(&mut schema, events);
-        check(file, &schema);
+        reject_unknown_keys_of_events(&mut schema, events);
+        assert_up_to_date(file, &schema);
     }
 }
 
 #[test]
-fn the_schemas_that_are_printed_are_in_the_repository() {
-    check("schemas/agentnative.schema.json", &printed("agentnative", &["schema"]));
-    check("schemas/agentnative-config.schema.json", &printed("agentnative", &["schema", "config"]));
-    check("schemas/reference-agent.schema.json", &printed("reference-agent", &["--json-schema"]));
+fn the_printed_schemas_are_in_the_repository() {
+    assert_up_to_date("schemas/agentnative.schema.json", &printed("agentnative", &["schema"]));
+    assert_up_to_date(
+        "schemas/agentnative-config.schema.json",
+        &printed("agentnative", &["schema", "config"]),
+    );
+    assert_up_to_date("schemas/reference-agent.schema.json", &printed("reference-agent", &["--json-schema"]));
 }

@@ -1,4 +1,4 @@
-//! README and the pages of `docs/` are true: their commands run, their links and anchors exist.
+//! README and the pages of `docs/`: their commands run, their links and anchors exist.
 
 use crate::playground::{Playground, assert_line_holds, command_and_code, run_in};
 use crate::programs::program;
@@ -10,8 +10,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Commands that are not run here, and what covers them.
-const ELSEWHERE: &[(&str, &str)] = &[
+/// Commands that are not run here, each with the reason or with what covers it.
+const COMMANDS_NOT_RUN: &[(&str, &str)] = &[
     ("cargo test --no-fail-fast", "`.ci/run` runs it: it is what runs this test"),
     ("cargo install --locked --path .", "it builds the program anew, as `cargo build` does"),
     ("cargo install --locked --path crates/reference-agent", "it builds the agent anew"),
@@ -29,7 +29,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo xtask new check p2-output-example", "the tests of xtask make one of each kind"),
 ];
 
-/// Around the report that the README shows.
+/// Markers around the report in the README.
 const BEGIN: &str = "<!-- report: written by tests/documents.rs -->\n";
 const END: &str = "<!-- /report -->";
 const PICTURE: &str = "docs/report.svg";
@@ -43,7 +43,7 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).unwrap()
 }
 
-/// The pages of the book, with their paths.
+/// Returns the pages of the book with their paths, sorted.
 fn pages() -> Vec<(PathBuf, String)> {
     let files = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
@@ -52,13 +52,13 @@ fn pages() -> Vec<(PathBuf, String)> {
     pages.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The blocks of a page in this language.
+/// Returns the code blocks of a page in one language.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("\n```{language}\n");
     text.split(&fence).skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
 }
 
-/// The command lines of a page: those of `sh` blocks, and the calls of `agentnative` in `yaml` blocks.
+/// Returns the command lines of a page: those of `sh` blocks, and the calls of `agentnative` in `yaml` blocks.
 fn commands(text: &str) -> Vec<&str> {
     let lines = blocks(text, "sh").into_iter().flat_map(str::lines).map(str::trim);
     let steps = blocks(text, "yaml").into_iter().flat_map(str::lines).map(str::trim);
@@ -67,42 +67,42 @@ fn commands(text: &str) -> Vec<&str> {
     lines.chain(steps).filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
 
-/// The project without these folders and files of its own.
+/// Walks the project without the top-level entries of these names.
 fn project_without(names: &[&str]) -> impl Iterator<Item = walkdir::DirEntry> {
     let walk = walkdir::WalkDir::new(root()).min_depth(1).into_iter();
-    let wanted = |name: &str| !names.contains(&name);
-    walk.filter_entry(move |entry| entry.depth() != 1 || wanted(&entry.file_name().to_string_lossy()))
+    let is_wanted = |name: &str| !names.contains(&name);
+    walk.filter_entry(move |entry| entry.depth() != 1 || is_wanted(&entry.file_name().to_string_lossy()))
         .map(|entry| entry.unwrap())
 }
 
-/// The project without what is built, and without its tests.
+/// Walks the project without build products and tests.
 fn project() -> impl Iterator<Item = walkdir::DirEntry> {
     project_without(&["target", ".git", "tests"])
 }
 
-/// A copy of it.
-fn copy() -> tempfile::TempDir {
+/// Copies the entries of [`project`] into a temporary repository.
+fn copy_project() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in project() {
-        let to = copy.path().join(entry.path().strip_prefix(root()).unwrap());
+        let destination = copy.path().join(entry.path().strip_prefix(root()).unwrap());
         if entry.file_type().is_dir() {
-            fs::create_dir(to).unwrap();
+            fs::create_dir(destination).unwrap();
         } else if entry.path_is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(entry.path()).unwrap(), to).unwrap();
+            std::os::unix::fs::symlink(fs::read_link(entry.path()).unwrap(), destination).unwrap();
         } else {
-            fs::copy(entry.path(), to).unwrap();
+            fs::copy(entry.path(), destination).unwrap();
         }
     }
     fs::create_dir(copy.path().join(".git")).unwrap();
     copy
 }
 
-/// Runs the commands of a page one after the other: those of `cargo` in a copy of the project, where what it
-/// would build is built, and all others in a folder of their own, which has a command-line tool `mycli`.
+/// Runs the commands of a page in order. `cargo run` is replaced by the program that is already built and runs in a
+/// copy of the project; all other commands run in a new folder with the command-line tool `mycli`.
 fn run_commands(page: &str, text: &str, copy: &Path) {
     let playground = Playground::new();
     for line in commands(text) {
-        if ELSEWHERE.iter().any(|(command, _)| *command == command_and_code(line).0) {
+        if COMMANDS_NOT_RUN.iter().any(|(command, _)| *command == command_and_code(line).0) {
             continue;
         }
         let line = line.strip_prefix("exec ").unwrap_or(line);
@@ -122,7 +122,7 @@ fn run_commands(page: &str, text: &str, copy: &Path) {
 
 #[test]
 fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
-    let copy = copy();
+    let copy = copy_project();
     let pages: Vec<(PathBuf, String)> =
         pages().into_iter().chain([(root().join("README.md"), readme())]).collect();
     std::thread::scope(|scope| {
@@ -138,11 +138,14 @@ fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
             assert!(same, "{} was rewritten", name.display());
         }
     }
-    for (command, why) in ELSEWHERE {
-        let there = |text: &String| commands(text).iter().any(|line| command_and_code(line).0 == *command);
-        assert!(pages.iter().any(|(_, text)| there(text)), "`{command}` is no longer there ({why})");
+    for (command, why) in COMMANDS_NOT_RUN {
+        let contains = |text: &String| commands(text).iter().any(|line| command_and_code(line).0 == *command);
+        assert!(
+            pages.iter().any(|(_, text)| contains(text)),
+            "no page contains `{command}` any more ({why})"
+        );
     }
-    // A command in a block of another name would not be run.
+    // Commands in blocks of these languages would not be run.
     for (path, text) in &pages {
         for language in ["bash", "shell", "console"] {
             assert!(blocks(text, language).is_empty(), "{}: {language}", path.display());
@@ -150,7 +153,7 @@ fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
     }
 }
 
-/// What the program prints for the example of the README, 80 columns wide; its time is that of `old`.
+/// Returns the report on the example of the README at 80 columns, with the elapsed time of the report `old`.
 fn report_of_the_example(color: &str, old: &str) -> String {
     let cache = tempfile::tempdir().unwrap();
     let output = Command::new(program("agentnative"))
@@ -163,14 +166,14 @@ fn report_of_the_example(color: &str, old: &str) -> String {
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report = String::from_utf8(output.stdout).unwrap();
-    match (time_of(&report), time_of(old)) {
+    match (elapsed_time(&report), elapsed_time(old)) {
         (Some(new), Some(old)) => report.replacen(new, old, 1),
         _ => report,
     }
 }
 
-/// The time that a report names in its first line, such as `1.2 s`.
-fn time_of(report: &str) -> Option<&str> {
+/// Returns the elapsed time in the first line of a report, such as `1.2 s`.
+fn elapsed_time(report: &str) -> Option<&str> {
     let parts = report.lines().find(|line| line.contains(" · "))?.split(" · ");
     let parts = parts.map(|part| part.trim_end_matches("\x1b[0m"));
     parts.last().filter(|part| part.ends_with('s') && part.starts_with(|c: char| c.is_ascii_digit()))
@@ -191,7 +194,7 @@ fn picture(report: &str) -> String {
 }
 
 #[test]
-fn the_report_in_the_readme_and_its_picture_are_what_the_program_prints() {
+fn the_report_in_the_readme_and_its_picture_are_current() {
     let readme = readme();
     let (before, rest) = readme.split_once(BEGIN).unwrap();
     let (shown, after) = rest.split_once(END).unwrap();
@@ -207,7 +210,7 @@ fn the_report_in_the_readme_and_its_picture_are_what_the_program_prints() {
     assert_eq!(fs::read_to_string(root().join(PICTURE)).unwrap(), drawn, "UPDATE=1 rewrites it");
 }
 
-/// Relative links of a page, with their anchors.
+/// Returns the relative links of a page with their anchors.
 fn links(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let links = text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0);
     links.filter(|link| !link.contains("://")).map(|link| match link.split_once('#') {
@@ -216,48 +219,48 @@ fn links(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     })
 }
 
-/// The anchors of a page's headings, as GitHub and mdBook name them.
+/// Returns the anchors of the headings of a page, as GitHub and mdBook name them.
 fn anchors(text: &str) -> Vec<String> {
-    let mut code = false;
+    let mut in_code = false;
     let headings = text.lines().filter(|line| {
-        code ^= line.trim_start().starts_with("```");
-        !code && line.starts_with('#')
+        in_code ^= line.trim_start().starts_with("```");
+        !in_code && line.starts_with('#')
     });
-    let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    let is_kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
     let names = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase());
-    names.map(|name| name.chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+    names.map(|name| name.chars().filter(is_kept).collect::<String>().replace(' ', "-")).collect()
 }
 
 #[test]
-fn what_the_documents_name_exists() {
+fn links_anchors_and_rows_of_modules_in_documents_are_complete() {
     let documents = project().filter(|entry| entry.path().extension().is_some_and(|end| end == "md"));
-    let mut seen = 0;
+    let mut link_count = 0;
     for path in documents.map(walkdir::DirEntry::into_path) {
         let text = fs::read_to_string(&path).unwrap();
         for (link, anchor) in links(&text) {
-            let to = if link.is_empty() { path.clone() } else { path.parent().unwrap().join(link) };
-            assert!(to.exists(), "{}: {link}", path.display());
+            let linked = if link.is_empty() { path.clone() } else { path.parent().unwrap().join(link) };
+            assert!(linked.exists(), "{}: {link}", path.display());
             if let Some(anchor) = anchor {
-                let anchors = anchors(&fs::read_to_string(to).unwrap());
+                let anchors = anchors(&fs::read_to_string(linked).unwrap());
                 assert!(anchors.iter().any(|name| name == anchor), "{}: {link}#{anchor}", path.display());
             }
-            seen += 1;
+            link_count += 1;
         }
     }
-    assert!(seen > 30, "{seen}");
-    // Each room has a line.
+    assert!(link_count > 30, "{link_count}");
+    // Each top-level module has a row.
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rooms = ["src", "crates/core/src"].map(|folder| fs::read_dir(root().join(folder)).unwrap());
-    for entry in rooms.into_iter().flatten() {
+    let folders = ["src", "crates/core/src"].map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    for entry in folders.into_iter().flatten() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-        let room = name.trim_end_matches(".rs");
-        if !["main", "lib", "bin"].contains(&room) {
-            assert!(architecture.contains(&format!("| `{room}` |")), "{room}");
+        let module = name.trim_end_matches(".rs");
+        if !["main", "lib", "bin"].contains(&module) {
+            assert!(architecture.contains(&format!("| `{module}` |")), "{module}");
         }
     }
 }
 
-/// Recordings and generated files name places below `/x`, or none at all.
+/// Paths in recordings and generated files begin with `/x`.
 #[test]
 fn no_file_contains_an_absolute_path_of_a_checkout() {
     let folders: Vec<String> = fs::read_dir(root())

@@ -1,5 +1,5 @@
-//! The checks' examples, judged without a process: where one command's output can decide a check, the
-//! good example is no fail and no warn, and the bad one is.
+//! The examples of checks, judged without a process. Where the output of one command decides a check, its good example
+//! neither fails nor warns, and its bad example does.
 
 use crate::made_up::{self, Answer};
 use agentnative::catalogue::{Check, Derived, Example, check, checks};
@@ -13,8 +13,8 @@ use agentnative::targets::Interface;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Checks of which an example is not one command's bytes and exit code.
-const LEFT_OUT: &[(&str, &str)] = &[
+/// Checks that the output and exit code of one command cannot decide, each with the reason.
+const NOT_JUDGED: &[(&str, &str)] = &[
     ("p2-output-complete", "compares what arrived at three readers; the example shows a count of bytes"),
     ("p2-output-stable", "compares repeated runs; the example shows one, its note the other"),
     ("p2-jsonl-prompt", "is about when records arrive, not what they are"),
@@ -58,8 +58,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("p7-limit", "compares with the same call without a limit"),
 ];
 
-/// How the calls of the others are expected to end.
-fn expected(id: &str) -> i32 {
+/// Returns the exit code that the probe of an example declares.
+fn expected_exit(id: &str) -> i32 {
     match id {
         "p2-stderr-diagnostics" | "p2-error-json" | "p2-exit-error" | "p4-no-traceback" => 1,
         "p2-exit-usage" => 2,
@@ -74,11 +74,11 @@ const TWO_RECORDS: &str =
     "{\"ok\":true,\"data\":[{\"id\":1,\"name\":\"alpha\"},{\"id\":2,\"name\":\"beta\"}]}\n";
 const ONE_RECORD: &str = "{\"ok\":true,\"data\":[{\"id\":1,\"name\":\"alpha\"}]}\n";
 
-/// The help of the target, where the example is that of a command.
-const PAGE: &str = "Usage: mycli COMMAND\n\nCommands:\n  list  List the records\n";
+/// Help of the target, if the example is the help of a command.
+const TARGET_HELP: &str = "Usage: mycli COMMAND\n\nCommands:\n  list  List the records\n";
 
-/// What the target prints otherwise, in the words of the examples' notes.
-fn otherwise(id: &str, format: OutputFormat) -> &'static str {
+/// Returns the output of the target for other calls, as the notes of the examples describe it.
+fn other_output(id: &str, format: OutputFormat) -> &'static str {
     match (id, format) {
         ("p2-output-parity", OutputFormat::Json) => TWO_RECORDS,
         ("p2-json-alias", OutputFormat::Json) => ONE_RECORD,
@@ -109,14 +109,14 @@ fn observation(
     (variant, nth): (Variant, u8),
     (stdout, stderr, exit): (&str, &str, i32),
 ) -> Observation {
-    // 128 and a signal is how a shell tells of one.
+    // A shell reports a signal as 128 plus its number.
     let end = if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) };
     let key = RunKey { probe: probe.id.clone(), format, variant, nth };
     made_up::observation(key, Vec::new(), Answer(stdout.to_owned(), stderr.to_owned(), end))
 }
 
-/// The format that a command line asks for.
-fn format(command: &str) -> OutputFormat {
+/// Returns the format that a command line selects.
+fn selected_format(command: &str) -> OutputFormat {
     let words: Vec<&str> = command.split_whitespace().collect();
     OutputFormat::ALL
         .into_iter()
@@ -128,7 +128,7 @@ fn format(command: &str) -> OutputFormat {
         .unwrap_or_default()
 }
 
-/// The kind of probe that shows a check, when it is not a declared one.
+/// Returns the kind of the derived call that shows a check; `None` if a declared probe does.
 fn derived(id: &str, command: &str) -> Option<Derived> {
     match id {
         "p2-output-format" if command.ends_with("--output xml") => Some(Derived::InvalidFormat),
@@ -146,85 +146,88 @@ fn derived(id: &str, command: &str) -> Option<Derived> {
     }
 }
 
-/// The runs that repeat a call.
-const AGAIN: [(Variant, u8); 2] = [(Variant::Repeat, 0), (Variant::Repeat, 1)];
+/// Conditions of the runs that repeat a call.
+const REPETITIONS: [(Variant, u8); 2] = [(Variant::Repeat, 0), (Variant::Repeat, 1)];
 
-/// The conditions that the example is seen under.
-fn variants(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
+/// Returns the conditions of the runs that print the example.
+fn conditions(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
     let is_setting = |word: &str| word.contains('=') && !word.starts_with('-');
     let begins_with_setting = example.command.split_whitespace().next().is_some_and(is_setting);
     if check.id == CheckId::P2BrokenPipe {
         return vec![(Variant::ClosedPipe, 0)];
     }
-    let under = |variant: &Variant| match variant {
+    let conditions_of = |variant: &Variant| match variant {
         Variant::HostileEnv => {
             (0..HOSTILE_ENVIRONMENTS.len() as u8).map(|nth| (Variant::HostileEnv, nth)).collect()
         }
-        // Only under that setting, in the examples that begin with one.
+        // An example that begins with a setting is shown under that setting only.
         _ if begins_with_setting => Vec::new(),
         other => vec![(*other, 0)],
     };
-    let again = AGAIN.into_iter().filter(|_| !begins_with_setting);
-    let mut variants: Vec<(Variant, u8)> = check.runs.variants.iter().flat_map(under).chain(again).collect();
-    if variants.is_empty() {
-        variants.push((Variant::Plain, 0));
+    let repetitions = REPETITIONS.into_iter().filter(|_| !begins_with_setting);
+    let mut conditions: Vec<(Variant, u8)> =
+        check.runs.variants.iter().flat_map(conditions_of).chain(repetitions).collect();
+    if conditions.is_empty() {
+        conditions.push((Variant::Plain, 0));
     }
-    variants
+    conditions
 }
 
-/// The verdict on a target that prints this example, and conforms otherwise.
+/// Judges a target that prints this example and conforms otherwise.
 fn judged(check: &Check, example: &Example) -> CheckResult {
     let profile = TargetProfile::of(&TargetConfig::default())
         .with_help(&Interface::parse(b"Commands:\n  list  List\n"), &[]);
-    let asked = format(&example.command);
+    let format = selected_format(&example.command);
     let kind = derived(check.id.as_str(), &example.command);
-    let mut shown = match kind {
+    let mut example_probe = match kind {
         Some(kind) => {
-            let of = (kind != Derived::Schema).then(|| "list".to_owned());
-            let seen_as = if kind == Derived::Schema { OutputFormat::Json } else { asked };
-            probe("example", ProbeId::derived(kind, of), None, &[seen_as])
+            let source = (kind != Derived::Schema).then(|| "list".to_owned());
+            let run_format = if kind == Derived::Schema { OutputFormat::Json } else { format };
+            probe("example", ProbeId::derived(kind, source), None, &[run_format])
         }
         None => probe(
             "example",
             ProbeId::declared("example"),
-            Some(expected(check.id.as_str())),
+            Some(expected_exit(check.id.as_str())),
             &OutputFormat::ALL,
         ),
     };
     let list = probe("list", ProbeId::declared("list"), Some(0), &OutputFormat::ALL);
-    let bare = ProbeId::derived(Derived::NoFormat, Some(shown.name.clone()));
-    let bare = probe("example, no format", bare, Some(0), &[OutputFormat::Text]);
+    let without_format = ProbeId::derived(Derived::NoFormat, Some(example_probe.name.clone()));
+    let without_format = probe("example, no format", without_format, Some(0), &[OutputFormat::Text]);
 
-    // What is wrong in an example has a word of its own.
+    // The unknown word of an example is replaced by the one that agentnative uses.
     let (mut stdout, mut stderr) = (example.stdout.clone(), example.stderr.clone());
     if kind == Some(Derived::IgnoredFlag) {
         let flag = example.command.split_whitespace().find(|word| word.starts_with("--")).unwrap();
         (stdout, stderr) = (stdout.replace(flag, UNKNOWN_FLAG), stderr.replace(flag, UNKNOWN_FLAG));
     } else if kind == Some(Derived::InvalidFormat) {
-        shown.call.args = ["list", "--output", UNKNOWN_FORMAT].map(str::to_owned).to_vec();
+        example_probe.call.args = ["list", "--output", UNKNOWN_FORMAT].map(str::to_owned).to_vec();
     }
     if check.id == CheckId::P4Remedy {
-        shown.call.remedy = vec!["mycli login".into()];
+        example_probe.call.remedy = vec!["mycli login".into()];
     }
     let output = (&*stdout, &*stderr, example.exit);
-    let at = if kind == Some(Derived::Schema) { OutputFormat::Json } else { asked };
-    let under = variants(check, example);
-    let mut runs: Vec<Observation> =
-        under.iter().map(|variant| observation(&shown, at, *variant, output)).collect();
+    let run_format = if kind == Some(Derived::Schema) { OutputFormat::Json } else { format };
+    let conditions = conditions(check, example);
+    let mut runs: Vec<Observation> = conditions
+        .iter()
+        .map(|condition| observation(&example_probe, run_format, *condition, output))
+        .collect();
     let plain = (Variant::Plain, 0);
-    for format in OutputFormat::ALL {
-        let usual = (otherwise(check.id.as_str(), format), "", 0);
-        for again in [plain, (Variant::Repeat, 0)] {
-            runs.push(observation(&list, format, again, usual));
+    for other_format in OutputFormat::ALL {
+        let usual = (other_output(check.id.as_str(), other_format), "", 0);
+        for condition in [plain, (Variant::Repeat, 0)] {
+            runs.push(observation(&list, other_format, condition, usual));
         }
-        // The example's own probe in the other formats and conditions.
-        for variant in under.iter().chain([&plain]).chain(&AGAIN) {
-            // An exit code in text, or where it is right, is that of every format.
-            let is_right = check.id == CheckId::P2ExitConsistent && example.verdict == Status::Pass;
-            let is_of_all = asked == OutputFormat::Text || is_right;
-            let exit = if is_of_all { example.exit } else { 0 };
-            let other = observation(&shown, format, *variant, (usual.0, "", exit));
-            if expected(check.id.as_str()) == 0
+        // The probe of the example in the other formats and conditions.
+        for condition in conditions.iter().chain([&plain]).chain(&REPETITIONS) {
+            // All formats have the exit code of the example if it is of text or correct.
+            let is_correct = check.id == CheckId::P2ExitConsistent && example.verdict == Status::Pass;
+            let is_of_all_formats = format == OutputFormat::Text || is_correct;
+            let exit = if is_of_all_formats { example.exit } else { 0 };
+            let other = observation(&example_probe, other_format, *condition, (usual.0, "", exit));
+            if expected_exit(check.id.as_str()) == 0
                 && kind.is_none()
                 && !runs.iter().any(|run| run.key == other.key)
             {
@@ -232,21 +235,22 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
             }
         }
     }
-    // Without a format it is as in text.
-    let text = if asked == OutputFormat::Text { output } else { (otherwise("", OutputFormat::Text), "", 0) };
-    runs.push(observation(&bare, OutputFormat::Text, plain, text));
-    let mut probes = vec![shown, bare];
-    // Whatever is compared with the output of another command has it from `list`.
+    // The call without a format prints text.
+    let text =
+        if format == OutputFormat::Text { output } else { (other_output("", OutputFormat::Text), "", 0) };
+    runs.push(observation(&without_format, OutputFormat::Text, plain, text));
+    let mut probes = vec![example_probe, without_format];
+    // `list` is the other command for checks that compare commands.
     if kind.is_some()
         || [CheckId::P2Envelope, CheckId::P2SchemaPrint].contains(&check.id)
-        || expected(check.id.as_str()) != 0
+        || expected_exit(check.id.as_str()) != 0
     {
         probes.push(list);
     }
     if kind == Some(Derived::CommandHelp) {
-        let target = probe("--help", ProbeId::derived(Derived::Help, None), Some(0), &[asked]);
-        runs.push(observation(&target, asked, plain, (PAGE, "", 0)));
-        probes.push(target);
+        let target_help = probe("--help", ProbeId::derived(Derived::Help, None), Some(0), &[format]);
+        runs.push(observation(&target_help, format, plain, (TARGET_HELP, "", 0)));
+        probes.push(target_help);
     }
     let contracts = Default::default();
     let context = CheckContext::new(&profile, &contracts, &probes, &runs);
@@ -254,13 +258,13 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
     judge(&context, &[check], none).results.pop().expect("a verdict for each check")
 }
 
-fn left_out(check: &Check) -> bool {
-    check.layer != Layer::Behavioral || LEFT_OUT.iter().any(|(left, _)| check.id.as_str() == *left)
+fn is_not_judged(check: &Check) -> bool {
+    check.layer != Layer::Behavioral || NOT_JUDGED.iter().any(|(id, _)| check.id.as_str() == *id)
 }
 
-/// The kinds of fault that the examples show, each with the ID of its check.
+/// Returns the kinds of problems that the examples show, each with the ID of its check.
 pub fn kinds_shown() -> BTreeSet<(String, String)> {
-    let shown = checks().iter().filter(|check| !left_out(check)).flat_map(|check| {
+    let shown = checks().iter().filter(|check| !is_not_judged(check)).flat_map(|check| {
         let evidence = check.examples.iter().flat_map(|example| judged(check, example).evidence);
         evidence.map(|evidence| (check.id.to_string(), evidence.kind))
     });
@@ -268,26 +272,26 @@ pub fn kinds_shown() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn examples_have_the_verdict_that_they_show() {
+fn examples_have_their_stated_verdict() {
     let mut wrong = Vec::new();
     let mut passed = BTreeSet::new();
-    let behavioral = || checks().iter().filter(|check| !left_out(check));
+    let behavioral = || checks().iter().filter(|check| !is_not_judged(check));
     for check in behavioral() {
         for example in &check.examples {
             let CheckResult { status, message, .. } = judged(check, example);
-            let bad = matches!(status, Status::Fail | Status::Warn);
-            let fits = match example.verdict {
+            let has_problem = matches!(status, Status::Fail | Status::Warn);
+            let is_expected = match example.verdict {
                 Status::Fail | Status::Warn => status == example.verdict,
                 Status::NotApplicable => status == Status::NotApplicable,
-                _ => !bad,
+                _ => !has_problem,
             };
-            if !fits {
+            if !is_expected {
                 wrong.push(format!(
                     "{} `{}` ({}): {status:?}, not {:?}: {message}",
                     check.id, example.command, example.note, example.verdict
                 ));
             }
-            // An example is one of the runs that a check needs.
+            // An example provides only some of the runs that a check requires.
             let lacks_runs = message.ends_with(" required runs were not recorded") && !message.contains(';');
             if status == Status::Pass || lacks_runs {
                 passed.insert(check.id.as_str());
@@ -295,15 +299,15 @@ fn examples_have_the_verdict_that_they_show() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // What cannot pass by one command alone stays open; that is not many.
+    // Every check passes with one of its examples.
     let open: Vec<&str> =
         behavioral().map(|check| check.id.as_str()).filter(|id| !passed.contains(id)).collect();
     assert_eq!(open, [""; 0]);
 }
 
 #[test]
-fn what_is_left_out_exists() {
-    for (id, why) in LEFT_OUT {
+fn the_checks_that_are_not_judged_exist() {
+    for (id, why) in NOT_JUDGED {
         assert!(check(id).is_some() && !why.is_empty(), "{id}");
     }
 }

@@ -1,6 +1,6 @@
-//! No file of a crate imports, directly or through others, a file that imports it. A re-export (`pub use`) is no import:
-//! an item that is imported by way of one is looked up where it is defined. Read from the syntax tree of the source;
-//! paths in the arguments of macros are not seen.
+//! No file of a crate imports, directly or through other files, a file that imports it. A re-export (`pub use`) is not
+//! an import: an item that is imported through a re-export is resolved to its definition. Imports are read from the
+//! syntax tree of the source; paths in the arguments of macros are ignored.
 
 use crate::architecture::sources;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
-/// A path in the source, or the names of nested modules.
-type Names = Vec<String>;
+/// A path in the source code, or the path of a module.
+type ModulePath = Vec<String>;
 
 /// A file as a module.
 #[derive(Default)]
 struct Module {
     file: PathBuf,
-    /// The items that it defines.
+    /// Names of the defined items.
     items: BTreeSet<String>,
-    /// What it re-exports, by the name that others use; `*` for all of a module.
-    exports: BTreeMap<String, Vec<Names>>,
-    /// What it imports, by the name that it uses.
-    aliases: BTreeMap<String, Names>,
-    /// The paths that it names.
-    paths: BTreeSet<Names>,
+    /// Re-exported paths by exported name; `*` for glob re-exports.
+    exports: BTreeMap<String, Vec<ModulePath>>,
+    /// Imported paths by local name.
+    aliases: BTreeMap<String, ModulePath>,
+    /// All paths in the code.
+    paths: BTreeSet<ModulePath>,
 }
 
-/// The files of a crate, by the path of their modules.
-type Modules = BTreeMap<Names, Module>;
+/// The files of a crate by module path.
+type Modules = BTreeMap<ModulePath, Module>;
 
 #[test]
 fn no_file_imports_one_that_imports_it() {
@@ -38,7 +38,7 @@ fn no_file_imports_one_that_imports_it() {
     }
     let mut wrong = Vec::new();
     for (source, files) in crates {
-        for (file, imports) in cycles(&modules(&source, files)) {
+        for (file, imports) in cycles(&parse_modules(&source, files)) {
             let imports: Vec<String> = imports.iter().map(|import| import.display().to_string()).collect();
             wrong.push(format!("{} imports {}", file.display(), imports.join(", ")));
         }
@@ -47,7 +47,7 @@ fn no_file_imports_one_that_imports_it() {
 }
 
 #[test]
-fn imports_are_followed_to_the_definition() {
+fn imports_are_resolved_to_the_definition() {
     let cycles = |deep: &str| {
         let files = [
             ("lib.rs", "mod a;\nmod b;\npub use b::{Two, deep::Three as Four};\n"),
@@ -59,9 +59,9 @@ fn imports_are_followed_to_the_definition() {
             ("b/deep.rs", deep),
         ];
         let files = files.map(|(file, text)| (PathBuf::from(file), text.to_owned()));
-        cycles(&modules(Path::new(""), files))
+        cycles(&parse_modules(Path::new(""), files))
     };
-    // `Four` is an item of this file, by way of the crate's root.
+    // `Four` resolves to an item of this file, through the root of the crate.
     assert_eq!(cycles("pub struct Three;\npub fn g() { let _ = crate::Four; }\n"), BTreeMap::new());
     let expected = [("a.rs", "b/deep.rs"), ("b/deep.rs", "a.rs")];
     let expected = expected.map(|(file, import)| (PathBuf::from(file), vec![PathBuf::from(import)]));
@@ -69,11 +69,11 @@ fn imports_are_followed_to_the_definition() {
     assert_eq!(found, BTreeMap::from(expected));
 }
 
-/// Reads these files of a crate, whose source is in this folder.
-fn modules(source: &Path, files: impl IntoIterator<Item = (PathBuf, String)>) -> Modules {
-    let read = |(file, text): (PathBuf, String)| {
+/// Parses files of a crate; `source` is its source folder.
+fn parse_modules(source: &Path, files: impl IntoIterator<Item = (PathBuf, String)>) -> Modules {
+    let parse = |(file, text): (PathBuf, String)| {
         let path = file.strip_prefix(source).unwrap().with_extension("");
-        let mut names: Names = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+        let mut names: ModulePath = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
         if ["mod", "lib"].contains(&&**names.last().unwrap()) {
             names.pop();
         }
@@ -82,7 +82,7 @@ fn modules(source: &Path, files: impl IntoIterator<Item = (PathBuf, String)>) ->
         module.visit_file(&syntax);
         (names, module)
     };
-    files.into_iter().map(read).collect()
+    files.into_iter().map(parse).collect()
 }
 
 impl<'ast> Visit<'ast> for Module {
@@ -108,7 +108,7 @@ impl<'ast> Visit<'ast> for Module {
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         let is_private = matches!(item.vis, Visibility::Inherited);
-        for (path, name) in leaves(&item.tree, &Names::new()) {
+        for (path, name) in use_paths(&item.tree, &ModulePath::new()) {
             if is_private {
                 self.paths.insert(path.clone());
                 self.aliases.insert(name, path);
@@ -128,80 +128,89 @@ fn is_test(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|name| name == "test")
 }
 
-/// The paths of a `use`, each with the name that it is used by.
-fn leaves(tree: &UseTree, before: &Names) -> Vec<(Names, String)> {
-    let with = |name: String| [&before[..], &[name]].concat();
+/// Returns the paths of a `use` declaration, each with its local name. `prefix` is the path before `tree`.
+fn use_paths(tree: &UseTree, prefix: &ModulePath) -> Vec<(ModulePath, String)> {
+    let joined = |name: String| [&prefix[..], &[name]].concat();
     match tree {
-        UseTree::Path(path) => leaves(&path.tree, &with(path.ident.to_string())),
-        UseTree::Group(group) => group.items.iter().flat_map(|tree| leaves(tree, before)).collect(),
+        UseTree::Path(path) => use_paths(&path.tree, &joined(path.ident.to_string())),
+        UseTree::Group(group) => group.items.iter().flat_map(|tree| use_paths(tree, prefix)).collect(),
         UseTree::Name(name) if name.ident == "self" => {
-            vec![(before.clone(), before.last().cloned().unwrap_or_default())]
+            vec![(prefix.clone(), prefix.last().cloned().unwrap_or_default())]
         }
-        UseTree::Name(name) => vec![(with(name.ident.to_string()), name.ident.to_string())],
-        UseTree::Rename(rename) => vec![(with(rename.ident.to_string()), rename.rename.to_string())],
-        UseTree::Glob(_) => vec![(with("*".to_owned()), "*".to_owned())],
+        UseTree::Name(name) => vec![(joined(name.ident.to_string()), name.ident.to_string())],
+        UseTree::Rename(rename) => vec![(joined(rename.ident.to_string()), rename.rename.to_string())],
+        UseTree::Glob(_) => vec![(joined("*".to_owned()), "*".to_owned())],
     }
 }
 
-/// The module whose file defines what a path in this module names; none for a module itself, and for what is not in this
-/// crate.
-fn definition(modules: &Modules, at: &Names, path: &[String], depth: usize) -> Option<Names> {
+/// Returns the module whose file defines the item that `path` names in `module`. Returns `None` if it is a module or in
+/// another crate.
+fn defining_module(
+    modules: &Modules,
+    module: &ModulePath,
+    path: &[String],
+    depth: usize,
+) -> Option<ModulePath> {
     let (first, mut rest) = path.split_first()?;
     let mut found = match &**first {
-        "crate" => Names::new(),
-        "self" => at.clone(),
-        "super" => at[..at.len().checked_sub(1)?].to_vec(),
-        name if modules.contains_key(&[&at[..], &[name.to_owned()]].concat()) => {
+        "crate" => ModulePath::new(),
+        "self" => module.clone(),
+        "super" => module[..module.len().checked_sub(1)?].to_vec(),
+        name if modules.contains_key(&[&module[..], &[name.to_owned()]].concat()) => {
             rest = path;
-            at.clone()
+            module.clone()
         }
         name => {
-            let alias =
-                modules[at].aliases.get(name).filter(|alias| depth < 8 && alias.first() != Some(first))?;
-            return definition(modules, at, &[&alias[..], rest].concat(), depth + 1);
+            let alias = modules[module]
+                .aliases
+                .get(name)
+                .filter(|alias| depth < 8 && alias.first() != Some(first))?;
+            return defining_module(modules, module, &[&alias[..], rest].concat(), depth + 1);
         }
     };
-    while let Some((name, behind)) = rest.split_first() {
+    while let Some((name, remaining)) = rest.split_first() {
         let inner = [&found[..], std::slice::from_ref(name)].concat();
         if name == "super" {
             found.pop();
         } else if modules.contains_key(&inner) {
             found = inner;
         } else {
-            let module = &modules[&found];
-            if module.items.contains(name) || depth > 8 {
+            let parent = &modules[&found];
+            if parent.items.contains(name) || depth > 8 {
                 return Some(found);
             }
-            let named = module.exports.get(name).into_iter().flatten().cloned();
-            let globs = module.exports.get("*").into_iter().flatten();
+            let named = parent.exports.get(name).into_iter().flatten().cloned();
+            let globs = parent.exports.get("*").into_iter().flatten();
             let globs = globs.map(|glob| [&glob[..glob.len() - 1], std::slice::from_ref(name)].concat());
-            let mut exports = named.chain(globs).map(|export| [&export[..], behind].concat());
-            return exports.find_map(|export| definition(modules, &found, &export, depth + 1));
+            let mut exports = named.chain(globs).map(|export| [&export[..], remaining].concat());
+            return exports.find_map(|export| defining_module(modules, &found, &export, depth + 1));
         }
-        rest = behind;
+        rest = remaining;
     }
     None
 }
 
-/// The files in circles of imports, each with those of them that it imports.
+/// Returns the files in import cycles, each with the files that it imports within the cycles.
 fn cycles(modules: &Modules) -> BTreeMap<PathBuf, Vec<PathBuf>> {
-    let imports = |(at, module): (&Names, &Module)| {
-        let defined = module.paths.iter().filter_map(|path| definition(modules, at, path, 0));
-        (at.clone(), defined.filter(|found| found != at).collect::<BTreeSet<Names>>())
+    let imports = |(path, module): (&ModulePath, &Module)| {
+        let defined = module.paths.iter().filter_map(|used| defining_module(modules, path, used, 0));
+        (path.clone(), defined.filter(|found| found != path).collect::<BTreeSet<ModulePath>>())
     };
-    let mut graph: BTreeMap<Names, BTreeSet<Names>> = modules.iter().map(imports).collect();
+    let mut graph: BTreeMap<ModulePath, BTreeSet<ModulePath>> = modules.iter().map(imports).collect();
     loop {
-        // What imports nothing, or is imported by nothing, of what is left is in no circle.
-        let imported: BTreeSet<Names> = graph.values().flatten().cloned().collect();
-        let outside =
-            |(at, imports): &(&Names, &BTreeSet<Names>)| imports.is_empty() || !imported.contains(*at);
-        let outside: BTreeSet<Names> = graph.iter().filter(outside).map(|(at, _)| at.clone()).collect();
+        // A remaining file that imports no other or that no other imports is in no cycle.
+        let imported: BTreeSet<ModulePath> = graph.values().flatten().cloned().collect();
+        let outside = |(path, imports): &(&ModulePath, &BTreeSet<ModulePath>)| {
+            imports.is_empty() || !imported.contains(*path)
+        };
+        let outside: BTreeSet<ModulePath> =
+            graph.iter().filter(outside).map(|(path, _)| path.clone()).collect();
         if outside.is_empty() {
             break;
         }
-        graph.retain(|at, _| !outside.contains(at));
+        graph.retain(|path, _| !outside.contains(path));
         graph.values_mut().for_each(|imports| imports.retain(|import| !outside.contains(import)));
     }
-    let file = |at: &Names| modules[at].file.clone();
-    graph.iter().map(|(at, imports)| (file(at), imports.iter().map(file).collect())).collect()
+    let file = |path: &ModulePath| modules[path].file.clone();
+    graph.iter().map(|(path, imports)| (file(path), imports.iter().map(file).collect())).collect()
 }

@@ -1,5 +1,5 @@
-//! Runs the checks over every fixture: what conforms is silent, each violation fires exactly the check that
-//! it is named for, and each incident those that `incidents/expected.toml` lists.
+//! Runs the checks on every fixture: conforming fixtures have no problems, each violation triggers exactly the check in
+//! its name, and each incident the checks in `incidents/expected.toml`.
 
 use crate::corpus::{self, Corpus};
 use crate::examples;
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// The entries of a folder of fixtures.
+/// Returns the entries of a folder of fixtures, sorted.
 fn entries(folder: &str) -> Vec<PathBuf> {
     let folder = root().join(folder);
     let mut found: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -27,7 +27,7 @@ fn entries(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The report of `check` with these arguments, in this folder.
+/// Returns the report of `check` with these arguments, run in `folder`.
 fn report(folder: &Path, args: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
         .args(["check", "--json"])
@@ -42,7 +42,7 @@ fn report(folder: &Path, args: &[&str]) -> Value {
     document["data"].clone()
 }
 
-/// The fixtures of a kind: folders with a program, also those in a folder whose configuration they share.
+/// Returns the fixtures of a kind: folders with a program, including those in a folder with a shared configuration.
 pub fn fixtures(kind: &str) -> Vec<PathBuf> {
     let folders = entries(&format!("clis/{kind}")).into_iter().filter(|path| path.is_dir());
     let is_fixture = |path: &PathBuf| path.join("cli").is_file();
@@ -51,32 +51,32 @@ pub fn fixtures(kind: &str) -> Vec<PathBuf> {
     fixtures.filter(is_fixture).collect()
 }
 
-/// What a report says where the machine kept it from a verdict.
-const STARVED: &str = "the machine gave";
-/// The kinds whose fixtures are recorded.
-const RECORDED: [&str; 3] = ["incidents", "traps", "violating"];
+/// Part of the message of a result that is unverified because the machine withheld CPU time.
+const STARVED_MESSAGE: &str = "the machine gave";
+/// Kinds of fixtures that have recordings.
+const RECORDED_KINDS: [&str; 3] = ["incidents", "traps", "violating"];
 
-/// The arguments that check a fixture by its behaviour alone: it has no code and no files around it that are to be
-/// looked at. Confining the runs would take longer, and change nothing (see below).
-const BEHAVIOUR: [&str; 5] = ["--isolation", "none", "--layer", "behavioral", "./cli"];
+/// Arguments that check only the behaviour of a fixture, since it has no code and no project. The runs are not confined,
+/// because confinement takes longer and changes no verdict (see below).
+const BEHAVIORAL_ARGS: [&str; 5] = ["--isolation", "none", "--layer", "behavioral", "./cli"];
 
-/// The report of a live check. The configuration is the fixture's own, or the one above it.
-fn checked(folder: &Path) -> Value {
-    report(folder, &BEHAVIOUR)
+/// Returns the report of a live check, with the configuration of the fixture or the one above it.
+fn live_report(folder: &Path) -> Value {
+    report(folder, &BEHAVIORAL_ARGS)
 }
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(Corpus::read);
 
-/// As [`checked`], from the recording of the fixture where it has one.
-fn recorded(folder: &Path) -> Value {
+/// As [`live_report`], but from the recording of the fixture if it has one.
+fn recorded_report(folder: &Path) -> Value {
     match CORPUS.recording(folder).unwrap() {
         Some(recording) => serde_json::to_value(corpus::judged(&recording)).unwrap(),
-        None => checked(folder),
+        None => live_report(folder),
     }
 }
 
-/// The IDs that failed or warned; each has evidence and says what to do.
-fn fired(report: &Value) -> BTreeSet<String> {
+/// Returns the IDs of the checks that failed or warned. Each has evidence and help.
+fn triggered_checks(report: &Value) -> BTreeSet<String> {
     let results = report["results"].as_array().unwrap().iter();
     let bad = results.filter(|result| result["status"] == "fail" || result["status"] == "warn");
     bad.map(|result| {
@@ -94,7 +94,7 @@ fn fired(report: &Value) -> BTreeSet<String> {
     .collect()
 }
 
-/// In which ways a check is broken.
+/// Returns the kinds of the problems in a result.
 fn kinds(result: &Value) -> impl Iterator<Item = &str> {
     result["evidence"].as_array().unwrap().iter().map(|evidence| evidence["kind"].as_str().unwrap())
 }
@@ -103,13 +103,13 @@ fn table(file: &Path) -> toml::Table {
     fs::read_to_string(file).unwrap().parse().unwrap()
 }
 
-/// The IDs of the checks that fire, by what is expected.
-fn expected(expected: &toml::Table) -> BTreeSet<String> {
+/// Returns the IDs of the checks that a fixture has to trigger.
+fn expected_checks(expected: &toml::Table) -> BTreeSet<String> {
     expected["fires"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
-/// Does `each` for all of `paths`, four at a time, and fails with all that it found.
-fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
+/// Calls `verify` for each path, four at a time, and fails with all problems that it returns.
+fn for_each_path(paths: Vec<PathBuf>, verify: impl Fn(&Path) -> Option<String> + Sync) {
     let queue = Mutex::new(paths.into_iter());
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -118,23 +118,23 @@ fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
                 loop {
                     let next = queue.lock().unwrap().next();
                     let Some(path) = next else { break };
-                    let found = each(&path);
+                    let found = verify(&path);
                     wrong.lock().unwrap().extend(found.map(|found| (path, found)));
                 }
             });
         }
     });
-    // What the machine kept from a verdict is checked again alone.
-    let again = |(path, mut found): (PathBuf, String)| {
+    // A check that the machine starved is repeated alone.
+    let retry = |(path, mut found): (PathBuf, String)| {
         for _ in 0..20 {
-            if !found.contains(STARVED) {
+            if !found.contains(STARVED_MESSAGE) {
                 break;
             }
-            found = each(&path)?;
+            found = verify(&path)?;
         }
         Some(found)
     };
-    let wrong: Vec<String> = wrong.into_inner().unwrap().into_iter().filter_map(again).collect();
+    let wrong: Vec<String> = wrong.into_inner().unwrap().into_iter().filter_map(retry).collect();
     assert!(
         wrong.is_empty(),
         "{} fixtures are not as they should be; if their runs have changed, remove their recordings and record again: \
@@ -145,21 +145,23 @@ fn walk(paths: Vec<PathBuf>, each: impl Fn(&Path) -> Option<String> + Sync) {
     );
 }
 
-/// What fired and what did not decide, for people.
+/// Returns the results with a status, a line each, for the message of a failed test.
 fn messages(report: &Value, status: &str) -> String {
     let results = report["results"].as_array().unwrap().iter().filter(|result| result["status"] == status);
     results.map(|result| format!("\n    {status} {}: {}", result["id"], result["message"])).collect()
 }
 
-fn silent(path: &Path) -> Option<String> {
-    let report = recorded(path);
-    let fired = fired(&report);
-    (!fired.is_empty())
+/// Returns a description of the problems of a fixture that must not have any.
+fn unless_silent(path: &Path) -> Option<String> {
+    let report = recorded_report(path);
+    let triggered = triggered_checks(&report);
+    (!triggered.is_empty())
         .then(|| format!("{}:{}{}", path.display(), messages(&report, "fail"), messages(&report, "warn")))
 }
 
-fn unless_fired(path: &Path, report: &Value, expected: BTreeSet<String>) -> Option<String> {
-    (fired(report) != expected).then(|| {
+/// Returns a description of the results unless exactly the expected checks were triggered.
+fn unless_triggered(path: &Path, report: &Value, expected: BTreeSet<String>) -> Option<String> {
+    (triggered_checks(report) != expected).then(|| {
         let messages: String =
             ["fail", "warn", "unverified"].iter().map(|status| messages(report, status)).collect();
         format!("{}: expected {expected:?}{messages}", path.display())
@@ -167,11 +169,11 @@ fn unless_fired(path: &Path, report: &Value, expected: BTreeSet<String>) -> Opti
 }
 
 #[test]
-fn what_conforms_is_silent_and_verified() {
-    walk(fixtures("conforming"), |path| {
+fn conforming_fixtures_have_no_problems_and_are_verified() {
+    for_each_path(fixtures("conforming"), |path| {
         let report = report(path, &["--layer", "behavioral,project", "."]);
-        let fine = fired(&report).is_empty() && report["verified"] == true;
-        (!fine).then(|| format!("{}: {report:#}", path.display()))
+        let conforms = triggered_checks(&report).is_empty() && report["verified"] == true;
+        (!conforms).then(|| format!("{}: {report:#}", path.display()))
     });
 }
 
@@ -179,26 +181,26 @@ fn what_conforms_is_silent_and_verified() {
 #[ignore = "takes minutes"]
 fn long_no_verdict_depends_on_confinement() {
     let all = ["traps", "violating"].into_iter().flat_map(fixtures).collect();
-    walk(all, |path| {
+    for_each_path(all, |path| {
         let confined = report(path, &["--layer", "behavioral", "./cli"]);
-        unless_fired(path, &confined, fired(&checked(path)))
+        unless_triggered(path, &confined, triggered_checks(&live_report(path)))
     });
 }
 
 /// Records a fixture.
 ///
 /// # Errors
-/// What the machine kept from a verdict.
+/// Returns the unverified results if the machine starved the check.
 fn record(path: &Path) -> Result<NamedTempFile, String> {
     let file = NamedTempFile::new().unwrap();
-    let report = report(path, &[&["--record", file.path().to_str().unwrap()], &BEHAVIOUR[..]].concat());
+    let report = report(path, &[&["--record", file.path().to_str().unwrap()], &BEHAVIORAL_ARGS[..]].concat());
     let unverified = messages(&report, "unverified");
-    if unverified.contains(STARVED) { Err(unverified) } else { Ok(file) }
+    if unverified.contains(STARVED_MESSAGE) { Err(unverified) } else { Ok(file) }
 }
 
 #[test]
 fn the_recordings_are_current() {
-    let all: Vec<PathBuf> = RECORDED.into_iter().flat_map(fixtures).collect();
+    let all: Vec<PathBuf> = RECORDED_KINDS.into_iter().flat_map(fixtures).collect();
     let names: BTreeSet<String> = all.iter().map(|path| corpus::name(path)).collect();
     if std::env::var_os("UPDATE").is_none() {
         assert_eq!(CORPUS.names(), names, "{}", corpus::COMMAND);
@@ -206,7 +208,7 @@ fn the_recordings_are_current() {
     }
     let corpus = Mutex::new(Corpus::read());
     let stale = all.into_iter().filter(|path| CORPUS.recording(path).is_err());
-    walk(stale.collect(), |path| match record(path) {
+    for_each_path(stale.collect(), |path| match record(path) {
         Ok(recording) => {
             corpus.lock().unwrap().add(path, recording.path());
             None
@@ -220,8 +222,8 @@ fn the_recordings_are_current() {
 
 #[test]
 #[ignore = "takes minutes"]
-fn long_each_fixture_gives_the_verdicts_of_its_recording() {
-    walk(RECORDED.into_iter().flat_map(fixtures).collect(), |path| {
+fn long_each_fixture_has_the_verdicts_of_its_recording() {
+    for_each_path(RECORDED_KINDS.into_iter().flat_map(fixtures).collect(), |path| {
         let recorded = corpus::verdicts(&corpus::judged(&CORPUS.recording(path).unwrap()?));
         let live = match record(path) {
             Ok(file) => corpus::verdicts(&corpus::judged(&Recording::read(file.path()).unwrap())),
@@ -236,64 +238,64 @@ fn long_each_fixture_gives_the_verdicts_of_its_recording() {
 }
 
 #[test]
-fn traps_are_silent() {
-    walk(fixtures("traps"), silent);
+fn traps_trigger_no_check() {
+    for_each_path(fixtures("traps"), unless_silent);
 }
 
 #[test]
-fn each_violation_fires_its_check_and_no_other() {
+fn each_violation_triggers_its_check_and_no_other() {
     let shown = Mutex::new(examples::kinds_shown());
     let id_of =
         |path: &Path| path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap().to_owned();
     let all = fixtures("violating");
-    // The first of each check is run.
+    // The first fixture of each check is run live.
     let live: BTreeMap<String, &PathBuf> = all.iter().rev().map(|path| (id_of(path), path)).collect();
-    walk(all.clone(), |path| {
+    for_each_path(all.clone(), |path| {
         let id = id_of(path);
-        let report = if live[&id] == path { checked(path) } else { recorded(path) };
+        let report = if live[&id] == path { live_report(path) } else { recorded_report(path) };
         for result in
             report["results"].as_array().unwrap().iter().filter(|result| result["id"] == id.as_str())
         {
             shown.lock().unwrap().extend(kinds(result).map(|kind| (id.clone(), kind.to_owned())));
         }
-        unless_fired(path, &report, BTreeSet::from([id]))
+        unless_triggered(path, &report, BTreeSet::from([id]))
     });
-    // Those of a lock are the rules of `contract diff`, which have examples of their own; what is too deep is
-    // too long for an example.
+    // The kinds of a lock are the rules of `contract diff`, which have their own examples. A value that is nested too
+    // deeply is too long for an example.
     let behavioral = checks()
         .iter()
         .filter(|check| check.layer == Layer::Behavioral && check.id != CheckId::P2ContractLocked);
     let shown = shown.into_inner().unwrap();
-    let never: Vec<(String, String)> = behavioral
+    let not_shown: Vec<(String, String)> = behavioral
         .flat_map(|check| check.kinds.keys().map(|kind| (check.id.to_string(), kind.clone())))
         .filter(|(id, kind)| kind != "depth" && !shown.contains(&(id.clone(), kind.clone())))
         .collect();
-    assert!(never.is_empty(), "no fixture and no example shows {never:?}");
+    assert!(not_shown.is_empty(), "no fixture and no example shows {not_shown:?}");
 }
 
 #[test]
-fn each_incident_is_found() {
+fn each_incident_triggers_the_expected_checks() {
     let all = table(&root().join("clis/incidents/expected.toml"));
-    walk(fixtures("incidents"), |path| {
+    for_each_path(fixtures("incidents"), |path| {
         let name = path.file_name().unwrap().to_str().unwrap();
-        unless_fired(path, &recorded(path), expected(all[name].as_table().unwrap()))
+        unless_triggered(path, &recorded_report(path), expected_checks(all[name].as_table().unwrap()))
     });
 }
 
 #[test]
-fn each_transcript_is_judged_as_it_was() {
+fn each_transcript_triggers_the_expected_checks() {
     let recordings =
         entries("transcripts").into_iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
-    walk(recordings.collect(), |path| {
+    for_each_path(recordings.collect(), |path| {
         let report = report(&root(), &["--replay", path.to_str().unwrap()]);
-        let expected = expected(&table(&path.with_extension("toml")));
-        (fired(&report) != expected)
+        let expected = expected_checks(&table(&path.with_extension("toml")));
+        (triggered_checks(&report) != expected)
             .then(|| format!("{}: expected {expected:?}, got {report:#}", path.display()))
     });
 }
 
 #[test]
-fn recordings_of_older_versions_give_the_verdicts_that_they_gave() {
+fn recordings_of_older_versions_keep_their_verdicts() {
     for (version, recording) in [
         (1, "transcripts/02-infrastructure-lock-notice.jsonl"),
         (2, "recordings/2.jsonl"),
@@ -313,10 +315,9 @@ fn recordings_of_older_versions_give_the_verdicts_that_they_gave() {
     }
 }
 
-/// Sampling interval of the fixtures.
-const DRAWN: usize = 20;
+const FIXTURE_SAMPLING_INTERVAL: usize = 20;
 /// Sampling interval of the checks that are run alone.
-const ALONE: usize = 6;
+const CHECK_SAMPLING_INTERVAL: usize = 6;
 
 #[test]
 #[ignore = "takes minutes"]
@@ -328,9 +329,11 @@ fn long_no_verdict_depends_on_how_the_runs_are_made() {
         let config = fs::read_to_string(path.join("agentnative.toml"));
         config.is_ok_and(|config| config.contains("command = "))
     };
-    let drawn = fixtures("violating").into_iter().filter(names_command);
-    let drawn = drawn.step_by(DRAWN).map(|path| copy.path().join(path.strip_prefix(root()).unwrap()));
-    walk(drawn.collect(), |path| {
+    let sampled = fixtures("violating").into_iter().filter(names_command);
+    let sampled = sampled
+        .step_by(FIXTURE_SAMPLING_INTERVAL)
+        .map(|path| copy.path().join(path.strip_prefix(root()).unwrap()));
+    for_each_path(sampled.collect(), |path| {
         const BEHAVIORAL: [&str; 2] = ["--layer", "behavioral"];
         let verdicts = |args: &[&str]| -> BTreeMap<String, String> {
             let report = report(path, &[&BEHAVIORAL[..], args].concat());
@@ -345,7 +348,7 @@ fn long_no_verdict_depends_on_how_the_runs_are_made() {
             ("replayed".to_owned(), verdicts(&["--replay", "recording"])),
             ("among all targets".to_owned(), verdicts(&["--all", "agentnative.toml"])),
         ];
-        for id in expected.keys().step_by(ALONE) {
+        for id in expected.keys().step_by(CHECK_SAMPLING_INTERVAL) {
             others.push((format!("{id} alone"), verdicts(&["--check", id, "./cli"])));
         }
         let file = path.join("agentnative.toml");

@@ -1,5 +1,4 @@
-//! Help pages of tools that are written with the libraries that people use: what is read from them is what the tool
-//! has.
+//! Help pages of tools that are written with common libraries: the interface that is read from them is that of the tool.
 
 use agentnative::targets::Commands;
 use agentnative::targets::help::{CliOption, HelpPage, Interface, Operand};
@@ -12,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What `interface.toml` of a project states.
+/// The contents of `interface.toml` of a project.
 #[derive(Deserialize)]
 struct Expected {
     commands: Vec<String>,
@@ -30,7 +29,7 @@ struct ExpectedPage {
     variables: BTreeMap<String, String>,
 }
 
-/// The folders of the projects: one for each kind of each framework.
+/// Returns the folders of the projects, one for each kind of each framework.
 fn projects() -> Vec<PathBuf> {
     let frameworks = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/frameworks");
     let folders = |folder: &Path| {
@@ -45,8 +44,8 @@ fn projects() -> Vec<PathBuf> {
     projects
 }
 
-/// An option as `interface.toml` writes it: `-o, --output <text|json>`.
-fn written(option: &CliOption) -> String {
+/// Formats an option as in `interface.toml`: `-o, --output <text|json>`.
+fn format_option(option: &CliOption) -> String {
     let names = option.names.join(", ");
     match (&option.value, option.values.is_empty()) {
         (_, false) => format!("{names} <{}>", option.values.join("|")),
@@ -59,7 +58,7 @@ fn name(operand: &Operand) -> &str {
     &operand.name
 }
 
-/// The pages in `pages.txt`, which are set apart as `head` and `tail` do it for several files.
+/// Returns the pages in `pages.txt` by name. Each begins with a header like those of `head` and `tail`.
 fn pages(project: &Path) -> BTreeMap<String, String> {
     let text = fs::read_to_string(project.join("pages.txt")).unwrap();
     let mut pages: BTreeMap<String, String> = BTreeMap::new();
@@ -74,7 +73,7 @@ fn pages(project: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_pages_of_each_framework_are_read_as_the_tool_is() {
+fn the_interface_of_each_framework_is_read_from_its_pages() {
     let mut wrong = Vec::new();
     for project in projects() {
         let expected: Expected =
@@ -90,31 +89,32 @@ fn the_pages_of_each_framework_are_read_as_the_tool_is() {
             }
         };
         let root = page("root").unwrap();
-        let mut ask = |calls: &[Vec<String>]| -> Vec<Option<Vec<u8>>> {
+        let mut make_calls = |calls: &[Vec<String>]| -> Vec<Option<Vec<u8>>> {
             let command = |call: &Vec<String>| {
                 call.iter().find(|word| !word.starts_with('-') && *word != "help").cloned()
             };
             calls.iter().map(|call| page(&command(call)?)).collect()
         };
-        let commands = Commands::explore(&root, &mut ask);
+        let commands = Commands::explore(&root, &mut make_calls);
         let names: Vec<String> =
             expected.commands.iter().map(|name| name.split('|').next().unwrap().to_owned()).collect();
         let found: Vec<String> = commands.help.commands.iter().map(|command| command.name.clone()).collect();
         check("commands".to_owned(), names.join(" "), found.join(" "));
         let formats = || commands.calls.iter().filter_map(|call| call.formats.as_ref());
-        let wanted = |format: &str| expected.formats.get(format).cloned().unwrap_or_default().join(" ");
+        let expected_args =
+            |format: &str| expected.formats.get(format).cloned().unwrap_or_default().join(" ");
         let json = formats().find_map(|formats| formats.json.clone()).unwrap_or_default();
-        check("json".to_owned(), wanted("json"), json.join(" "));
+        check("json".to_owned(), expected_args("json"), json.join(" "));
         let jsonl = formats().find_map(|formats| formats.jsonl.clone()).unwrap_or_default();
-        check("jsonl".to_owned(), wanted("jsonl"), jsonl.join(" "));
-        for (name_of_page, expected) in &expected.pages {
-            let Some(bytes) = page(name_of_page) else { panic!("{}: {name_of_page}", project.display()) };
-            let path: &[&str] = if name_of_page == "root" { &[] } else { &[name_of_page] };
+        check("jsonl".to_owned(), expected_args("jsonl"), jsonl.join(" "));
+        for (page_name, expected) in &expected.pages {
+            let Some(bytes) = page(page_name) else { panic!("{}: {page_name}", project.display()) };
+            let path: &[&str] = if page_name == "root" { &[] } else { &[page_name] };
             let found = Interface::of_command(&HelpPage::read(&bytes), path);
-            let options: Vec<String> = found.options.iter().map(written).collect();
-            check(format!("options of {name_of_page}"), expected.options.join("; "), options.join("; "));
+            let options: Vec<String> = found.options.iter().map(format_option).collect();
+            check(format!("options of {page_name}"), expected.options.join("; "), options.join("; "));
             let positionals: Vec<&str> = expected.positionals.iter().map(String::as_str).collect();
-            let own: Vec<String> = found
+            let found_positionals: Vec<String> = found
                 .operands
                 .iter()
                 .filter(|operand| operand.option.is_none())
@@ -123,12 +123,17 @@ fn the_pages_of_each_framework_are_read_as_the_tool_is() {
                     false => format!("[{}]", name(operand)),
                 })
                 .collect();
-            let plain: Vec<String> = positionals.iter().map(|word| word.replace("...", "")).collect();
-            check(format!("positional arguments of {name_of_page}"), plain.join(" "), own.join(" "));
+            let expected_positionals: Vec<String> =
+                positionals.iter().map(|word| word.replace("...", "")).collect();
+            check(
+                format!("positional arguments of {page_name}"),
+                expected_positionals.join(" "),
+                found_positionals.join(" "),
+            );
             let variables: BTreeMap<String, String> =
                 found.env_flags().into_iter().map(|pair| (pair.flag, pair.variable)).collect();
             check(
-                format!("variables of {name_of_page}"),
+                format!("variables of {page_name}"),
                 format!("{:?}", expected.variables),
                 format!("{variables:?}"),
             );
@@ -137,8 +142,8 @@ fn the_pages_of_each_framework_are_read_as_the_tool_is() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The checks that fail or warn in a replay of the recording of a project, as lines of `expected.txt`.
-fn reported(project: &Path) -> Vec<String> {
+/// Replays the recording of a project and returns the checks that fail or warn, as lines of `expected.txt`.
+fn replayed_problems(project: &Path) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("recording.jsonl");
     let packed = File::open(project.join("recording.jsonl.gz")).unwrap();
@@ -160,13 +165,13 @@ fn reported(project: &Path) -> Vec<String> {
     lines
 }
 
-/// The runs were recorded by `fixtures/frameworks/check.py --record`, which `.ci/more` repeats live.
+/// `fixtures/frameworks/check.py --record` recorded the runs; `.ci/more` repeats them live.
 #[test]
-fn the_recorded_runs_of_each_framework_give_the_verdicts_that_are_true() {
+fn the_recorded_runs_of_each_framework_have_the_expected_verdicts() {
     let mut wrong = Vec::new();
     for project in projects() {
         let expected = fs::read_to_string(project.join("expected.txt")).unwrap();
-        let (expected, found) = (expected.lines().collect::<Vec<_>>(), reported(&project));
+        let (expected, found) = (expected.lines().collect::<Vec<_>>(), replayed_problems(&project));
         if expected != found {
             wrong.push(format!("{}:\n  expected {expected:?}\n  found    {found:?}", project.display()));
         }

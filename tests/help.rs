@@ -1,6 +1,6 @@
-//! What is read from help texts in the styles of the common libraries and tools.
+//! Parsing of help texts in the styles of common libraries and tools.
 //!
-//! The texts are small ones of our own, laid out as those tools lay out theirs.
+//! The texts are short, and written for these tests in the layout of those tools.
 
 use agentnative::targets::help::{HelpPage, Interface, Names, Page};
 use agentnative_contract::budget::{Budget, within};
@@ -43,7 +43,7 @@ Options:
 ";
 
 #[test]
-fn clap() {
+fn commands_options_and_formats_of_clap_are_read() {
     let help = Interface::parse(CLAP.as_bytes());
     let expected = [
         ("list", "List the notes, the newest"),
@@ -57,7 +57,7 @@ fn clap() {
 }
 
 #[test]
-fn argparse() {
+fn nested_and_listed_commands_of_argparse_are_read() {
     let text = "\
 usage: notes [-h] [--format {text,json}]
              {list,show} ...
@@ -82,12 +82,12 @@ options:
     let a_choice_that_is_no_command =
         "usage: sort [-h] {up,down}\n\npositional arguments:\n  file  what to sort\n";
     assert_eq!(names(a_choice_that_is_no_command), [""; 0]);
-    let named = "usage: n [-h] ACTION ...\n\npositional arguments:\n  ACTION\n    list      list\n    show      show\n";
-    assert_eq!(names(named), ["list", "show"]);
+    let metavar = "usage: n [-h] ACTION ...\n\npositional arguments:\n  ACTION\n    list      list\n    show      show\n";
+    assert_eq!(names(metavar), ["list", "show"]);
 }
 
 #[test]
-fn click() {
+fn commands_of_click_are_read() {
     let text = "\
 Usage: notes [OPTIONS] COMMAND [ARGS]...
 
@@ -106,7 +106,7 @@ Commands:
 }
 
 #[test]
-fn cobra_leaves_one_space_after_its_longest_command() {
+fn the_longest_command_of_cobra_is_followed_by_one_space() {
     let text = "\
 Keeps notes
 
@@ -126,16 +126,16 @@ Flags:
 
 Use \"notes [command] --help\" for more information about a command.
 ";
-    // One entry out of line stays out: it could as well be prose.
+    // A single entry that is not aligned is skipped, because it could be prose.
     assert_eq!(names(text), ["completion", "list", "synchronise", "another"]);
     assert_eq!(json(text).unwrap(), "--output json");
-    let in_line =
+    let aligned =
         "Commands:\n  synchronise Send them to all the others\n  list        List\n  show        Show\n";
-    assert_eq!(names(in_line), ["synchronise", "list", "show"]);
+    assert_eq!(names(aligned), ["synchronise", "list", "show"]);
 }
 
 #[test]
-fn several_groups() {
+fn commands_in_several_groups_are_read() {
     let text = "\
 Usage:  boxes [OPTIONS] COMMAND
 
@@ -157,7 +157,7 @@ Global Options:
 }
 
 #[test]
-fn commander() {
+fn commands_of_commander_are_read_without_their_aliases_and_arguments() {
     let text = "\
 Usage: notes [options] [command]
 
@@ -172,7 +172,7 @@ Commands:
 }
 
 #[test]
-fn groups_under_prose() {
+fn commands_in_groups_under_prose_are_read() {
     let text = "\
 usage: vcs [-v | --version] [-C <path>] [--git-dir=<path>]
            <command> [<args>]
@@ -194,7 +194,7 @@ concepts.
 }
 
 #[test]
-fn names_with_commas_between() {
+fn comma_separated_command_names_are_read() {
     let text = "\
 pack <command>
 
@@ -216,7 +216,7 @@ Specify settings in the file:
 }
 
 #[test]
-fn a_grammar() {
+fn commands_and_options_in_a_grammar_are_read() {
     let text = "\
 Usage: net [ OPTIONS ] OBJECT { COMMAND | help }
 where  OBJECT := { address | link |
@@ -230,7 +230,7 @@ where  OBJECT := { address | link |
 }
 
 #[test]
-fn other_separators_and_headings() {
+fn other_separators_and_headings_of_commands_are_recognized() {
     assert_eq!(
         commands("Most used commands:\n  list - list them\n  full-list - all of them\n"),
         pairs(&[("list", "list them"), ("full-list", "all of them")])
@@ -248,7 +248,7 @@ fn other_separators_and_headings() {
 }
 
 #[test]
-fn escapes_and_overstriking_do_not_matter() {
+fn escape_sequences_and_overstriking_are_ignored() {
     let text = "\x1b[1;4mCommands:\x1b[0m\r\n  \x1b[1mlist\x1b[0m  List them\r\n  \x1b]8;;http://x\x1b\\show\x1b]8;;\x07  Show\r\n";
     assert_eq!(commands(text), pairs(&[("list", "List them"), ("show", "Show")]));
     assert_eq!(
@@ -285,14 +285,14 @@ Examples of commands:
 }
 
 #[test]
-fn prose_under_a_heading_is_no_command() {
+fn prose_under_a_heading_is_not_a_command() {
     let text =
         "Commands:\n  Run with care, and only when you are sure.\n  list  List\n  and that is all of it\n";
     assert_eq!(names(text), ["list"]);
 }
 
 #[test]
-fn how_json_is_asked_for() {
+fn the_format_flag_for_json_is_read() {
     let cases = [
         ("  -J, --json  use JSON output format\n", Some("--json")),
         ("  -o, --output <FILE>  Write to a file\n      --json           JSON\n", Some("--json")),
@@ -321,7 +321,7 @@ fn how_json_is_asked_for() {
 }
 
 #[test]
-fn any_bytes_are_read() {
+fn any_bytes_are_parsed_without_a_panic() {
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     Interface::parse(&all);
     Interface::parse(&b"\x1b[".repeat(10_000));
@@ -331,9 +331,9 @@ fn any_bytes_are_read() {
 }
 
 #[test]
-fn a_free_word_in_the_usage_is_seen_in_each_style() {
+fn a_free_positional_in_the_usage_is_found_in_each_style() {
     let commands = "Commands:\n  list  List\n  add   Add\n";
-    let free = |usage: &str| Interface::parse(format!("{usage}\n\n{commands}").as_bytes()).free_word;
+    let free_word_of = |usage: &str| Interface::parse(format!("{usage}\n\n{commands}").as_bytes()).free_word;
     let cases = [
         // commander
         ("Usage: claude [options] [command] [prompt]", Some("[prompt]")),
@@ -378,12 +378,12 @@ fn a_free_word_in_the_usage_is_seen_in_each_style() {
         ("no usage at all", None),
     ];
     for (usage, expected) in cases {
-        assert_eq!(free(usage).as_deref(), expected, "{usage}");
+        assert_eq!(free_word_of(usage).as_deref(), expected, "{usage}");
     }
 }
 
 #[test]
-fn yargs_repeats_the_program_in_front_of_each_command() {
+fn the_program_name_before_each_command_of_yargs_is_skipped() {
     let text = "\
 Commands:
   opencode completion          generate a completion script
@@ -403,18 +403,18 @@ Positionals:
     assert_eq!(Interface::parse(usage.as_bytes()).free_word, None);
 }
 
-/// What a target prints for help decides how long it is, and what stands in it.
+/// Help is untrusted: its length and nesting are chosen by the target.
 #[test]
-fn groups_in_groups_are_read_to_a_depth() {
+fn nested_groups_are_read_to_a_limited_depth() {
     let deep = format!("Usage: tool list {}\n", "(".repeat(1 << 20));
     assert_eq!(Interface::of_command(&HelpPage::read(deep.as_bytes()), &["list"]).operands, []);
-    let three =
+    let nested =
         Interface::of_command(&HelpPage::read(b"Usage: tool list (((<file> | -) ...) <more>)\n"), &["list"]);
-    assert_eq!(three.operands.iter().map(|operand| operand.name.as_str()).collect::<Vec<_>>(), ["file"]);
+    assert_eq!(nested.operands.iter().map(|operand| operand.name.as_str()).collect::<Vec<_>>(), ["file"]);
 }
 
 #[test]
-fn a_page_of_the_greatest_length_takes_no_more_than_its_length() {
+fn a_page_of_maximum_length_is_parsed_within_one_budget_step() {
     let lines = |line: &dyn Fn(usize) -> String| (0..1 << 20 >> 3).map(line).collect::<String>();
     for page in [
         "Usage: tool ".to_owned() + &"{".repeat(1 << 20) + "} ...",
@@ -427,11 +427,11 @@ fn a_page_of_the_greatest_length_takes_no_more_than_its_length() {
         "Usage: tool ".to_owned() + &"a ".repeat(1 << 19) + "\n" + &"  --b  [required]\n".repeat(1 << 15),
     ] {
         let start = page[..40].to_owned();
-        let read = move || {
+        let parse = move || {
             let page = HelpPage::read(page.as_bytes());
             let names = Names::of(&page, &[], &["tool".to_owned()]);
             Page::of(&page, &["list"], &names, &[]);
         };
-        assert_eq!(within(Budget::STEP, read), Ok(()), "{start}");
+        assert_eq!(within(Budget::STEP, parse), Ok(()), "{start}");
     }
 }

@@ -1,27 +1,27 @@
-//! Help, examples and version on made-up targets: which lines are examples, which of them are wrong, what a page is.
+//! Verdicts on the help of simulated targets: the lines that are examples, invalid examples, and what counts as help.
 
 use crate::made_up::{Answer, Call, conforming, data, ended, verdict};
 use agentnative::model::{CheckId, Status};
 use agentnative::run::End;
 
-const LIST: &str = "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['text']\n";
+const LIST_CONFIG: &str = "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['text']\n";
 
-/// The status of a check of a target that prints this as its help, and this as that of `list`.
-fn status_of(id: CheckId, help: &str, list: &str) -> (Status, String) {
-    let result = verdict(id, LIST, |call: &Call| match call.args.join(" ").as_str() {
+/// Returns the status and message of a check on a target with this help, and with `list_help` for `list`.
+fn status_of(id: CheckId, help: &str, list_help: &str) -> (Status, String) {
+    let result = verdict(id, LIST_CONFIG, |call: &Call| match call.args.join(" ").as_str() {
         "--help" => data(help),
-        "list --help" => data(list),
+        "list --help" => data(list_help),
         _ => conforming(call),
     });
     (result.status, result.message)
 }
 
-fn holds(id: CheckId, help: &str, list: &str, expected: Status) {
-    let (status, message) = status_of(id, help, list);
-    assert_eq!(status, expected, "{id}: {message}\n{help}\n{list}");
+fn assert_status(id: CheckId, help: &str, list_help: &str, expected: Status) {
+    let (status, message) = status_of(id, help, list_help);
+    assert_eq!(status, expected, "{id}: {message}\n{help}\n{list_help}");
 }
 
-/// A page with commands and these lines.
+/// Returns a help page with commands, options and these lines.
 fn page(lines: &str) -> String {
     format!(
         "demo, a tool\n\nUsage: demo [OPTIONS] COMMAND\n\nCommands:\n  list, ls  List\n  show ID   Show [aliases: get]\n\n\
@@ -29,11 +29,11 @@ fn page(lines: &str) -> String {
     )
 }
 
-const OF_LIST: &str =
+const LIST_HELP: &str =
     "Usage: demo list [OPTIONS]\n\nOptions:\n  --size N  At most N\n\nExample:\n  demo list --size 3\n";
 
 #[test]
-fn what_is_an_example() {
+fn lines_with_calls_of_the_target_are_examples() {
     for lines in [
         "Examples:\n  demo list\n  demo show 1",
         "EXAMPLES\n  $ demo list\n  % demo show 1",
@@ -44,7 +44,7 @@ fn what_is_an_example() {
         "Examples:\n  demo list    what there is\n  demo show 1  one of it",
         "Examples:\n  demo list \\\n    --json\n  demo show 1",
     ] {
-        holds(CheckId::P3Examples, &page(lines), OF_LIST, Status::Pass);
+        assert_status(CheckId::P3Examples, &page(lines), LIST_HELP, Status::Pass);
     }
     for lines in [
         "",
@@ -56,18 +56,18 @@ fn what_is_an_example() {
         "Usage:\n  demo list --json\n  demo show --json",
         "More commands:\n  demo list  Print all\n  demo show  Print one",
     ] {
-        holds(CheckId::P3Examples, &page(lines), OF_LIST, Status::Fail);
+        assert_status(CheckId::P3Examples, &page(lines), LIST_HELP, Status::Fail);
     }
-    let alone = "Usage: demo [FILE]\n\nExample:\n  demo notes.txt\n";
-    holds(CheckId::P3Examples, alone, OF_LIST, Status::Pass);
-    holds(CheckId::P3CommandExamples, &page(""), OF_LIST, Status::Pass);
-    holds(CheckId::P3CommandExamples, &page(""), "Usage: demo list [OPTIONS]\n", Status::Fail);
+    let without_commands = "Usage: demo [FILE]\n\nExample:\n  demo notes.txt\n";
+    assert_status(CheckId::P3Examples, without_commands, LIST_HELP, Status::Pass);
+    assert_status(CheckId::P3CommandExamples, &page(""), LIST_HELP, Status::Pass);
+    assert_status(CheckId::P3CommandExamples, &page(""), "Usage: demo list [OPTIONS]\n", Status::Fail);
 }
 
 #[test]
-fn which_examples_are_wrong() {
-    let judged = |line: &str, expected| {
-        holds(CheckId::P3ExamplesValid, &page(&format!("Examples:\n  {line}")), OF_LIST, expected);
+fn examples_with_unknown_commands_or_options_are_invalid() {
+    let assert_example_status = |line: &str, expected| {
+        assert_status(CheckId::P3ExamplesValid, &page(&format!("Examples:\n  {line}")), LIST_HELP, expected);
     };
     for line in [
         "demo list --size=3 --json",
@@ -87,40 +87,40 @@ fn which_examples_are_wrong() {
         "demo list --help",
         "demo --color always list",
     ] {
-        judged(line, Status::Pass);
+        assert_example_status(line, Status::Pass);
     }
     for line in
         ["demo lost", "demo list --any", "demo --any list", "demo ls list --no-such", "$ demo lists --json"]
     {
         let expected = if line.contains("ls list") { Status::Unverified } else { Status::Warn };
-        judged(line, expected);
+        assert_example_status(line, expected);
     }
-    // Whether a command that no probe calls has an option is not known.
-    judged("demo show 1 --any", Status::Unverified);
-    // Commands that the help does not list, and options of other programs.
-    let more = page("Examples:\n  demo lost --any\n\nPlugins add commands.");
-    holds(CheckId::P3ExamplesValid, &more, OF_LIST, Status::Pass);
-    let passes_on = "Usage: demo list [OPTIONS] [ARGS]...\n\nExample:\n  demo list ls --any\n";
-    holds(CheckId::P3ExamplesValid, &page(""), passes_on, Status::Pass);
-    let own = "Usage: demo list [OPTIONS] [FILE]...\n\nExample:\n  demo list ls --any\n";
-    holds(CheckId::P3ExamplesValid, &page(""), own, Status::Warn);
-    // No example at all is the matter of another check.
-    holds(CheckId::P3ExamplesValid, &page(""), "Usage: demo list\n", Status::Unverified);
+    // The options of a command that no probe calls are unknown.
+    assert_example_status("demo show 1 --any", Status::Unverified);
+    // Commands that the help does not list, and arguments for other programs.
+    let with_plugins = page("Examples:\n  demo lost --any\n\nPlugins add commands.");
+    assert_status(CheckId::P3ExamplesValid, &with_plugins, LIST_HELP, Status::Pass);
+    let forwards_arguments = "Usage: demo list [OPTIONS] [ARGS]...\n\nExample:\n  demo list ls --any\n";
+    assert_status(CheckId::P3ExamplesValid, &page(""), forwards_arguments, Status::Pass);
+    let with_files = "Usage: demo list [OPTIONS] [FILE]...\n\nExample:\n  demo list ls --any\n";
+    assert_status(CheckId::P3ExamplesValid, &page(""), with_files, Status::Warn);
+    // Missing examples are reported by another check.
+    assert_status(CheckId::P3ExamplesValid, &page(""), "Usage: demo list\n", Status::Unverified);
 }
 
 #[test]
-fn an_example_that_is_the_call_of_a_probe_has_to_end_as_declared() {
+fn an_example_that_is_the_call_of_a_probe_has_its_exit_code() {
     let fails = |call: &Call| match call.args.join(" ").as_str() {
         "list" => ended(3, "", "demo: failed\n"),
         _ => conforming(call),
     };
-    let result = verdict(CheckId::P3ExamplesValid, LIST, fails);
+    let result = verdict(CheckId::P3ExamplesValid, LIST_CONFIG, fails);
     assert_eq!(result.status, Status::Unverified, "{}", result.message);
     assert_eq!(result.blocked_by[0].id, CheckId::P2ExitSuccess);
 }
 
 #[test]
-fn what_is_help() {
+fn help_is_printed_to_stdout() {
     const PAGE: &str = "Usage: demo COMMAND\n\nCommands:\n  list  List\n";
     type Case = (&'static str, fn() -> Answer, fn() -> Answer, Status);
     let cases: [Case; 8] = [
@@ -133,30 +133,35 @@ fn what_is_help() {
         ("refused", || ended(2, "", "unknown --help\n"), || data(PAGE), Status::Fail),
         ("hangs", || Answer(String::new(), String::new(), End::TimedOut), || data(PAGE), Status::Unverified),
     ];
-    for (what, long, short, expected) in cases {
+    for (case, long, short, expected) in cases {
         let answer = |call: &Call| match call.args.join(" ").as_str() {
             "--help" => long(),
             "-h" => short(),
             _ => conforming(call),
         };
-        let result = verdict(CheckId::P3Help, LIST, answer);
-        assert_eq!(result.status, expected, "{what}: {}", result.message);
+        let result = verdict(CheckId::P3Help, LIST_CONFIG, answer);
+        assert_eq!(result.status, expected, "{case}: {}", result.message);
         if expected != Status::Pass {
             for id in [CheckId::P3Examples, CheckId::P3CommandExamples, CheckId::P3CommandHelp] {
-                let open = verdict(id, LIST, answer);
-                let waits = open.status == Status::Unverified && !open.blocked_by.is_empty();
-                assert!(waits || what.starts_with('-'), "{what}: {id}: {}", open.message);
+                let blocked = verdict(id, LIST_CONFIG, answer);
+                let is_blocked = blocked.status == Status::Unverified && !blocked.blocked_by.is_empty();
+                assert!(is_blocked || case.starts_with('-'), "{case}: {id}: {}", blocked.message);
             }
         }
     }
-    let result = verdict(CheckId::P3CommandHelp, LIST, |call: &Call| match call.args.join(" ").as_str() {
-        "list --help" => ended(0, "", "Usage: demo list\n"),
-        _ => conforming(call),
-    });
+    let result =
+        verdict(CheckId::P3CommandHelp, LIST_CONFIG, |call: &Call| match call.args.join(" ").as_str() {
+            "list --help" => ended(0, "", "Usage: demo list\n"),
+            _ => conforming(call),
+        });
     assert_eq!(result.status, Status::Fail, "{}", result.message);
     assert_eq!(result.evidence[0].kind, "nothing");
-    let none =
+    let without_subcommand =
         verdict(CheckId::P3CommandHelp, "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n", conforming);
-    assert_eq!(none.status, Status::Unverified);
-    assert!(none.message.contains("no probe begins with a subcommand"), "{}", none.message);
+    assert_eq!(without_subcommand.status, Status::Unverified);
+    assert!(
+        without_subcommand.message.contains("no probe begins with a subcommand"),
+        "{}",
+        without_subcommand.message
+    );
 }

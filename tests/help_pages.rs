@@ -1,4 +1,4 @@
-//! Our own help: it fits on a terminal of any width, groups its options, and its examples run.
+//! The help of this program fits on a terminal of any width and groups its options, and its examples run.
 
 use crate::playground::{Playground, assert_line_holds};
 use crate::programs::program;
@@ -13,14 +13,14 @@ fn help(name: &str, command: &[String], columns: usize) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The commands of a program at any depth, the program itself first.
+/// Returns the subcommands of a program at any depth, after the program itself (an empty path).
 fn commands(name: &str) -> Vec<Vec<String>> {
     let mut found = vec![Vec::new()];
     let mut next = 0;
     while let Some(command) = found.get(next).cloned() {
-        for below in Interface::parse(help(name, &command, 100).as_bytes()).commands {
-            if below.name != "help" {
-                found.push([&command[..], &[below.name]].concat());
+        for subcommand in Interface::parse(help(name, &command, 100).as_bytes()).commands {
+            if subcommand.name != "help" {
+                found.push([&command[..], &[subcommand.name]].concat());
             }
         }
         next += 1;
@@ -44,17 +44,20 @@ fn help_fits_on_terminals_of_50_80_and_120_columns() {
     for columns in [50, 80, 120] {
         for (name, page) in pages(columns) {
             for line in page.lines() {
-                // A usage line is one word to clap where it names no option.
+                // clap does not wrap a usage line without options.
                 let fits = line.chars().count() <= columns || line.starts_with("Usage: ");
                 assert!(fits, "{name} at {columns}: {line}");
             }
-            assert!(!page.contains("Possible values:"), "{name}: a list of values makes every option long");
+            assert!(
+                !page.contains("Possible values:"),
+                "{name}: a list of values makes every option use several lines"
+            );
         }
     }
 }
 
 #[test]
-fn options_stand_under_the_heading_of_their_group() {
+fn options_are_under_the_heading_of_their_group() {
     let check = help("agentnative", &["check".into()], 80);
     let headings: Vec<&str> = check
         .lines()
@@ -63,7 +66,7 @@ fn options_stand_under_the_heading_of_their_group() {
         .collect();
     let groups = ["Target", "Selection", "Runs", "Report", "Output", "Examples"];
     assert_eq!(headings, [&["Arguments", "Options"][..], &groups].concat());
-    // Whatever is not in a group is about the help itself.
+    // The help option is the only one without a group.
     let (_, options) = check.split_once("Options:\n").unwrap();
     let options = options.split("\n\n").next().unwrap();
     assert_eq!(options.trim(), "-h, --help  Print help");

@@ -1,6 +1,6 @@
-//! Walks `fixtures/hostile`: whatever a target does, nobody survives and nothing takes long.
+//! Runs the programs in `fixtures/hostile`: no process survives its run, and no run exceeds its deadline by much.
 //!
-//! One test only, since it looks at all descendants of this process.
+//! This is a single test because it inspects all descendants of this process.
 
 use crate::alone::alone;
 use crate::runs::{below_helpers, finish, options, spec, text};
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_secs(1);
-/// What a run may take longer than its deadline, on a machine that has time for it: what it takes to
-/// run nothing at all is added.
-const OVERRUN: Duration = Duration::from_millis(500);
-/// Those that end by themselves have time for it, however busy the machine is.
-const NO_DEADLINE: Duration = Duration::from_secs(60);
-const GOES_ON: &[&str] = &[
+/// Limit on the time by which a run may exceed its deadline, apart from starvation and the duration of an empty run.
+const MAX_OVERRUN: Duration = Duration::from_millis(500);
+/// Deadline of programs that exit by themselves, long enough for a busy machine.
+const LONG_DEADLINE: Duration = Duration::from_secs(60);
+/// Programs that never exit.
+const ENDLESS: &[&str] = &[
     "yes-stdout.sh",
     "yes-stderr.sh",
     "hang.sh",
@@ -25,22 +25,23 @@ const GOES_ON: &[&str] = &[
     "ignore-term.sh",
     "fork-loop.sh",
 ];
+/// Environment variable by which the processes of these runs are found.
 const COOKIE: &str = "HOSTILE_TEST";
 
-fn shapes() -> Vec<PathBuf> {
+fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut shapes: Vec<PathBuf> =
+    let mut programs: Vec<PathBuf> =
         files.filter(|path| path.is_file() && !path.ends_with("README.md")).collect();
-    shapes.sort();
-    shapes
+    programs.sort();
+    programs
 }
 
-fn attack(shape: &Path, variant: Variant) -> RunSpec {
-    let mut spec = spec(shape.to_str().unwrap(), &[], variant);
-    let name = shape.file_name().unwrap().to_str().unwrap();
+fn attack(program: &Path, variant: Variant) -> RunSpec {
+    let mut spec = spec(program.to_str().unwrap(), &[], variant);
+    let name = program.file_name().unwrap().to_str().unwrap();
     spec.key.probe = ProbeId::declared(name);
-    spec.job.deadline = if GOES_ON.contains(&name) { DEADLINE } else { NO_DEADLINE };
+    spec.job.deadline = if ENDLESS.contains(&name) { DEADLINE } else { LONG_DEADLINE };
     let python = crate::python::program();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", python.parent().unwrap().display());
     spec.job.env.push(("PATH".into(), path.into()));
@@ -48,8 +49,8 @@ fn attack(shape: &Path, variant: Variant) -> RunSpec {
     spec
 }
 
-/// Helpers there may be, but no run.
-fn assert_nobody_is_left(after: &str) {
+/// Asserts that helpers may be left, but no process of a run.
+fn assert_no_process_is_left(after: &str) {
     let left = below_helpers();
     let states = left.iter().map(|pid| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -62,53 +63,53 @@ fn assert_nobody_is_left(after: &str) {
 }
 
 #[test]
-fn nobody_survives_and_nothing_takes_long() {
-    alone("hostile::nobody_survives_and_nothing_takes_long", || {
+fn no_process_survives_and_no_run_exceeds_its_deadline() {
+    alone("hostile::no_process_survives_and_no_run_exceeds_its_deadline", || {
         let mut trial = spec("/bin/true", &[], Variant::Plain);
         trial.job.isolation = Isolation::Available;
-        walk(Isolation::None);
+        run_all(Isolation::None);
         match finish(options(), vec![trial]).confinement {
-            Some(Confinement::Namespaces) => walk(Isolation::Full),
+            Some(Confinement::Namespaces) => run_all(Isolation::Full),
             other => eprintln!("skipped: this system has no namespaces, but {other:?}"),
         }
     });
 }
 
-/// Walks all shapes, one by one and then all at once.
-fn walk(isolation: Isolation) {
-    let attack = |shape: &Path, variant| {
-        let mut spec = attack(shape, variant);
+/// Runs all programs one at a time, then in parallel.
+fn run_all(isolation: Isolation) {
+    let attack = |program: &Path, variant| {
+        let mut spec = attack(program, variant);
         spec.job.isolation = isolation;
         spec
     };
-    let shapes = shapes();
-    assert!(shapes.len() >= 17, "{shapes:?}");
+    let programs = programs();
+    assert!(programs.len() >= 17, "{programs:?}");
     let mut longest = (Duration::ZERO, String::new());
     let mut runner = Runner::new(options());
     let mut timed = |spec: RunSpec| {
         let (start, deadline) = (Instant::now(), spec.job.deadline);
-        let got = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
-        // What the machine withholds does not count.
-        let withheld = got.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld);
-        (got, start.elapsed(), start.elapsed().saturating_sub(deadline + withheld))
+        let run = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
+        // Time that the machine withheld does not count.
+        let withheld = run.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld);
+        (run, start.elapsed(), start.elapsed().saturating_sub(deadline + withheld))
     };
-    let mut seen = Vec::new();
+    let mut runs = Vec::new();
     for variant in [Variant::Plain, Variant::Tty] {
-        for shape in &shapes {
-            let (_, of_nothing, _) = timed(spec("/bin/true", &[], variant));
-            let (got, _, overrun) = timed(attack(shape, variant));
-            let overrun = overrun.saturating_sub(of_nothing);
-            let name = format!("{:?} under {}", got.key.probe, variant.name());
-            assert_nobody_is_left(&name);
+        for program in &programs {
+            let (_, empty_run_time, _) = timed(spec("/bin/true", &[], variant));
+            let (run, _, overrun) = timed(attack(program, variant));
+            let overrun = overrun.saturating_sub(empty_run_time);
+            let name = format!("{:?} under {}", run.key.probe, variant.name());
+            assert_no_process_is_left(&name);
             if overrun > longest.0 {
                 longest = (overrun, name);
             }
-            seen.push(got);
+            runs.push(run);
         }
     }
     eprintln!("longest overrun: {:?} ({})", longest.0, longest.1);
-    let plain = |name: &str| find(&seen, name, Variant::Plain);
-    let tty = |name: &str| find(&seen, name, Variant::Tty);
+    let plain = |name: &str| find(&runs, name, Variant::Plain);
+    let tty = |name: &str| find(&runs, name, Variant::Tty);
 
     for (name, code) in [("background-sleep.sh", 3), ("setsid.sh", 0), ("grandchild-chatter.sh", 0)] {
         assert_eq!(plain(name).end, End::Exited(code), "{name}");
@@ -129,10 +130,10 @@ fn walk(isolation: Isolation) {
         ("stop-self.sh", Waiting::Stopped),
         ("ignore-term.sh", Waiting::Asleep),
     ] {
-        for seen in [plain(name), tty(name)] {
-            assert_eq!((&seen.end, seen.waiting), (&End::TimedOut, Some(waiting)), "{name}");
-            assert_eq!(text(&seen.stdout), "before\n", "{name}");
-            assert!(seen.left_behind.is_empty(), "{name}: {:?}", seen.left_behind);
+        for run in [plain(name), tty(name)] {
+            assert_eq!((&run.end, run.waiting), (&End::TimedOut, Some(waiting)), "{name}");
+            assert_eq!(text(&run.stdout), "before\n", "{name}");
+            assert!(run.left_behind.is_empty(), "{name}: {:?}", run.left_behind);
         }
     }
     assert_eq!(plain("read-stdin.sh").end, End::Exited(1));
@@ -141,41 +142,42 @@ fn walk(isolation: Isolation) {
     assert_eq!(plain("unreadable-home.sh").end, End::Exited(0));
     assert!(matches!(plain("yes-stdout.sh").end, End::TimedOut | End::TooMuch(_)));
     assert!(matches!(plain("yes-stderr.sh").end, End::TimedOut | End::TooMuch(_)));
-    assert!(longest.0 <= OVERRUN, "{} ran {:?} past its deadline", longest.1, longest.0);
+    assert!(longest.0 <= MAX_OVERRUN, "{} ran {:?} past its deadline", longest.1, longest.0);
 
-    // All at once, where an orphan could be taken for another run's.
-    let mut side_by_side = options();
-    side_by_side.jobs = 8;
-    side_by_side.max_output = 16 << 20;
+    // In parallel, where an orphan could be attributed to another run.
+    let mut parallel = options();
+    parallel.jobs = 8;
+    parallel.max_output = 16 << 20;
     let variants =
         [Variant::Plain, Variant::SlowReader, Variant::File, Variant::ClosedPipe, Variant::OpenStdin];
-    let specs = shapes.iter().flat_map(|shape| variants.map(|variant| attack(shape, variant))).collect();
-    let seen = finish(side_by_side, specs).observations;
-    assert_eq!(seen.len(), shapes.len() * variants.len());
-    assert_nobody_is_left("all at once");
+    let specs =
+        programs.iter().flat_map(|program| variants.map(|variant| attack(program, variant))).collect();
+    let runs = finish(parallel, specs).observations;
+    assert_eq!(runs.len(), programs.len() * variants.len());
+    assert_no_process_is_left("the parallel runs");
     for variant in variants {
-        // Without a reader it ends at its first word, before it makes its daemon.
+        // With a closed pipe the program exits at its first output, before it starts its daemon.
         let daemons = if variant == Variant::ClosedPipe { 0 } else { 2 };
-        let daemon = find(&seen, "shed-environment.sh", variant);
+        let daemon = find(&runs, "shed-environment.sh", variant);
         assert_eq!(daemon.left_behind.len(), daemons, "{variant:?}: {:?}", daemon.left_behind);
-        let innocent = find(&seen, "unreadable-home.sh", variant);
+        let innocent = find(&runs, "unreadable-home.sh", variant);
         assert!(innocent.left_behind.is_empty(), "{variant:?}: {:?}", innocent.left_behind);
     }
-    assert_eq!(find(&seen, "read-stdin.sh", Variant::OpenStdin).waiting, Some(Waiting::Stdin));
+    assert_eq!(find(&runs, "read-stdin.sh", Variant::OpenStdin).waiting, Some(Waiting::Stdin));
 }
 
-fn find<'a>(seen: &'a [Observation], name: &str, variant: Variant) -> &'a Observation {
+fn find<'a>(runs: &'a [Observation], name: &str, variant: Variant) -> &'a Observation {
     let id = ProbeId::declared(name);
-    seen.iter().find(|one| one.key.probe == id && one.key.variant == variant).unwrap()
+    runs.iter().find(|run| run.key.probe == id && run.key.variant == variant).unwrap()
 }
 
-/// The processes whose environment holds `variable` (`NAME=value`).
+/// Returns the processes with `variable` (`NAME=value`) in their environment.
 fn processes_with(variable: &str) -> Vec<String> {
-    let is_with = |pid: &String| {
+    let has_variable = |pid: &String| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|&b| b == 0).any(|one| one == variable.as_bytes())
+        environment.split(|&b| b == 0).any(|entry| entry == variable.as_bytes())
     };
-    numbers_in(Path::new("/proc")).into_iter().filter(is_with).collect()
+    numbers_in(Path::new("/proc")).into_iter().filter(has_variable).collect()
 }
 
 fn numbers_in(folder: &Path) -> Vec<String> {

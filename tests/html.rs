@@ -1,4 +1,4 @@
-//! The report as a page: it shows what a report holds, and nothing of a target is markup or script in it.
+//! The HTML report shows all results, and escapes all text of a target.
 
 use crate::machine_reports::with_code;
 use crate::render::{TEXT, evidence_at};
@@ -8,7 +8,7 @@ use agentnative::output::{RENDERERS, View};
 use agentnative::report::Report;
 use std::process::Command;
 
-/// The page of these reports.
+/// Renders reports as an HTML page.
 fn page(reports: Vec<Report>) -> String {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
@@ -18,7 +18,7 @@ fn page(reports: Vec<Report>) -> String {
 }
 
 #[test]
-fn a_page_shows_each_verdict_with_its_evidence_and_the_fault_is_marked() {
+fn a_page_shows_each_verdict_with_its_evidence_and_marks_the_problem() {
     let report = with_code();
     let page = page(vec![report.clone()]);
     for result in &report.results {
@@ -49,41 +49,42 @@ fn a_page_of_several_targets_lists_them() {
 }
 
 #[test]
-fn no_text_of_a_target_is_markup_script_or_control() {
-    let bad = "</script></style><img src=x onerror=alert(1)>\"'`&{{7*7}}{%x%}\u{202e}\u{1b}[2J\u{2028}`<b>`";
+fn no_text_of_a_target_is_markup_a_script_or_a_control_character() {
+    let hostile =
+        "</script></style><img src=x onerror=alert(1)>\"'`&{{7*7}}{%x%}\u{202e}\u{1b}[2J\u{2028}`<b>`";
     let evidence = Evidence {
-        probe: Some(bad.into()),
-        argv: Some(bad.into()),
-        excerpt: Some(bad.into()),
-        file: Some(bad.into()),
-        kind: bad.into(),
-        ..evidence_at(b"[1]\n", 1, bad)
+        probe: Some(hostile.into()),
+        argv: Some(hostile.into()),
+        excerpt: Some(hostile.into()),
+        file: Some(hostile.into()),
+        kind: hostile.into(),
+        ..evidence_at(b"[1]\n", 1, hostile)
     };
     let mut report = with_code();
     let first = report.results[0].clone();
     report.target = agentnative::model::TargetInfo {
-        name: bad.into(),
-        command: vec![bad.into()],
-        project: Some(bad.into()),
+        name: hostile.into(),
+        command: vec![hostile.into()],
+        project: Some(hostile.into()),
     };
-    report.notes = vec![bad.into()];
-    report.time = Some(bad.into());
+    report.notes = vec![hostile.into()];
+    report.time = Some(hostile.into());
     report.results = vec![CheckResult {
         level: Level::Must,
         status: Status::Fail,
-        message: bad.into(),
-        title: bad.into(),
-        docs: format!("https://docs.example/{bad}"),
+        message: hostile.into(),
+        title: hostile.into(),
+        docs: format!("https://docs.example/{hostile}"),
         evidence: vec![evidence],
         ..first
     }];
     let page = page(vec![report.clone(), report]);
-    let with_target = page.matches("onerror").count();
-    assert!(with_target > 20, "the text is shown: {with_target}");
-    for no in ["<img", "<b>", "\u{202e}", "\u{1b}", "\u{2028}", ">49"] {
-        assert!(!page.contains(no), "{no:?} gets through");
+    let occurrences = page.matches("onerror").count();
+    assert!(occurrences > 20, "the text is not shown: {occurrences}");
+    for forbidden in ["<img", "<b>", "\u{202e}", "\u{1b}", "\u{2028}", ">49"] {
+        assert!(!page.contains(forbidden), "{forbidden:?} is not escaped");
     }
-    // No quote of a text ends an attribute: each tag is one of the template.
+    // No quotation mark in a text ends an attribute: every tag is from the template.
     let tags = regex::Regex::new(r#"<[a-z][^<>]*\bonerror"#).unwrap();
     for tag in tags.find_iter(&page) {
         assert!(!tag.as_str().contains("\"'"), "{}", tag.as_str());
@@ -93,7 +94,7 @@ fn no_text_of_a_target_is_markup_script_or_control() {
 }
 
 #[test]
-fn the_page_allows_its_own_style_and_script_alone() {
+fn the_page_allows_only_its_own_style_and_script() {
     let page = page(vec![with_code()]);
     let part = |tag: &str| {
         let (_, rest) = page.split_once(&format!("<{tag}>")).unwrap();

@@ -1,4 +1,4 @@
-//! The identity of probes and runs: different calls have different ones, whatever is selected.
+//! Identity of probes and runs: different calls have different IDs, independent of the selected checks.
 
 use crate::made_up::{Answer, Call, conforming, data, ended, failure, records, seen_of};
 use agentnative::catalogue::{Check, Derived, checks};
@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// A configuration with each key that derives a call, some options spelt alike, variables for options that are
-/// derived anyhow, and probes with the names of derived ones.
+/// A configuration with every key that derives a call, options with the same spelling, variables for options that are
+/// derived anyway, and probes with the names of derived calls.
 const EVERY_KEY: &str = r#"
     [target]
     schema = ['schema']
@@ -95,7 +95,7 @@ fn behavioral() -> Vec<&'static Check> {
     checks().iter().filter(|check| check.layer == Layer::Behavioral).collect()
 }
 
-/// A target by its configuration and its help.
+/// Returns the probes and the profile of a target with this configuration and [`HELP`].
 fn target_of(config: &str) -> (Vec<Probe>, TargetProfile) {
     let contracts = &["dexter-flat"];
     let known = Known { checks: &[], contracts, today: Date { year: 2026, month: 11, day: 28 } };
@@ -112,14 +112,14 @@ fn target() -> (Vec<Probe>, TargetProfile) {
     target_of(EVERY_KEY)
 }
 
-/// A target by what is special about it.
+/// A target: what is special about it, its probes and its profile.
 type Target = (&'static str, Vec<Probe>, TargetProfile);
 
 const REVERSED: &str = "in reverse order";
 
-/// Targets of different kinds.
+/// Returns targets of different kinds.
 fn targets() -> Vec<Target> {
-    let of = |name, from: &str, to: &str| {
+    let target_with = |name, from: &str, to: &str| {
         let mut config = EVERY_KEY.replacen(from, to, 1);
         assert!(config != EVERY_KEY || from == to, "{name}");
         for format in ["text", "json"].into_iter().filter(|format| to.contains(&format!("{format} = false")))
@@ -133,29 +133,29 @@ fn targets() -> Vec<Target> {
         (name, declared, profile)
     };
     let target = "    [target]\n";
-    let mut with_contract = of("with a contract", target, target);
+    let mut with_contract = target_with("with a contract", target, target);
     with_contract.2.contract = Some("dexter-flat".to_owned());
     for probe in with_contract.1.iter_mut().filter(|probe| !probe.is_apart()) {
         probe.formats = vec![OutputFormat::Json];
         probe.call.contract = Contracts { json: with_contract.2.contract.clone(), jsonl: None };
     }
-    let mut reversed = of(REVERSED, target, target);
+    let mut reversed = target_with(REVERSED, target, target);
     reversed.1.reverse();
-    let mut changing = of("that changes in every call", target, target);
+    let mut changing = target_with("that changes in every call", target, target);
     changing.1.retain(|probe| probe.effect.is_some());
     vec![
-        of("with every key", target, target),
+        target_with("with every key", target, target),
         reversed,
         changing,
         with_contract,
-        of(
+        target_with(
             "with json as default",
             target,
             "    [target]\n    default_format = 'json'\n    formats.json = []\n",
         ),
-        of("without text", target, "    [target]\n    formats.text = false\n"),
-        of("without json", target, "    [target]\n    formats.json = false\n"),
-        of("with a format in front", "args = ['list']\n", "args = ['{format}', 'list']\n"),
+        target_with("without text", target, "    [target]\n    formats.text = false\n"),
+        target_with("without json", target, "    [target]\n    formats.json = false\n"),
+        target_with("with a format in front", "args = ['list']\n", "args = ['{format}', 'list']\n"),
     ]
 }
 
@@ -164,13 +164,13 @@ fn plan(checks: &[&Check]) -> (Vec<Probe>, Vec<RunKey>) {
     probe::plan(checks, declared, &profile, Duration::from_secs(10))
 }
 
-/// What is called: all that tells one call from another, but for the names.
-fn call(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> String {
+/// Serializes everything that distinguishes a call from others, except for the names.
+fn call_description(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> String {
     let nameless = Probe { name: String::new(), formats: Vec::new(), ..probe.clone() };
     let mut call = serde_json::to_value(&nameless).unwrap();
     call["args"] = probe.args_in(format, profile).into();
     call.as_object_mut().unwrap().remove("id");
-    // What is expected of a call is no part of it.
+    // The expectations of a call are not part of it.
     for key in ["asks_format", "exit", "result", "place", "effect", "remedy", "list", "stream", "contract"] {
         call.as_object_mut().unwrap().remove(key);
     }
@@ -182,8 +182,8 @@ fn different_calls_have_different_identities_and_names() {
     let (_, profile) = target();
     let (probes, runs) = plan(&behavioral());
     let derived: BTreeSet<Derived> = probes.iter().filter_map(|probe| probe.id.kind()).collect();
-    let asked: BTreeSet<Derived> = behavioral().iter().flat_map(|check| check.derived.clone()).collect();
-    let missing: Vec<&Derived> = asked.difference(&derived).collect();
+    let required: BTreeSet<Derived> = behavioral().iter().flat_map(|check| check.derived.clone()).collect();
+    let missing: Vec<&Derived> = required.difference(&derived).collect();
     assert!(missing.is_empty(), "the configuration derives no {missing:?}");
 
     let mut ids: BTreeMap<_, &Probe> = BTreeMap::new();
@@ -196,9 +196,9 @@ fn different_calls_have_different_identities_and_names() {
     assert_eq!(names.len(), probes.len(), "two probes have one name");
     let keys: BTreeSet<&RunKey> = runs.iter().collect();
     assert_eq!(keys.len(), runs.len(), "a run is planned twice");
-    // Each is what its identity says, also where another probe has its name.
-    let of = |key: &RunKey| call(ids[&key.probe], key.format, &profile);
-    let help = of(&probe::help_run());
+    // The ID selects the call even if another probe has its name.
+    let description_of = |key: &RunKey| call_description(ids[&key.probe], key.format, &profile);
+    let help = description_of(&probe::help_run());
     assert!(help.contains("\"args\":[\"--help\"]"), "{help}");
 }
 
@@ -210,7 +210,7 @@ fn the_runs_for_one_check_are_among_those_for_all() {
         let by_id: BTreeMap<_, &Probe> = probes.iter().map(|probe| (&probe.id, probe)).collect();
         let name_and_call = |key: &RunKey| {
             let probe = by_id[&key.probe];
-            format!("{}: {}", probe.name, call(probe, key.format, &profile))
+            format!("{}: {}", probe.name, call_description(probe, key.format, &profile))
         };
         runs.iter()
             .flat_map(|key| key.parts().unwrap_or_else(|| vec![key.clone()]))
@@ -222,14 +222,14 @@ fn the_runs_for_one_check_are_among_those_for_all() {
     };
     let all = described(&behavioral());
     for check in behavioral() {
-        for (key, one) in described(&[check]) {
-            assert_eq!(all.get(&key), Some(&one), "{}: {key:?}", check.id);
+        for (key, description) in described(&[check]) {
+            assert_eq!(all.get(&key), Some(&description), "{}: {key:?}", check.id);
         }
     }
 }
 
-/// What a target with one fault gives where it shows.
-type Fault = (&'static str, fn(&Call) -> Option<Answer>);
+/// A name, and the answer of a target with one defect; `None` if the defect does not affect the call.
+type Defect = (&'static str, fn(&Call) -> Option<Answer>);
 
 fn is_json(call: &Call) -> bool {
     call.format == OutputFormat::Json
@@ -239,7 +239,7 @@ fn has(call: &Call, word: &str) -> bool {
     call.args.iter().any(|arg| arg == word)
 }
 
-/// What a target with all of these commands answers.
+/// Returns the answer of a conforming target with all commands of [`EVERY_KEY`].
 fn demo(call: &Call) -> Answer {
     let is_unknown = call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
     let works = ["list", "events", "remove", "add", "fetch"];
@@ -258,20 +258,20 @@ fn demo(call: &Call) -> Answer {
     }
 }
 
-/// The same where everything was seen that can be, and nothing happened.
-fn with_all_seen(mut recording: Recording) -> Recording {
-    for seen in &mut recording.observations {
-        seen.outcome.changes = Some(Changes::default());
-        seen.outcome.leaks = Some(Vec::new());
-        seen.outcome.connections = Some(1);
+/// Adds to each run that changes, leaks and connections were observed, without any problem.
+fn with_all_observed(mut recording: Recording) -> Recording {
+    for run in &mut recording.observations {
+        run.outcome.changes = Some(Changes::default());
+        run.outcome.leaks = Some(Vec::new());
+        run.outcome.connections = Some(1);
     }
     recording
 }
 
-/// How many of them are tried on all targets.
-const FEW: usize = 3;
+/// Number of defects that are tried on all targets.
+const DEFECTS_FOR_ALL_TARGETS: usize = 3;
 
-const FAULTS: [Fault; 13] = [
+const DEFECTS: [Defect; 13] = [
     ("none", |_| None),
     ("no json", |call| is_json(call).then(|| ended(2, "", "unknown format\n"))),
     ("json refused in a dry run", |call| {
@@ -303,38 +303,38 @@ fn verdicts(recording: &Recording, checks: &[&Check]) -> Verdicts {
     results.map(|result| (result.id, (result.status, result.message))).collect()
 }
 
-/// Where verdicts have another status than those `among` all.
-fn differences(how: &str, among: &Verdicts, other: &Verdicts) -> Vec<String> {
+/// Describes the verdicts that have another status in `other` than in `all`, the verdicts of all checks together.
+fn differences(how: &str, all: &Verdicts, other: &Verdicts) -> Vec<String> {
     let differs = |(id, (status, message)): (&CheckId, &(Status, String))| {
-        let (expected, why) = &among[id];
+        let (expected, why) = &all[id];
         (status != expected)
-            .then(|| format!("{how}: {id} is {status:?} ({message}), among all {expected:?} ({why})"))
+            .then(|| format!("{how}: {id} is {status:?} ({message}), with all checks {expected:?} ({why})"))
     };
     other.iter().filter_map(differs).collect()
 }
 
 #[test]
-fn each_check_gives_the_same_verdict_alone_among_all_and_in_any_order_of_the_probes() {
+fn each_check_has_the_same_verdict_alone_with_all_and_in_any_order_of_the_probes() {
     let all = behavioral();
     let each = || all.iter().map(std::slice::from_ref);
     let targets = targets();
     let mut wrong = Vec::new();
-    for (nth, (name, fault)) in FAULTS.iter().enumerate() {
-        let seen = |(_, declared, profile): &Target, checks: &[&Check]| {
-            let target = |call: &Call| fault(call).unwrap_or_else(|| demo(call));
-            with_all_seen(seen_of(declared.clone(), profile.clone(), checks, target))
+    for (index, (name, defect)) in DEFECTS.iter().enumerate() {
+        let record = |(_, declared, profile): &Target, checks: &[&Check]| {
+            let target = |call: &Call| defect(call).unwrap_or_else(|| demo(call));
+            with_all_observed(seen_of(declared.clone(), profile.clone(), checks, target))
         };
-        let first = seen(&targets[0], &all);
-        let expected = verdicts(&first, &all);
-        let replayed = each().flat_map(|check| verdicts(&first, check)).collect();
+        let first_recording = record(&targets[0], &all);
+        let expected = verdicts(&first_recording, &all);
+        let replayed = each().flat_map(|check| verdicts(&first_recording, check)).collect();
         wrong.extend(differences(&format!("{name}, replayed"), &expected, &replayed));
-        // Most faults show in any target.
-        for target in &targets[..if nth < FEW { targets.len() } else { 1 }] {
-            let among = verdicts(&seen(target, &all), &all);
-            let alone = each().flat_map(|check| verdicts(&seen(target, check), check)).collect();
-            wrong.extend(differences(&format!("a target {}, {name}, alone", target.0), &among, &alone));
+        // Most defects have the same effect on every target.
+        for target in &targets[..if index < DEFECTS_FOR_ALL_TARGETS { targets.len() } else { 1 }] {
+            let with_all = verdicts(&record(target, &all), &all);
+            let alone = each().flat_map(|check| verdicts(&record(target, check), check)).collect();
+            wrong.extend(differences(&format!("a target {}, {name}, alone", target.0), &with_all, &alone));
             if target.0 == REVERSED {
-                wrong.extend(differences(&format!("{name}, {REVERSED}"), &expected, &among));
+                wrong.extend(differences(&format!("{name}, {REVERSED}"), &expected, &with_all));
             }
         }
     }

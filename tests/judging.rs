@@ -1,4 +1,4 @@
-//! Verdicts on made-up targets: what counts as evidence, and what does not.
+//! Verdicts on simulated targets: what counts as evidence, and what does not.
 
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen, verdict};
 use agentnative::catalogue::{Check, checks};
@@ -10,41 +10,41 @@ use agentnative::run::End;
 use agentnative_diff::lock::{Learner, Lock};
 use std::collections::BTreeSet;
 
-/// The configuration of a linter: `lint` ends with 1 when it finds something.
-fn linter(result: bool) -> String {
+/// Returns the configuration of a linter, whose command `lint` exits with 1 if it has findings.
+fn linter_config(result: bool) -> String {
     format!("{PROBES}\n[[probe]]\nname = 'lint'\nargs = ['lint']\nexit = 1\nresult = {result}\n")
 }
 
-/// A linter that prints `found` in its JSON modes, and conforms otherwise.
-fn lints<'a>(found: impl Fn(&Call) -> String + 'a) -> impl Fn(&Call) -> Answer + 'a {
+/// A linter that prints `findings` in its JSON formats, and conforms otherwise.
+fn linter<'a>(findings: impl Fn(&Call) -> String + 'a) -> impl Fn(&Call) -> Answer + 'a {
     move |call| match call.args.first().map(String::as_str) {
         Some("lint") if call.args.iter().any(|arg| arg.contains("unknown-format")) => {
             failure(call, 2, "unknown format")
         }
         Some("lint") if call.format == OutputFormat::Text => ended(1, "two findings\n", ""),
-        Some("lint") => ended(1, found(call), ""),
+        Some("lint") => ended(1, findings(call), ""),
         _ => conforming(call),
     }
 }
 
-const FOUND: [&str; 2] = [r#"{"id":7,"name":"unused"}"#, r#"{"id":8,"name":"unreachable"}"#];
+const FINDINGS: [&str; 2] = [r#"{"id":7,"name":"unused"}"#, r#"{"id":8,"name":"unreachable"}"#];
 
-fn is_status(result: &CheckResult, status: Status) {
+fn assert_status(result: &CheckResult, status: Status) {
     assert_eq!(result.status, status, "{}: {} {:?}", result.id, result.message, result.evidence);
 }
 
-/// The check fails, and at the probe `lint`.
-fn fails_at_lint(result: &CheckResult) {
+/// Asserts that the check failed or warned with evidence of the probe `lint`.
+fn assert_problem_of_lint(result: &CheckResult) {
     assert!(matches!(result.status, Status::Fail | Status::Warn), "{}: {}", result.id, result.message);
     assert_eq!(result.evidence[0].probe.as_deref(), Some("lint"), "{}", result.id);
 }
 
 #[test]
-fn the_output_of_an_outcome_is_held_to_all_data_checks() {
-    let config = linter(true);
+fn the_output_of_a_declared_result_is_judged_by_all_data_checks() {
+    let config = linter_config(true);
     let in_json = |json: &'static str| {
         move |call: &Call| {
-            if call.format == OutputFormat::Json { json.to_owned() } else { records(call, &FOUND) }
+            if call.format == OutputFormat::Json { json.to_owned() } else { records(call, &FINDINGS) }
         }
     };
     let cases: [(CheckId, &'static str); 6] = [
@@ -68,144 +68,144 @@ fn the_output_of_an_outcome_is_held_to_all_data_checks() {
         ),
     ];
     for (id, json) in cases {
-        let result = verdict(id, &config, lints(in_json(json)));
+        let result = verdict(id, &config, linter(in_json(json)));
         match id {
             CheckId::P2OutputParity => {
-                is_status(&result, Status::Fail);
+                assert_status(&result, Status::Fail);
                 assert!(
                     result.message.contains("the number of records differs: 1 in json at /data, 2 in jsonl"),
                     "{}",
                     result.message
                 );
             }
-            _ => fails_at_lint(&result),
+            _ => assert_problem_of_lint(&result),
         }
-        is_status(&verdict(id, &config, lints(|call| records(call, &FOUND))), Status::Pass);
+        assert_status(&verdict(id, &config, linter(|call| records(call, &FINDINGS))), Status::Pass);
     }
-    let by_run = |call: &Call| {
+    let with_key_per_variant = |call: &Call| {
         let key = if call.variant == Variant::File { "b" } else { "a" };
         records(call, &[&format!("{{\"{key}\":1}}")])
     };
-    fails_at_lint(&verdict(CheckId::P2OutputStable, &config, lints(by_run)));
-    let at_a_slow_reader = |call: &Call| {
-        let whole = records(call, &FOUND);
-        if call.variant == Variant::SlowReader { whole[..20].to_owned() } else { whole }
+    assert_problem_of_lint(&verdict(CheckId::P2OutputStable, &config, linter(with_key_per_variant)));
+    let truncated_for_a_slow_reader = |call: &Call| {
+        let complete = records(call, &FINDINGS);
+        if call.variant == Variant::SlowReader { complete[..20].to_owned() } else { complete }
     };
-    fails_at_lint(&verdict(CheckId::P2OutputComplete, &config, lints(at_a_slow_reader)));
-    let without_newline = |call: &Call| records(call, &FOUND).trim_end().to_owned();
-    fails_at_lint(&verdict(CheckId::P2JsonlNewline, &config, lints(without_newline)));
+    assert_problem_of_lint(&verdict(CheckId::P2OutputComplete, &config, linter(truncated_for_a_slow_reader)));
+    let without_newline = |call: &Call| records(call, &FINDINGS).trim_end().to_owned();
+    assert_problem_of_lint(&verdict(CheckId::P2JsonlNewline, &config, linter(without_newline)));
     let panics = |call: &Call| match call.variant {
         Variant::ClosedPipe if call.args[0] == "lint" => {
             ended(101, "", "thread 'main' panicked at src/main.rs:1:1:\nfailed printing to stdout\n")
         }
-        _ => lints(|call| records(call, &FOUND))(call),
+        _ => linter(|call| records(call, &FINDINGS))(call),
     };
-    fails_at_lint(&verdict(CheckId::P2BrokenPipe, &config, panics));
+    assert_problem_of_lint(&verdict(CheckId::P2BrokenPipe, &config, panics));
 }
 
 #[test]
-fn an_outcome_is_no_error_and_its_code_is_still_judged() {
-    let silent = lints(|call| records(call, &FOUND));
+fn a_declared_result_is_not_an_error_and_its_exit_code_is_judged() {
+    let silent = linter(|call| records(call, &FINDINGS));
     for id in
         [CheckId::P2StderrDiagnostics, CheckId::P2ErrorJson, CheckId::P2ExitError, CheckId::P2ExitConsistent]
     {
-        is_status(&verdict(id, &linter(true), &silent), Status::Pass);
+        assert_status(&verdict(id, &linter_config(true), &silent), Status::Pass);
     }
     let other_code = |call: &Call| match &*call.args[0] {
-        "lint" => ended(3, records(call, &FOUND), ""),
+        "lint" => ended(3, records(call, &FINDINGS), ""),
         _ => conforming(call),
     };
-    let result = verdict(CheckId::P2ExitError, &linter(true), other_code);
-    fails_at_lint(&result);
+    let result = verdict(CheckId::P2ExitError, &linter_config(true), other_code);
+    assert_problem_of_lint(&result);
     assert!(result.message.starts_with("exit code 3 instead of 1"), "{}", result.message);
 }
 
 #[test]
-fn a_refused_format_is_not_taken_for_an_outcome() {
-    // This one ends with 1 for what it does not know, as it does when it finds something.
+fn a_rejected_format_is_not_a_declared_result() {
+    // This target exits with 1 for an unknown format, as it does for findings.
     let config = "[[probe]]\nname = 'lint'\nargs = ['lint']\nexit = 1\nresult = true\n";
-    let knows_no_jsonl = |call: &Call| match call.format {
+    let rejects_jsonl = |call: &Call| match call.format {
         OutputFormat::Jsonl => ended(1, "", "demo: error: unknown format\n"),
-        _ => lints(|call| records(call, &FOUND))(call),
+        _ => linter(|call| records(call, &FINDINGS))(call),
     };
-    let result = verdict(CheckId::P2OutputFormat, config, knows_no_jsonl);
-    is_status(&result, Status::Fail);
+    let result = verdict(CheckId::P2OutputFormat, config, rejects_jsonl);
+    assert_status(&result, Status::Fail);
     assert!(result.message.contains("`--output jsonl` is rejected"), "{}", result.message);
-    let takes_any = |call: &Call| match call.args.iter().any(|arg| arg.contains("unknown-format")) {
+    let accepts_any_format = |call: &Call| match call.args.iter().any(|arg| arg.contains("unknown-format")) {
         true => ended(1, "two findings\n", ""),
-        false => lints(|call| records(call, &FOUND))(call),
+        false => linter(|call| records(call, &FINDINGS))(call),
     };
-    let result = verdict(CheckId::P2OutputFormat, config, takes_any);
-    is_status(&result, Status::Fail);
+    let result = verdict(CheckId::P2OutputFormat, config, accepts_any_format);
+    assert_status(&result, Status::Fail);
     assert!(result.message.contains("an invalid format is accepted"), "{}", result.message);
 }
 
 #[test]
-fn a_failing_run_that_prints_data_is_told_of_the_key() {
+fn a_failing_run_that_prints_data_gets_a_hint_on_the_key_result() {
     let hint = "if exit code 1 is an outcome and not an error, declare `result = true` for `lint`";
     for id in [CheckId::P2StderrDiagnostics, CheckId::P2ErrorJson] {
-        let words = |call: &Call| match (call.format, id) {
+        let with_stderr = |call: &Call| match (call.format, id) {
             (OutputFormat::Json | OutputFormat::Jsonl, CheckId::P2ErrorJson) if call.args[0] == "lint" => {
-                ended(1, records(call, &FOUND), "2 problems\n")
+                ended(1, records(call, &FINDINGS), "2 problems\n")
             }
-            _ => lints(|call| records(call, &FOUND))(call),
+            _ => linter(|call| records(call, &FINDINGS))(call),
         };
-        let result = verdict(id, &linter(false), words);
-        is_status(&result, Status::Fail);
+        let result = verdict(id, &linter_config(false), with_stderr);
+        assert_status(&result, Status::Fail);
         assert!(result.message.contains(hint), "{id}: {}", result.message);
-        let of_its_own = |call: &Call| match &*call.args[0] {
+        let other_object = |call: &Call| match &*call.args[0] {
             "lint" => {
                 ended(1, "{\"reason\":\"lost\"}\n", if call.format == OutputFormat::Text { "" } else { "x" })
             }
             _ => conforming(call),
         };
-        let result = verdict(id, &linter(false), of_its_own);
-        is_status(&result, Status::Fail);
+        let result = verdict(id, &linter_config(false), other_object);
+        assert_status(&result, Status::Fail);
         assert!(!result.message.contains("result = true"), "{id}: {}", result.message);
     }
 }
 
 #[test]
-fn how_errors_are_told_takes_a_declared_probe_that_fails() {
-    let alone = "[target]\nexit_codes = [0, 1, 2]\n[[probe]]\nname = 'list'\nargs = ['list']\n";
+fn checks_of_errors_require_a_declared_probe_that_fails() {
+    let without_failure = "[target]\nexit_codes = [0, 1, 2]\n[[probe]]\nname = 'list'\nargs = ['list']\n";
     for id in [CheckId::P2StderrDiagnostics, CheckId::P2ErrorJson] {
-        let result = verdict(id, alone, conforming);
-        is_status(&result, Status::Unverified);
+        let result = verdict(id, without_failure, conforming);
+        assert_status(&result, Status::Unverified);
         assert!(result.message.contains("no probe fails: declare one"), "{}", result.message);
-        // A fault of a wrong call is one all the same.
+        // A problem of an invalid call is reported nevertheless.
         let on_stdout = |call: &Call| match call.args.iter().any(|arg| arg.contains("agentnative-unknown")) {
             true => ended(2, "Error: unknown word\n", ""),
             false => conforming(call),
         };
-        let result = verdict(id, alone, on_stdout);
+        let result = verdict(id, without_failure, on_stdout);
         let status = if id == CheckId::P2ErrorJson { Status::Unverified } else { Status::Fail };
-        is_status(&result, status);
-        // In one format it was not seen.
+        assert_status(&result, status);
+        // The probe does not run in one of the formats.
         let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\nformats = ['text', 'json']\n";
-        let result = verdict(id, &format!("{alone}{lost}"), conforming);
-        is_status(&result, Status::Unverified);
+        let result = verdict(id, &format!("{without_failure}{lost}"), conforming);
+        assert_status(&result, Status::Unverified);
         assert!(result.message.contains("fails in jsonl: "), "{}", result.message);
-        is_status(&verdict(id, PROBES, conforming), Status::Pass);
+        assert_status(&verdict(id, PROBES, conforming), Status::Pass);
     }
 }
 
 #[test]
-fn a_quiet_line_about_the_pipe_is_no_traceback() {
+fn one_line_about_the_closed_pipe_is_not_a_traceback() {
     let ends = |code: i32, stderr: &'static str| {
         move |call: &Call| match call.variant {
             Variant::ClosedPipe => ended(code, "", stderr),
             _ => conforming(call),
         }
     };
-    let quiet = [
+    let allowed = [
         "demo: BrokenPipeError: [Errno 32] Broken pipe\n",
         "demo: cannot write: the writer panicked\n",
         "error: the reader is gone, at byte 10\n",
     ];
-    for stderr in quiet {
-        is_status(&verdict(CheckId::P2BrokenPipe, PROBES, ends(1, stderr)), Status::Pass);
+    for stderr in allowed {
+        assert_status(&verdict(CheckId::P2BrokenPipe, PROBES, ends(1, stderr)), Status::Pass);
     }
-    let loud = [
+    let tracebacks = [
         "Traceback (most recent call last):\n  File \"demo\", line 1\nBrokenPipeError: [Errno 32] Broken pipe\n",
         "Exception ignored in: <_io.TextIOWrapper name='<stdout>' mode='w' encoding='utf-8'>\nBrokenPipeError: [Errno 32] Broken pipe\n",
         "thread 'main' panicked at library/std/src/io/stdio.rs:1021:9:\nfailed printing to stdout: Broken pipe (os error 32)\n",
@@ -214,19 +214,19 @@ fn a_quiet_line_about_the_pipe_is_no_traceback() {
         "node:events:497\n      throw er; // Unhandled 'error' event\n      ^\n\nError: write EPIPE\n    at afterWriteDispatched (node:internal/stream_base_commons:161:15)\n",
         "Exception in thread \"main\" java.io.IOException: Broken pipe\n\tat Main.main(Main.java:3)\n",
     ];
-    for stderr in loud {
-        is_status(&verdict(CheckId::P2BrokenPipe, PROBES, ends(1, stderr)), Status::Fail);
+    for stderr in tracebacks {
+        assert_status(&verdict(CheckId::P2BrokenPipe, PROBES, ends(1, stderr)), Status::Fail);
     }
-    // What it prints to every reader says nothing of this one.
-    let always = |call: &Call| match conforming(call) {
+    // Output that every run prints is not caused by the closed pipe.
+    let in_every_run = |call: &Call| match conforming(call) {
         Answer(stdout, _, end) if call.args[0] == "list" => Answer(stdout, "    at start-up\n".into(), end),
         other => other,
     };
-    is_status(&verdict(CheckId::P2BrokenPipe, PROBES, always), Status::Pass);
+    assert_status(&verdict(CheckId::P2BrokenPipe, PROBES, in_every_run), Status::Pass);
 }
 
 #[test]
-fn records_are_looked_for_where_they_are() {
+fn records_are_found_at_any_depth_of_the_document() {
     let list = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     let prints = |json: &'static str, jsonl: &'static str| {
         move |call: &Call| match call.format {
@@ -238,15 +238,15 @@ fn records_are_looked_for_where_they_are() {
     let whole = r#"{"id":"x","title":"t","ext":"mp4","url":"u","_version":{"v":1},"requested":[{"ext":"mp4","url":"u"},{"ext":"m4a","url":"v"}]}"#;
     let record = r#"{"id":"x","title":"t","ext":"mp4","url":"u","requested":[{"ext":"mp4","url":"u"},{"ext":"m4a","url":"v"}],"n":1,"m":1}"#;
     let result = verdict(CheckId::P2OutputParity, list, prints(whole, record));
-    is_status(&result, Status::Fail);
+    assert_status(&result, Status::Fail);
     assert!(!result.message.contains("/requested"), "{}", result.message);
     assert!(result.message.contains("`_version` is missing in jsonl"), "{}", result.message);
-    is_status(&verdict(CheckId::P2OutputParity, list, prints(whole, whole)), Status::Pass);
+    assert_status(&verdict(CheckId::P2OutputParity, list, prints(whole, whole)), Status::Pass);
     let nested = r#"{"ok":true,"data":{"id":1,"name":"a","tags":[{"id":3}]}}"#;
     let result = verdict(CheckId::P2OutputParity, list, prints(nested, r#"{"id":1,"tags":[{"id":3}]}"#));
-    is_status(&result, Status::Fail);
+    assert_status(&result, Status::Fail);
     assert!(result.message.contains("from /data in json: `name` is missing in jsonl"), "{}", result.message);
-    // A lost record of a list is told as before, whatever lists are in the records.
+    // A missing record of a list is reported even if the records contain lists.
     let listed = r#"{"ok":true,"data":[{"id":1,"tags":[{"id":3}]},{"id":2,"tags":[{"id":4}]}]}"#;
     let result = verdict(CheckId::P2OutputParity, list, prints(listed, r#"{"id":1,"tags":[{"id":3}]}"#));
     assert!(
@@ -254,15 +254,15 @@ fn records_are_looked_for_where_they_are() {
         "{}",
         result.message
     );
-    // Events are not the members of a result.
+    // The events of a stream are not compared with the members of a result.
     let events = "{\"type\":\"init\",\"session\":1}\n{\"type\":\"result\",\"text\":\"x\",\"session\":1}";
     let result =
         verdict(CheckId::P2OutputParity, list, prints(r#"{"type":"result","text":"x","session":1}"#, events));
-    is_status(&result, Status::Unverified);
+    assert_status(&result, Status::Unverified);
 }
 
 #[test]
-fn malformed_json_of_a_failing_run_is_no_prose() {
+fn malformed_json_of_a_failing_run_is_not_prose() {
     let prints = |json: &'static str| {
         move |call: &Call| match (&*call.args[0], call.format) {
             ("lost", OutputFormat::Json) => {
@@ -278,13 +278,13 @@ fn malformed_json_of_a_failing_run_is_no_prose() {
         ("{'ok': True}\n", (1, 2)),
         ("{\"a\":1}\n{\"b\":2}\n", (2, 1)),
     ];
-    for (json, place) in broken {
+    for (json, position) in broken {
         let result = verdict(CheckId::P2ErrorJson, PROBES, prints(json));
-        is_status(&result, Status::Fail);
+        assert_status(&result, Status::Fail);
         let evidence = &result.evidence[0];
         assert_eq!(evidence.kind, "half-document", "{json}");
-        assert_eq!((evidence.line, evidence.column), (Some(place.0), Some(place.1)), "{json}");
-        is_status(&verdict(CheckId::P2StderrDiagnostics, PROBES, prints(json)), Status::Pass);
+        assert_eq!((evidence.line, evidence.column), (Some(position.0), Some(position.1)), "{json}");
+        assert_status(&verdict(CheckId::P2StderrDiagnostics, PROBES, prints(json)), Status::Pass);
     }
     let prose = [
         ("Error: lost\n", (1, 1)),
@@ -294,16 +294,16 @@ fn malformed_json_of_a_failing_run_is_no_prose() {
         ("{\"ok\":false}\nlost\n", (2, 1)),
         ("caf\u{e9}: lost\n", (1, 1)),
     ];
-    for (json, place) in prose {
+    for (json, position) in prose {
         let result = verdict(CheckId::P2StderrDiagnostics, PROBES, prints(json));
-        is_status(&result, Status::Fail);
+        assert_status(&result, Status::Fail);
         let evidence = &result.evidence[0];
-        assert_eq!((evidence.line, evidence.column), (Some(place.0), Some(place.1)), "{json}");
-        is_status(&verdict(CheckId::P2ErrorJson, PROBES, prints(json)), Status::Unverified);
+        assert_eq!((evidence.line, evidence.column), (Some(position.0), Some(position.1)), "{json}");
+        assert_status(&verdict(CheckId::P2ErrorJson, PROBES, prints(json)), Status::Unverified);
     }
     for nothing in ["", "\n", "  \n"] {
         for id in [CheckId::P2ErrorJson, CheckId::P2StderrDiagnostics] {
-            is_status(&verdict(id, PROBES, prints(nothing)), Status::Pass);
+            assert_status(&verdict(id, PROBES, prints(nothing)), Status::Pass);
         }
     }
     let silent = |call: &Call| match &*call.args[0] {
@@ -315,8 +315,8 @@ fn malformed_json_of_a_failing_run_is_no_prose() {
 }
 
 #[test]
-fn evidence_of_an_exit_code_is_the_line_that_gives_the_reason() {
-    let dies = |stderr: &'static str| {
+fn evidence_of_an_exit_code_is_the_line_with_the_reason() {
+    let fails = |stderr: &'static str| {
         move |call: &Call| match &*call.args[0] {
             "list" => ended(3, "", stderr),
             _ => conforming(call),
@@ -343,16 +343,16 @@ fn evidence_of_an_exit_code_is_the_line_that_gives_the_reason() {
         ("Usage: demo\n\nunknown word: y\n----\n", "unknown word: y"),
     ];
     for (stderr, line) in cases {
-        let result = verdict(CheckId::P2ExitSuccess, PROBES, dies(stderr));
+        let result = verdict(CheckId::P2ExitSuccess, PROBES, fails(stderr));
         assert_eq!(result.evidence[0].excerpt.as_deref(), Some(line));
     }
-    let result = verdict(CheckId::P2ExitSuccess, PROBES, dies(""));
+    let result = verdict(CheckId::P2ExitSuccess, PROBES, fails(""));
     let evidence = &result.evidence[0];
     assert_eq!((evidence.line, evidence.offset, &evidence.excerpt), (None, None, &None));
 }
 
-/// What `list` gives on a terminal in text mode where it waits for a key, having shown `screen` of its lines.
-fn waits(screen: &'static str, stderr: &'static str, in_json: bool) -> impl Fn(&Call) -> Answer {
+/// A target whose `list` prints `screen` and waits for a key on a terminal: in text, and with `in_json` in json too.
+fn waiting_list(screen: &'static str, stderr: &'static str, in_json: bool) -> impl Fn(&Call) -> Answer {
     move |call| match (call.variant, call.format) {
         (Variant::Tty, OutputFormat::Text) if call.args[0] == "list" => {
             Answer(screen.into(), stderr.into(), End::Waited)
@@ -366,7 +366,7 @@ fn waits(screen: &'static str, stderr: &'static str, in_json: bool) -> impl Fn(&
 }
 
 #[test]
-fn a_pager_is_for_people() {
+fn a_pager_is_allowed_for_text_on_a_terminal() {
     let pagers = [
         (
             "\u{1b}[?1049h\u{1b}[?1h\u{1b}=\rline one\r\nline two\r\n\r\nline three\r\n\u{1b}[7m(END)\u{1b}[27m\u{1b}[K",
@@ -377,9 +377,12 @@ fn a_pager_is_for_people() {
         ("line one\nline two\n\nline three\n", "--More--"),
     ];
     for (screen, stderr) in pagers {
-        is_status(&verdict(CheckId::P2Completes, PROBES, waits(screen, stderr, false)), Status::Pass);
-        let result = verdict(CheckId::P2Completes, PROBES, waits(screen, stderr, true));
-        is_status(&result, Status::Fail);
+        assert_status(
+            &verdict(CheckId::P2Completes, PROBES, waiting_list(screen, stderr, false)),
+            Status::Pass,
+        );
+        let result = verdict(CheckId::P2Completes, PROBES, waiting_list(screen, stderr, true));
+        assert_status(&result, Status::Fail);
         assert_eq!(result.evidence[0].format, Some(OutputFormat::Json));
     }
     let questions = [
@@ -388,18 +391,21 @@ fn a_pager_is_for_people() {
         ("line one\nline two\n\nline three\nDelete it? [y/N] ", ""),
     ];
     for (screen, stderr) in questions {
-        is_status(&verdict(CheckId::P2Completes, PROBES, waits(screen, stderr, false)), Status::Fail);
+        assert_status(
+            &verdict(CheckId::P2Completes, PROBES, waiting_list(screen, stderr, false)),
+            Status::Fail,
+        );
     }
 }
 
 #[test]
-fn what_was_not_recorded_is_told_as_that_in_every_check() {
+fn missing_runs_are_reported_as_not_recorded_by_every_check() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer != Layer::Source).collect();
     let config = format!(
         "[target]\nschema = ['schema']\n{PROBES}\n[[probe]]\nname = 'wrong'\nargs = ['agentnative-unknown']\nexit = 2\n\
          [[probe]]\nname = 'held'\nargs = ['list']\ncontract = {{ json = 'dexter-flat' }}\n"
     );
-    // A fault, for what waits for it.
+    // A problem that blocks other checks.
     let faulty = |call: &Call| match (&*call.args[0], call.format) {
         ("schema", _) => data("{\"type\":\"object\"}\n"),
         ("list", OutputFormat::Jsonl) => data("one\n"),
@@ -407,48 +413,48 @@ fn what_was_not_recorded_is_told_as_that_in_every_check() {
     };
     let mut whole = seen(&config, &checks, faulty);
     whole.target.project = Some("/demo".into());
-    let told = |result: &CheckResult| (result.status, result.message.clone());
+    let verdict_of = |result: &CheckResult| (result.status, result.message.clone());
     let without_files = judge(&whole, &checks).unwrap().results;
     whole.around = Some(Project::default());
     let all = judge(&whole, &checks).unwrap().results;
     for (result, complete) in without_files.iter().zip(&all) {
-        if result.layer == Layer::Project && told(result) != told(complete) {
+        if result.layer == Layer::Project && verdict_of(result) != verdict_of(complete) {
             assert_eq!(result.status, Status::Unverified, "{result:?}");
             assert!(result.message.starts_with("the recording contains no project files"), "{result:?}");
         }
     }
-    // The recording of each check alone, of half of the runs, and of none.
+    // Recordings of each check alone, of half of the runs, and of no runs.
     let mut parts: Vec<Recording> = checks.iter().map(|check| seen(&config, &[check], faulty)).collect();
-    for keep in [0, 2] {
+    for interval in [0, 2] {
         let mut part = whole.clone();
-        let mut at = 0;
+        let mut count = 0;
         part.observations.retain(|_| {
-            at += 1;
-            keep != 0 && at % keep == 0
+            count += 1;
+            interval != 0 && count % interval == 0
         });
         parts.push(part);
     }
     for mut part in parts {
         part.target.project = Some("/demo".into());
         for (result, complete) in judge(&part, &checks).unwrap().results.iter().zip(&all) {
-            let is_lack = ["were not recorded", "contains no project files"]
+            let is_not_recorded = ["were not recorded", "contains no project files"]
                 .iter()
                 .any(|words| result.message.contains(words));
-            let waits = !result.blocked_by.is_empty();
-            let as_told = told(result) == told(complete);
+            let is_blocked = !result.blocked_by.is_empty();
+            let is_same = verdict_of(result) == verdict_of(complete);
             let fails = [Status::Fail, Status::Warn];
-            let fine = match result.status {
-                Status::Unverified | Status::NotApplicable => is_lack || waits || as_told,
+            let is_allowed = match result.status {
+                Status::Unverified | Status::NotApplicable => is_not_recorded || is_blocked || is_same,
                 Status::Pass => complete.status == Status::Pass,
                 status => fails.contains(&status) && fails.contains(&complete.status),
             };
-            let declares = is_lack && result.message.contains("declare");
+            let suggests_declaration = is_not_recorded && result.message.contains("declare");
             assert!(
-                fine && !declares,
-                "{}: {:?}, and of all runs {:?}",
+                is_allowed && !suggests_declaration,
+                "{}: {:?}, from all runs {:?}",
                 result.id,
-                told(result),
-                told(complete)
+                verdict_of(result),
+                verdict_of(complete)
             );
         }
     }
@@ -459,23 +465,23 @@ fn what_was_not_recorded_is_told_as_that_in_every_check() {
 }
 
 #[test]
-fn what_no_declared_probe_shows_passes_in_few_checks() {
+fn few_checks_pass_without_a_declared_probe() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
     let results = judge(&seen("", &checks, conforming), &checks).unwrap().results;
     let passed: Vec<CheckId> =
         results.iter().filter(|result| result.status == Status::Pass).map(|result| result.id).collect();
-    // How a wrong call ends is shown by a wrong call, and help and version are asked for in any case.
+    // Invalid calls, help and version are run without a declared probe.
     use CheckId::{P2ExitUsage, P3Examples, P3ExamplesValid, P3Help, P3Version, P6BareEnvironment};
     assert_eq!(passed, [P2ExitUsage, P3Help, P3Examples, P3ExamplesValid, P3Version, P6BareEnvironment]);
 }
 
-/// What a target with one fault gives where it shows.
-type Fault = fn(&Call) -> Option<Answer>;
+/// The answer of a target with one defect; `None` if the defect does not affect the call.
+type Defect = fn(&Call) -> Option<Answer>;
 
 #[test]
-fn a_check_alone_gives_the_verdict_that_it_gives_among_all_on_any_fault() {
+fn a_check_has_the_same_verdict_alone_and_with_all_for_any_defect() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
-    let faults: [(&str, Fault); 6] = [
+    let defects: [(&str, Defect); 6] = [
         ("prose before the document", |call| {
             (call.args[0] == "list" && call.format == OutputFormat::Json)
                 .then(|| data(format!("Loading\n{}", conforming(call).0)))
@@ -495,14 +501,14 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all_on_any_fault() {
         }),
     ];
     let mut wrong = Vec::new();
-    for (name, fault) in faults {
-        let target = |call: &Call| fault(call).unwrap_or_else(|| conforming(call));
-        for among in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
-            let alone = verdict(among.id, PROBES, target);
-            if alone.status != among.status {
+    for (name, defect) in defects {
+        let target = |call: &Call| defect(call).unwrap_or_else(|| conforming(call));
+        for with_all in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
+            let alone = verdict(with_all.id, PROBES, target);
+            if alone.status != with_all.status {
                 wrong.push(format!(
-                    "{name}: {}: alone {:?} ({}), among all {:?} ({})",
-                    among.id, alone.status, alone.message, among.status, among.message
+                    "{name}: {}: alone {:?} ({}), with all checks {:?} ({})",
+                    with_all.id, alone.status, alone.message, with_all.status, with_all.message
                 ));
             }
         }
@@ -511,25 +517,25 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all_on_any_fault() {
 }
 
 #[test]
-fn the_exit_codes_that_a_target_shows_or_declares_are_to_be_documented() {
+fn exit_codes_that_a_target_uses_or_declares_have_to_be_documented() {
     let check = [CheckId::P2ExitDocumented.check()];
     let help = "Usage: demo list\n\nExit codes:\n  0  success\n  1  failure\n  2  usage\n";
     let target = |call: &Call| match call.args.iter().any(|arg| arg == "--help") {
         true => data(help),
         false => conforming(call),
     };
-    let of = |declared: &str| {
+    let verdict_with = |settings: &str| {
         let probes = "[[probe]]\nname = 'list'\nargs = ['list']\n[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
-        let mut recording = seen(&format!("{declared}{probes}"), &check, target);
+        let mut recording = seen(&format!("{settings}{probes}"), &check, target);
         recording.target.project = Some("/demo".into());
         recording.around = Some(Project::default());
         let result = judge(&recording, &check).unwrap().results.remove(0);
         (result.status, result.message)
     };
-    assert_eq!(of("").0, Status::Pass);
-    let (status, message) = of("[target]\nexit_codes = [0, 1, 2, 77]\n");
+    assert_eq!(verdict_with("").0, Status::Pass);
+    let (status, message) = verdict_with("[target]\nexit_codes = [0, 1, 2, 77]\n");
     assert!(status == Status::Fail && message.contains("documents exit code 77"), "{message}");
-    let (status, message) = of("[[probe]]\nname = 'login'\nargs = ['login']\nexit = 77\n");
+    let (status, message) = verdict_with("[[probe]]\nname = 'login'\nargs = ['login']\nexit = 77\n");
     assert!(status == Status::Fail && message.contains("documents exit code 77"), "{message}");
 }
 
@@ -555,29 +561,29 @@ fn a_failure_of_each_call_is_one_problem() {
     );
     let passed = results.iter().filter(|result| result.status == Status::Pass);
     assert_eq!(passed.map(|result| result.id).collect::<Vec<_>>(), []);
-    // Where the help works, and only what should succeed fails, no check of errors passes for that.
-    let is_right = |call: &Call| call.args.iter().all(|arg| !arg.contains("unknown") && arg != "--help");
-    let data_fail = |call: &Call| match call.args[0] == "list" && is_right(call) {
+    // If the help works and only calls that should succeed fail, these failures let no check of errors pass.
+    let is_valid_call = |call: &Call| call.args.iter().all(|arg| !arg.contains("unknown") && arg != "--help");
+    let list_fails = |call: &Call| match call.args[0] == "list" && is_valid_call(call) {
         true => broken(call),
         false => conforming(call),
     };
-    let result = verdict(CheckId::P4NoTraceback, PROBES, data_fail);
-    is_status(&result, Status::Unverified);
+    let result = verdict(CheckId::P4NoTraceback, PROBES, list_fails);
+    assert_status(&result, Status::Unverified);
     assert!(result.message.contains("list · text ends in a traceback"), "{}", result.message);
 }
 
-/// The lock of one probe that printed this and succeeded.
-fn locked(format: OutputFormat, printed: &'static str) -> Lock {
+/// Returns the lock of a probe that succeeded with this output.
+fn lock_of(format: OutputFormat, printed: &'static str) -> Lock {
     let mut learner = Learner::new("list", format);
     let nothing = || Box::new(std::io::empty()) as Box<dyn std::io::Read + Send>;
     learner.run(0, &|| Box::new(printed.as_bytes()), &nothing).unwrap();
     Lock::new("demo", None, vec![learner.promise()])
 }
 
-/// What vanished is a break or is named as not compared: it never keeps a lock. All pairs of sides are in
-/// `pairs.txt` of the contract crate.
+/// Missing output breaks the lock or is reported as not compared. All pairs of outputs are in `pairs.txt` of the contract
+/// crate.
 #[test]
-fn a_lock_is_not_kept_by_what_was_not_seen() {
+fn missing_output_does_not_satisfy_a_lock() {
     use OutputFormat::{Json, Jsonl};
     const DOCUMENT: &str = "{\"data\":[{\"id\":1}]}\n";
     const RECORDS: &str = "{\"id\":1}\n{\"id\":2}\n";
@@ -599,102 +605,105 @@ fn a_lock_is_not_kept_by_what_was_not_seen() {
         let Answer(stdout, stderr, end) = &new;
         let answer = |_: &Call| Answer(stdout.clone(), stderr.clone(), end.clone());
         let mut recording = seen(&config, &check, answer);
-        recording.lock = Some(locked(format, old));
+        recording.lock = Some(lock_of(format, old));
         let result = judge(&recording, &check).unwrap().results.remove(0);
-        is_status(&result, status);
-        let said = format!("{} {:?}", result.message, result.evidence);
-        assert!(said.contains(words), "{said}");
+        assert_status(&result, status);
+        let text = format!("{} {:?}", result.message, result.evidence);
+        assert!(text.contains(words), "{text}");
     }
 }
 
 #[test]
-fn what_concerns_no_probe_is_not_open_for_want_of_a_format() {
+fn a_check_that_concerns_no_probe_is_not_applicable_without_the_format() {
     let config = |of_list: &str| {
         let probes = PROBES.replacen("args = ['list']", &format!("args = ['list']\n{of_list}"), 1);
         format!("[target]\nformats.json = ['--json']\n{probes}")
     };
     for id in [CheckId::P2JsonlPrompt, CheckId::P2ContractStream] {
-        is_status(&verdict(id, &config(""), conforming), Status::NotApplicable);
+        assert_status(&verdict(id, &config(""), conforming), Status::NotApplicable);
     }
     let streams = verdict(CheckId::P2JsonlPrompt, &config("stream = true"), conforming);
-    is_status(&streams, Status::Unverified);
+    assert_status(&streams, Status::Unverified);
     assert!(streams.message.contains("formats.jsonl"), "{}", streams.message);
 }
 
-/// A target whose calls fail with 1 for any reason may fail of another than the wrong word.
+/// If 1 is the exit code of every failure, the reason of a failure may be another than the unknown word.
 #[test]
-fn a_code_of_any_failure_shows_a_wrong_call_only_where_the_word_is_named() {
-    let with = |more: &str| {
+fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named() {
+    let config_with = |more: &str| {
         format!("[target]\nusage = 1\nexit_codes = [0, 1]\n[[probe]]\nname = 'list'\nargs = ['list']\n{more}")
     };
     let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
-    let is_bare = |call: &Call| call.args.iter().all(|arg| arg != "list" && arg != "lost");
-    let wrong = |call: &Call| call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
-    let usage =
+    let has_no_command = |call: &Call| call.args.iter().all(|arg| arg != "list" && arg != "lost");
+    let is_invalid_call = |call: &Call| call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
+    let usage_verdict =
         |config: &str, target: &dyn Fn(&Call) -> Answer| verdict(CheckId::P2ExitUsage, config, target);
-    let named = |call: &Call| match wrong(call) {
+    let names_word = |call: &Call| match is_invalid_call(call) {
         true => failure(call, 1, "unknown option -agentnative-unknown-flag or agentnative-unknown-command"),
         false => conforming(call),
     };
-    is_status(&usage(&with(""), &named), Status::Pass);
-    // Unknown flags are ignored, and nothing is left to be done.
-    let ignores = |call: &Call| match wrong(call) && is_bare(call) {
+    assert_status(&usage_verdict(&config_with(""), &names_word), Status::Pass);
+    // The target ignores unknown flags, and fails because there is nothing to do.
+    let ignores_flags = |call: &Call| match is_invalid_call(call) && has_no_command(call) {
         true => failure(call, 1, "No test files found"),
         false if call.args[0] == "lost" => failure(call, 1, "lost"),
         false => data("one\n"),
     };
-    let result = usage(&with(lost), &ignores);
-    is_status(&result, Status::Fail);
+    let result = usage_verdict(&config_with(lost), &ignores_flags);
+    assert_status(&result, Status::Fail);
     assert_eq!(
         (&*result.evidence[0].kind, result.evidence[0].probe.as_deref()),
         ("accepted", Some("list, unknown flag"))
     );
-    // It is refused, with the usage alone.
-    let refuses = |call: &Call| match wrong(call) {
+    // The target rejects the call and prints only its usage.
+    let prints_usage = |call: &Call| match is_invalid_call(call) {
         true => failure(call, 1, "usage: demo list"),
         false => conforming(call),
     };
-    let result = usage(&with(""), &refuses);
-    is_status(&result, Status::Unverified);
+    let result = usage_verdict(&config_with(""), &prints_usage);
+    assert_status(&result, Status::Unverified);
     assert!(result.message.contains("declare a probe with `exit = 1`"), "{}", result.message);
     assert!(
         result.message.contains(UNKNOWN_COMMAND) && !result.message.contains("flag"),
         "{}",
         result.message
     );
-    is_status(&usage(&with(lost), &refuses), Status::Pass);
-    // What is printed back is data, and decides nothing.
-    let echoes = |call: &Call| match wrong(call) && !is_bare(call) {
+    assert_status(&usage_verdict(&config_with(lost), &prints_usage), Status::Pass);
+    // A call that prints its arguments is no evidence.
+    let echoes = |call: &Call| match is_invalid_call(call) && !has_no_command(call) {
         true => data(call.args.join(" ")),
-        false => refuses(call),
+        false => prints_usage(call),
     };
-    let result = usage(&with(""), &echoes);
-    is_status(&result, Status::Unverified);
+    let result = usage_verdict(&config_with(""), &echoes);
+    assert_status(&result, Status::Unverified);
     assert!(result.message.contains(UNKNOWN_FLAG), "{}", result.message);
-    // The fault of a declared probe is told by its own check.
-    let fails = |call: &Call| if call.args[0] == "lost" { ended(3, "", "lost") } else { refuses(call) };
-    let result = usage(&with(lost), &fails);
-    is_status(&result, Status::Unverified);
+    // The problem of a declared probe is reported by its own check.
+    let lost_exits_with_3 =
+        |call: &Call| if call.args[0] == "lost" { ended(3, "", "lost") } else { prints_usage(call) };
+    let result = usage_verdict(&config_with(lost), &lost_exits_with_3);
+    assert_status(&result, Status::Unverified);
     assert_eq!(result.blocked_by[0].id, CheckId::P2ExitError);
-    // Where 2 is the code, the code is enough.
-    let two = |call: &Call| if wrong(call) { failure(call, 2, "usage: demo list") } else { conforming(call) };
-    is_status(&usage(PROBES, &two), Status::Pass);
+    // The exit code 2 is sufficient evidence.
+    let exits_with_2 = |call: &Call| {
+        if is_invalid_call(call) { failure(call, 2, "usage: demo list") } else { conforming(call) }
+    };
+    assert_status(&usage_verdict(PROBES, &exits_with_2), Status::Pass);
 }
 
 #[test]
-fn a_check_alone_gives_the_verdict_that_it_gives_among_all_in_any_run() {
+fn a_check_has_the_same_verdict_alone_and_with_all_for_a_defect_in_any_run() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
     let variants: BTreeSet<Variant> =
-        seen(PROBES, &checks, conforming).observations.iter().map(|seen| seen.key.variant).collect();
-    let ways: [fn(String) -> Answer; 4] = [
+        seen(PROBES, &checks, conforming).observations.iter().map(|run| run.key.variant).collect();
+    let defects: [fn(String) -> Answer; 4] = [
         |_| Answer(String::new(), String::new(), End::TimedOut),
         |_| Answer(String::new(), String::new(), End::Signaled(11)),
         |stdout| data(&stdout[..stdout.len() / 2]),
         |stdout| data(stdout.replace("id", "key")),
     ];
-    let listed = variants
+    let defects_of_list = variants
         .into_iter()
-        .flat_map(|variant| (0..4).map(move |way| ("list", OutputFormat::Json, variant, way)));
+        .flat_map(|variant| (0..4).map(move |defect| ("list", OutputFormat::Json, variant, defect)));
     let others = [
         ("list", OutputFormat::Text, Variant::Plain, 1),
         ("list", OutputFormat::Jsonl, Variant::Plain, 2),
@@ -704,18 +713,18 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all_in_any_run() {
         (UNKNOWN_FLAG, OutputFormat::Jsonl, Variant::Plain, 0),
     ];
     let mut wrong = Vec::new();
-    for (word, format, variant, way) in listed.chain(others) {
+    for (word, format, variant, defect) in defects_of_list.chain(others) {
         let target = |call: &Call| {
-            let here =
+            let has_defect =
                 call.args.iter().any(|arg| arg == word) && (call.format, call.variant) == (format, variant);
-            if here { ways[way](conforming(call).0) } else { conforming(call) }
+            if has_defect { defects[defect](conforming(call).0) } else { conforming(call) }
         };
-        for among in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
-            let alone = verdict(among.id, PROBES, target);
-            if (alone.status, &alone.blocked_by) != (among.status, &among.blocked_by) {
+        for with_all in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
+            let alone = verdict(with_all.id, PROBES, target);
+            if (alone.status, &alone.blocked_by) != (with_all.status, &with_all.blocked_by) {
                 wrong.push(format!(
-                    "{word} {format:?} {variant:?} {way}: {}: alone {:?} ({}), among all {:?} ({})",
-                    among.id, alone.status, alone.message, among.status, among.message
+                    "{word} {format:?} {variant:?} {defect}: {}: alone {:?} ({}), with all checks {:?} ({})",
+                    with_all.id, alone.status, alone.message, with_all.status, with_all.message
                 ));
             }
         }
@@ -723,28 +732,28 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all_in_any_run() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A run more here is some for each fixture: what one check needs is best found among what others need.
+/// An additional run here is several for each fixture, so a check should use the runs of other checks if it can.
 #[test]
-fn how_many_runs_are_made() {
+fn the_number_of_runs_is_stable() {
     let behavioral: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
     let runs = |checks: &[&Check]| seen(PROBES, checks, conforming).observations.len();
     assert_eq!((runs(&behavioral), runs(&[CheckId::P2OutputJson.check()])), (83, 8));
 }
 
-/// What breaks a rule between events is described, however many events break their schema before.
+/// A violation of a rule between events is reported after any number of violations of the schema.
 #[test]
 fn violations_of_one_kind_do_not_hide_those_of_another() {
     let config =
         "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['jsonl']\ncontract = 'opencode-events'\n";
-    let wrong = "{\"type\":\"session.status\",\"properties\":{}}\n".repeat(1500);
+    let invalid = "{\"type\":\"session.status\",\"properties\":{}}\n".repeat(1500);
     let events = include_str!("../contracts/opencode-events/examples/invalid/part-before-message.jsonl");
-    let answer = |_: &Call| data(format!("{wrong}{events}"));
+    let answer = |_: &Call| data(format!("{invalid}{events}"));
     for (id, kind, line, words) in [
         (CheckId::P2ContractSchema, "invalid", 1, "more in this run"),
         (CheckId::P2ContractStream, "rule-broken", 1502, "message-first"),
     ] {
         let result = verdict(id, config, answer);
-        is_status(&result, Status::Fail);
+        assert_status(&result, Status::Fail);
         let first = &result.evidence[0];
         assert_eq!((&*first.kind, first.line), (kind, Some(line)), "{first:?}");
         assert!(first.detail.contains(words), "{first:?}");

@@ -1,5 +1,5 @@
-//! The library in the tests of a command, and the code in `docs/library.md`; `mycli` in the page is the program of this
-//! package here.
+//! The library as tests of a command use it, and the code in `docs/library.md`. The program of this package replaces the
+//! `mycli` of the page.
 
 use agentnative::catalogue::checks;
 use agentnative::{Check, ErrorKind, Level, Status};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-// It is not run: the program is checked by `.ci/run`.
+// This code is compiled, not run: `.ci/run` checks the program.
 #[allow(dead_code)]
 mod page {
     // begin
@@ -35,17 +35,17 @@ fn the_code_in_the_page_is_compiled() {
     assert_eq!(shown, code);
 }
 
-/// What the check panics with, its time aside.
-fn failure(check: &Check) -> String {
+/// Returns the panic message of a failed check, with its elapsed time replaced.
+fn panic_message(check: &Check) -> String {
     let panic = catch_unwind(AssertUnwindSafe(|| check.assert())).unwrap_err();
     let time = regex::Regex::new(r" · [0-9.]+ s\n").unwrap();
     time.replace(panic.downcast_ref::<String>().unwrap(), " · TIME\n").into_owned()
 }
 
 #[test]
-fn a_tool_passes_and_a_fault_is_told_as_the_text_report_tells_it() {
+fn a_conforming_command_passes_and_a_failure_prints_the_text_report() {
     let report = Check::command("fixtures/clis/conforming/sh/cli").probe("list").principle(2).assert();
-    assert!(report.conformant && !report.verified, "nothing shows that it exits with 77");
+    assert!(report.conformant && !report.verified, "no run shows that it exits with 77");
     assert_eq!(report.summary.warn, 0, "{:?}", report.results);
     assert!(report.results.iter().all(|result| !result.id.as_str().starts_with("p2-src-")));
 
@@ -55,9 +55,9 @@ fn a_tool_passes_and_a_fault_is_told_as_the_text_report_tells_it() {
         .check("p2-exit-auth")
         .check("p2-exit-success")
         .strict(true);
-    let told = failure(&faulty);
-    assert_eq!(told, include_str!("snapshots/library-failure.txt").trim_end());
-    let strict = failure(&faulty.clone().skip("p2-output-json"));
+    let message = panic_message(&faulty);
+    assert_eq!(message, include_str!("snapshots/library-failure.txt").trim_end());
+    let strict = panic_message(&faulty.clone().skip("p2-output-json"));
     assert!(
         strict.ends_with("\nerror: 1 MUST check unverified") && strict.contains("no probe ends with 77"),
         "{strict}"
@@ -69,15 +69,15 @@ fn a_tool_passes_and_a_fault_is_told_as_the_text_report_tells_it() {
 }
 
 #[test]
-fn runs_get_what_a_test_gives_them_and_no_configuration_unless_it_is_named() {
+fn runs_use_the_settings_of_a_test_and_a_configuration_only_if_it_is_named() {
     let script = r#"[ "$A" = "a b" ] && [ "$PWD" = /usr ]"#;
     let check = Check::command("sh").arg("-c").args([script, "mycli"]).probe("list").check("p2-exit-success");
     let check = check.jobs(2).timeout(Duration::from_secs(30)).fast(true);
-    let set = check.clone().env("A", "a b");
-    set.clone().current_dir("/usr").assert();
-    assert!(!set.run().unwrap().conformant && !check.current_dir("/usr").run().unwrap().conformant);
+    let with_variable = check.clone().env("A", "a b");
+    with_variable.clone().current_dir("/usr").assert();
+    assert!(!with_variable.run().unwrap().conformant && !check.current_dir("/usr").run().unwrap().conformant);
 
-    // The folder above has one, which declares the same probe.
+    // The parent folder has a configuration, which declares the same probe.
     let check = Check::command("fixtures/clis/conforming/sh/cli").probe("list").check("p2-exit-success");
     check.assert();
     let error = check.clone().config("fixtures/clis/agentnative.toml").run().unwrap_err();
@@ -85,7 +85,7 @@ fn runs_get_what_a_test_gives_them_and_no_configuration_unless_it_is_named() {
 }
 
 #[test]
-fn what_is_wrong_in_a_test_is_an_error_that_says_what_is_expected() {
+fn an_invalid_setting_is_an_error_with_the_expectation() {
     let check = || Check::command("fixtures/clis/conforming/sh/cli").probe("list");
     let cases = [
         (
@@ -148,7 +148,7 @@ fn what_is_wrong_in_a_test_is_an_error_that_says_what_is_expected() {
     for (check, expected) in cases {
         let expected =
             expected.replace("ROOT", env!("CARGO_MANIFEST_DIR")).replace("PRINCIPLES", &principles);
-        assert_eq!(failure(&check), format!("error: {expected}"));
+        assert_eq!(panic_message(&check), format!("error: {expected}"));
         assert!(check.run().is_err());
     }
 }

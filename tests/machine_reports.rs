@@ -1,5 +1,5 @@
-//! The renderers for machines: what their readers rely on, and that nothing of a target is markup or a command
-//! in them, whatever it is. What they look like is in `tests/snapshots/`.
+//! The machine-readable reports: the properties that their consumers rely on, and the escaping of all text of a target.
+//! Complete reports are in `tests/snapshots/`.
 
 use crate::render::{TEXT, dated, evidence_at, mixed, render, result, snapshot, target};
 use agentnative::check::Judged;
@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use strict_json::sanitize;
 
-const MACHINES: [&str; 5] = ["sarif", "junit", "github", "gitlab", "markdown"];
+const MACHINE_FORMATS: [&str; 5] = ["sarif", "junit", "github", "gitlab", "markdown"];
 
-/// The made-up report with faults in the code, one of them twice, and one that is accepted.
+/// Returns the report of [`mixed`] with a problem at two places of the code and a waived problem.
 pub fn with_code() -> Report {
     let mut report = mixed();
     let print = |line| Evidence {
@@ -49,18 +49,18 @@ pub fn with_code() -> Report {
     dated(Report::new(report.target, report.runs, false, report.results, report.notes))
 }
 
-/// All machine formats of these reports, by name.
+/// Renders reports in all machine formats, and returns the texts with their names.
 fn rendered(reports: Vec<Report>, strict: bool) -> Vec<(&'static str, String)> {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
     let folder = Some(Path::new("/src"));
     let view = View { folder, root: folder, strict, ..View::new(&judged, TEXT) };
-    let renderers = RENDERERS.iter().filter(|renderer| MACHINES.contains(&renderer.name));
+    let renderers = RENDERERS.iter().filter(|renderer| MACHINE_FORMATS.contains(&renderer.name));
     renderers.map(|renderer| (renderer.name, (renderer.render)(&view).unwrap())).collect()
 }
 
 #[test]
-fn the_formats_for_machines() {
+fn machine_formats_match_their_snapshots() {
     for (name, text) in rendered(vec![with_code()], false) {
         let file = match name {
             "sarif" => "mixed.sarif".to_owned(),
@@ -73,7 +73,7 @@ fn the_formats_for_machines() {
     }
 }
 
-/// Without the texts of `checks/`, which change by themselves: the rules of SARIF, and the lines of help.
+/// Removes the texts of `checks/`, which change independently: the rules of SARIF and the lines of help.
 fn without_catalogue(text: &str) -> String {
     let rules = regex::Regex::new(r#""rules":\[\{.*?\}\]"#).unwrap();
     let help = regex::Regex::new(r#"Help: (?:\\"|[^"<\n])*"#).unwrap();
@@ -82,7 +82,7 @@ fn without_catalogue(text: &str) -> String {
 }
 
 #[test]
-fn faults_have_keys_that_differ_and_stay() {
+fn problems_have_unique_and_stable_fingerprints() {
     let fingerprints = |report: Report| -> Vec<String> {
         let all = rendered(vec![report], false);
         let gitlab: Value =
@@ -92,21 +92,21 @@ fn faults_have_keys_that_differ_and_stay() {
     };
     let before = fingerprints(with_code());
     assert_eq!(before.iter().collect::<BTreeSet<_>>().len(), before.len());
-    // Other lines above, other bytes before.
+    // The fingerprints do not depend on line numbers and offsets.
     let mut report = with_code();
     for evidence in report.results.iter_mut().flat_map(|result| &mut result.evidence) {
         evidence.line = evidence.line.map(|line| line + 3);
         evidence.offset = evidence.offset.map(|offset| offset + 40);
     }
     assert_eq!(fingerprints(report), before);
-    // Two targets with the same faults are two sets of faults.
+    // Fingerprints of two targets with the same problems are different.
     let mut other = with_code();
     other.target.name = "other".into();
     assert!(fingerprints(other).iter().all(|key| !before.contains(key)));
 }
 
 #[test]
-fn sarif_refers_to_its_rules() {
+fn results_of_sarif_refer_to_their_rules_and_locations() {
     let log: Value = serde_json::from_str(&rendered(vec![with_code()], false)[0].1).unwrap();
     let run = &log["runs"][0];
     let results = run["results"].as_array().unwrap();
@@ -116,43 +116,43 @@ fn sarif_refers_to_its_rules() {
         assert_eq!(rules[index]["id"], result["ruleId"]);
         assert!(rules[index]["help"]["text"].as_str().is_some_and(|help| help.len() > 50));
     }
-    let of = |id: &str| results.iter().filter(|result| result["ruleId"] == id).collect::<Vec<_>>();
-    let json = of("p2-output-json");
+    let results_for = |id: &str| results.iter().filter(|result| result["ruleId"] == id).collect::<Vec<_>>();
+    let json = results_for("p2-output-json");
     assert_eq!(
         (json.len(), &json[0]["occurrenceCount"]),
         (1, &5.into()),
-        "runs with one fault are one result"
+        "runs with the same problem are one result"
     );
     assert_eq!(json[0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], "mycli/list");
     assert_eq!(json[0]["properties"]["command"], "mycli --no-update list --output json");
-    let code = of("p2-src-stray-print");
+    let code = results_for("p2-src-stray-print");
     let region = &code[1]["locations"][0]["physicalLocation"]["region"];
     assert_eq!((&region["startLine"], &region["endColumn"]), (&9.into(), &20.into()));
     let uri = |result: &Value| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone();
-    // Paths are relative to the repository where they are in it.
+    // Paths in the repository are relative to it.
     assert_eq!(
         (uri(json[0]), uri(code[0])),
         ("file:///opt/my%20tools/mycli".into(), "mycli/src/a%20b.py".into())
     );
-    assert_eq!(of("p2-json-strict")[0]["suppressions"][0]["status"], "accepted");
-    assert!(of("p2-exit-auth").is_empty(), "what is unverified is no fault");
+    assert_eq!(results_for("p2-json-strict")[0]["suppressions"][0]["status"], "accepted");
+    assert!(results_for("p2-exit-auth").is_empty(), "an unverified check is not a problem");
     let notifications = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
-    assert!(notifications.iter().any(|told| told["associatedRule"]["id"] == "p2-exit-auth"));
+    assert!(notifications.iter().any(|notification| notification["associatedRule"]["id"] == "p2-exit-auth"));
 }
 
 #[test]
-fn a_check_is_linked_to_its_page_where_there_is_one() {
+fn a_check_is_linked_to_its_page_if_it_has_one() {
     let mut report = with_code();
     let page = "https://docs.example/checks/p2-output-json.html";
     for result in &mut report.results {
         result.docs = match result.id.as_str() {
             "p2-output-json" => page.into(),
-            // What is no plain address is none.
+            // An address with markup is omitted.
             _ => format!("https://docs.example/)<b>{}", result.id),
         };
     }
     let all = rendered(vec![report], false);
-    let text = |name| &all.iter().find(|(known, _)| *known == name).unwrap().1;
+    let text = |name| &all.iter().find(|(format, _)| *format == name).unwrap().1;
     let log: Value = serde_json::from_str(text("sarif")).unwrap();
     let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
     let pages: Vec<&Value> = rules.iter().filter_map(|rule| rule.get("helpUri")).collect();
@@ -166,10 +166,10 @@ fn a_check_is_linked_to_its_page_where_there_is_one() {
 }
 
 #[test]
-fn strict_makes_failures_of_what_is_unverified() {
+fn strict_turns_unverified_checks_into_failures() {
     for (strict, failures) in [(false, 2), (true, 5)] {
         let all = rendered(vec![with_code()], strict);
-        let text = |name| &all.iter().find(|(known, _)| *known == name).unwrap().1;
+        let text = |name| &all.iter().find(|(format, _)| *format == name).unwrap().1;
         assert!(text("junit").contains(&format!(" failures=\"{failures}\" ")), "{}", text("junit"));
         assert_eq!(text("junit").matches("<failure ").count(), failures);
         assert_eq!(
@@ -219,7 +219,7 @@ fn several_targets_are_one_document() {
 }
 
 #[test]
-fn a_report_of_any_size_fits_where_it_is_shown() {
+fn a_large_report_fits_the_limits_of_its_platform() {
     let mut report = with_code();
     let (long, wide) = ("word ".repeat(400), "\u{4e2d}`<".repeat(400));
     let mut results = report.results.clone();
@@ -227,8 +227,8 @@ fn a_report_of_any_size_fits_where_it_is_shown() {
         result.message = format!("{} {long}{wide}", result.message);
         let evidence = result.evidence.clone();
         result.evidence = (0..6).flat_map(|_| evidence.clone()).collect();
-        for (at, evidence) in result.evidence.iter_mut().enumerate() {
-            evidence.probe = Some(format!("probe-{at}-{long}"));
+        for (index, evidence) in result.evidence.iter_mut().enumerate() {
+            evidence.probe = Some(format!("probe-{index}-{long}"));
             evidence.detail.clone_from(&wide);
             evidence.excerpt = Some(wide.clone());
         }
@@ -239,7 +239,7 @@ fn a_report_of_any_size_fits_where_it_is_shown() {
     }
     report.notes = vec![long; 50];
     let all = rendered(vec![report.clone(), report], true);
-    let text = |name| &all.iter().find(|(known, _)| *known == name).unwrap().1;
+    let text = |name| &all.iter().find(|(format, _)| *format == name).unwrap().1;
     let markdown = text("markdown");
     assert!(markdown.len() < 65_000 && markdown.contains("parts are left out"), "{}", markdown.len());
     let mut count = std::collections::BTreeMap::new();
@@ -251,8 +251,8 @@ fn a_report_of_any_size_fits_where_it_is_shown() {
     assert!(text("github").contains("more of this kind are in the report of this step"));
 }
 
-/// Text that is made of what has a meaning somewhere, and of any other.
-fn hostile() -> impl Strategy<Value = String> {
+/// Generates text from pieces with a special meaning in some format, and from any other text.
+fn hostile_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "`",
         "``",
@@ -312,11 +312,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_of_a_target_is_markup_or_a_command(texts in prop::collection::vec(hostile(), 9)) {
+    fn no_text_of_a_target_is_markup_or_a_command(texts in prop::collection::vec(hostile_text(), 9)) {
         let mut report = with_code();
-        // What has evidence, and what is unverified.
-        let kept = |result: &CheckResult| result.evidence.len() < 3 && result.status != Status::Pass;
-        report.results.retain(kept);
+        // Results with little evidence, and unverified results.
+        let is_kept = |result: &CheckResult| result.evidence.len() < 3 && result.status != Status::Pass;
+        report.results.retain(is_kept);
         let [name, message, detail, excerpt, argv, probe, file, note, kind] = texts.try_into().unwrap();
         report.target.name.clone_from(&name);
         report.target.command = vec![name, argv.clone()];
@@ -335,18 +335,18 @@ proptest! {
         for (name, text) in rendered(vec![report], true) {
             prop_assert!(!text.contains(|c| sanitize::is_unsafe(c) && c != '\n'), "{name}: {text:?}");
             match name {
-                "github" => prop_assert_eq!(commands(&text), Ok(()), "{}", text),
+                "github" => prop_assert_eq!(validate_annotations(&text), Ok(()), "{}", text),
                 _ => prop_assert_eq!(&sanitize::break_commands(&text), &text),
             }
             match name {
                 "sarif" | "gitlab" => prop_assert!(serde_json::from_str::<Value>(&text).is_ok()),
-                "junit" => prop_assert_eq!(well_formed(&text), Ok(()), "{}", text),
+                "junit" => prop_assert_eq!(validate_xml(&text), Ok(()), "{}", text),
                 "markdown" => {
-                    let left = without_code(&text);
-                    let meant = |c: char| "<>[]@&|~$\\{}=^`\u{ff20}".contains(c);
-                    prop_assert!(!left.contains(meant), "{left}\n{text}");
-                    prop_assert!(!left.contains("://") && !left.contains("www.") && !left.contains("GH-"), "{left}");
-                    prop_assert!(!left.lines().any(|line| line.trim_start_matches('#').contains('#')), "{left}");
+                    let rest = without_code(&text);
+                    let is_special = |c: char| "<>[]@&|~$\\{}=^`\u{ff20}".contains(c);
+                    prop_assert!(!rest.contains(is_special), "{rest}\n{text}");
+                    prop_assert!(!rest.contains("://") && !rest.contains("www.") && !rest.contains("GH-"), "{rest}");
+                    prop_assert!(!rest.lines().any(|line| line.trim_start_matches('#').contains('#')), "{rest}");
                 }
                 _ => {}
             }
@@ -354,8 +354,8 @@ proptest! {
     }
 }
 
-/// That each line is one annotation, and nothing in it is another command.
-fn commands(text: &str) -> Result<(), String> {
+/// Returns an error unless each line is one annotation without another command in it.
+fn validate_annotations(text: &str) -> Result<(), String> {
     for line in text.lines() {
         let rest = ["::error ", "::warning ", "::notice "].iter().find_map(|kind| line.strip_prefix(kind));
         let (properties, message) = rest.and_then(|rest| rest.split_once("::")).ok_or(line)?;
@@ -365,18 +365,19 @@ fn commands(text: &str) -> Result<(), String> {
             let escaped = !value.contains([':', ',']);
             (known && escaped).then_some(()).ok_or(property)?;
         }
-        let broken = message.split("%0A").all(|line| sanitize::break_commands(line) == line);
-        let percent = message.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("0A"));
-        (broken && percent).then_some(()).ok_or(message)?;
+        let has_no_commands = message.split("%0A").all(|line| sanitize::break_commands(line) == line);
+        let is_escaped =
+            message.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("0A"));
+        (has_no_commands && is_escaped).then_some(()).ok_or(message)?;
     }
     Ok(())
 }
 
-/// That XML has its elements closed, its attributes quoted, its entities known and its characters allowed.
-fn well_formed(text: &str) -> Result<(), String> {
+/// Returns an error unless the XML has closed elements, quoted attributes, known entities and allowed characters.
+fn validate_xml(text: &str) -> Result<(), String> {
     let mut open = Vec::new();
     let body = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").ok_or("no declaration")?;
-    let plain = |text: &str| {
+    let validate_text = |text: &str| {
         let entities = text.split('&').skip(1).all(|rest| {
             ["amp;", "lt;", "gt;", "quot;", "apos;"].iter().any(|entity| rest.starts_with(entity))
         });
@@ -384,10 +385,10 @@ fn well_formed(text: &str) -> Result<(), String> {
         (entities && allowed).then_some(()).ok_or_else(|| text.to_owned())
     };
     let mut pieces = body.split('<');
-    plain(pieces.next().unwrap_or_default())?;
+    validate_text(pieces.next().unwrap_or_default())?;
     for piece in pieces {
         let (tag, between) = piece.split_once('>').ok_or(piece)?;
-        plain(between)?;
+        validate_text(between)?;
         if let Some(name) = tag.strip_prefix('/') {
             (open.pop() == Some(name.to_owned())).then_some(()).ok_or(tag)?;
             continue;
@@ -397,7 +398,7 @@ fn well_formed(text: &str) -> Result<(), String> {
         let quoted: Vec<&str> = attributes.split('"').collect();
         let names = quoted.iter().step_by(2).all(|part| part.trim().is_empty() || part.ends_with('='));
         (quoted.len() % 2 == 1 && names).then_some(()).ok_or(tag)?;
-        quoted.iter().skip(1).step_by(2).try_for_each(|value| plain(value))?;
+        quoted.iter().skip(1).step_by(2).try_for_each(|value| validate_text(value))?;
         if inner.len() == tag.len() {
             open.push(name.to_owned());
         }
@@ -405,7 +406,7 @@ fn well_formed(text: &str) -> Result<(), String> {
     open.is_empty().then_some(()).ok_or_else(|| open.join(" "))
 }
 
-/// Markdown without its blocks and spans of code, as CommonMark finds them.
+/// Removes the code blocks and code spans of CommonMark from a text.
 fn without_code(text: &str) -> String {
     let mut out = String::new();
     let mut fence: Option<usize> = None;
@@ -422,10 +423,10 @@ fn without_code(text: &str) -> String {
             }
             None => {
                 let mut rest = line;
-                while let Some(at) = rest.find('`') {
-                    out.push_str(&rest[..at]);
-                    let length = ticks(&rest[at..]);
-                    let mut from = at + length;
+                while let Some(start) = rest.find('`') {
+                    out.push_str(&rest[..start]);
+                    let length = ticks(&rest[start..]);
+                    let mut from = start + length;
                     let end = loop {
                         let Some(next) = rest[from..].find('`').map(|next| from + next) else { break None };
                         let run = ticks(&rest[next..]);
@@ -434,10 +435,10 @@ fn without_code(text: &str) -> String {
                             break Some(from);
                         }
                     };
-                    // A run that nothing closes is text.
+                    // An unclosed run of backticks is text.
                     let Some(end) = end else {
-                        out.push_str(&rest[at..at + length]);
-                        rest = &rest[at + length..];
+                        out.push_str(&rest[start..start + length]);
+                        rest = &rest[start + length..];
                         continue;
                     };
                     rest = &rest[end..];

@@ -1,27 +1,28 @@
-//! The product: its library and its program, through their public faces. What needs the machine to itself
-//! is in `system.rs`.
+//! Tests of the product through the public interfaces of its library and its program. Tests that depend on timing or
+//! signals are in `system.rs`.
 
+mod all_problems;
 mod architecture;
-mod at_once;
+mod attribution;
 mod baseline;
 mod cli;
 mod combined_runs;
 mod common_options;
 mod conditions;
 mod config;
+mod config_template;
 mod configuration;
 #[path = "../crates/contract/tests/contract/contract_examples.rs"]
-#[expect(dead_code, reason = "the tests here need a part of it")]
+#[expect(dead_code, reason = "the tests here use only some of its items")]
 mod contract_examples;
 mod contract_generated;
 #[path = "support/corpus.rs"]
 mod corpus;
 mod documents;
 mod examples;
-mod excuses;
 mod file_cycles;
+mod fixture_invariants;
 mod fixtures;
-mod fixtures_shape;
 mod frameworks;
 mod help;
 mod help_examples;
@@ -53,7 +54,6 @@ mod public_reports;
 mod python;
 mod render;
 mod report;
-mod skeleton;
 mod source;
 mod target;
 mod toolkit;

@@ -1,4 +1,4 @@
-//! Writing: who gets what on which stream, colour, JSON that is safe to look at, broken sinks.
+//! Output: the streams of results and errors, colour, JSON that is safe on a terminal, and writers that fail.
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
 use agentnative_output::{
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 use strict_json::sanitize::is_unsafe;
 
-/// What `act` writes to standard output and to standard error.
+/// Returns what `act` writes to stdout and to stderr.
 fn written(config: OutputConfig, act: impl FnOnce(&mut Output<&mut Vec<u8>, &mut Vec<u8>>)) -> [String; 2] {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     act(&mut Output::with(config, &mut out, &mut err));
@@ -24,18 +24,18 @@ const JSON: OutputConfig = OutputConfig::plain(OutputFormat::Json);
 const JSONL: OutputConfig = OutputConfig::plain(OutputFormat::Jsonl);
 
 #[test]
-fn colour_truth_table() {
+fn colour_depends_on_flag_environment_and_terminal() {
     use ColorChoice::{Always, Auto, Never};
     for (flag, no_color, force, term, terminal, expected) in [
-        // The terminal alone decides last.
+        // Without a flag and variables, the terminal decides.
         (Auto, None, None, None, true, true),
         (Auto, None, None, None, false, false),
         (Auto, None, None, Some("xterm"), true, true),
         (Auto, None, None, Some("xterm"), false, false),
-        // TERM=dumb beats the terminal.
+        // TERM=dumb has priority over the terminal.
         (Auto, None, None, Some("dumb"), true, false),
         (Auto, None, None, Some("dumb"), false, false),
-        // CLICOLOR_FORCE beats both; empty and 0 mean nothing.
+        // CLICOLOR_FORCE has priority over both; an empty value and 0 are ignored.
         (Auto, None, Some("1"), Some("dumb"), false, true),
         (Auto, None, Some("1"), None, false, true),
         (Auto, None, Some("yes"), None, true, true),
@@ -44,13 +44,13 @@ fn colour_truth_table() {
         (Auto, None, Some("0"), Some("dumb"), true, false),
         (Auto, None, Some(""), None, false, false),
         (Auto, None, Some(""), None, true, true),
-        // NO_COLOR beats all of these, whatever its value; empty means nothing.
+        // NO_COLOR has priority over these with any value; an empty value is ignored.
         (Auto, Some("1"), None, None, true, false),
         (Auto, Some("0"), None, None, true, false),
         (Auto, Some("1"), Some("1"), None, true, false),
         (Auto, Some(""), None, None, true, true),
         (Auto, Some(""), Some("1"), None, false, true),
-        // The flag beats everything.
+        // The flag has priority over everything.
         (Always, Some("1"), None, Some("dumb"), false, true),
         (Always, None, None, None, false, true),
         (Never, None, Some("1"), None, true, false),
@@ -64,7 +64,7 @@ fn colour_truth_table() {
         };
         assert_eq!(use_color(flag, env, terminal), expected, "{flag:?} {env:?} {terminal}");
     }
-    // CLICOLOR speaks of terminals, FORCE_COLOR of all streams.
+    // CLICOLOR applies to terminals, FORCE_COLOR to all streams.
     for (no_color, force_color, clicolor, terminal, expected) in [
         (None, None, Some("0"), true, false),
         (None, None, Some("1"), true, true),
@@ -87,7 +87,7 @@ fn colour_truth_table() {
 }
 
 #[test]
-fn json_modes_are_never_coloured_nor_progress_drawn() {
+fn json_formats_have_neither_colour_nor_progress() {
     for format in [OutputFormat::Json, OutputFormat::Jsonl] {
         let config = OutputConfig::detect(format, ColorChoice::Always, false);
         assert!(!config.use_color && !config.color_err && !config.progress);
@@ -104,7 +104,7 @@ fn a_document_is_one_line_in_the_envelope() {
 }
 
 #[test]
-fn records_are_flushed_one_by_one() {
+fn each_record_is_flushed() {
     #[derive(Default)]
     struct Sink {
         pending: Vec<u8>,
@@ -184,16 +184,16 @@ fn an_error_in_a_json_mode_is_one_line_on_stderr() {
 }
 
 #[test]
-fn diagnostics_are_for_people_who_want_them() {
-    let say = |config| written(config, |output| output.diagnostic("2 probes\x1b[2J\n::warning::x"));
-    assert_eq!(say(TEXT), ["", "2 probes\\x1b[2J\n\\x3a:warning::x\n"].map(str::to_owned));
-    assert_eq!(say(OutputConfig { quiet: true, ..TEXT }), ["", ""]);
-    assert_eq!(say(JSON), ["", ""]);
-    assert_eq!(say(JSONL), ["", ""]);
+fn diagnostics_are_printed_only_in_text_without_quiet() {
+    let written_with = |config| written(config, |output| output.diagnostic("2 probes\x1b[2J\n::warning::x"));
+    assert_eq!(written_with(TEXT), ["", "2 probes\\x1b[2J\n\\x3a:warning::x\n"].map(str::to_owned));
+    assert_eq!(written_with(OutputConfig { quiet: true, ..TEXT }), ["", ""]);
+    assert_eq!(written_with(JSON), ["", ""]);
+    assert_eq!(written_with(JSONL), ["", ""]);
 }
 
 #[test]
-fn text_passes_the_gate() {
+fn text_is_sanitized_and_colours_are_kept_if_enabled() {
     let raw = "\x1b[31mred\x1b[0m \x1b[2J\u{202e}\n::error::x";
     let [plain, _] = written(TEXT, |output| output.text(raw).unwrap());
     assert_eq!(plain, "\\x1b[31mred\\x1b[0m \\x1b[2J\\u{202e}\n\\x3a:error::x\n");
@@ -204,7 +204,7 @@ fn text_passes_the_gate() {
 }
 
 #[test]
-fn progress_is_one_line_that_leaves_before_other_output() {
+fn progress_is_one_line_that_is_cleared_before_other_output() {
     let config = OutputConfig { progress: true, width: 40, ..TEXT };
     let [out, err] = written(config, |output| {
         output.progress(Duration::ZERO, "1/9 list\x1b[2J");
@@ -218,10 +218,10 @@ fn progress_is_one_line_that_leaves_before_other_output() {
 }
 
 #[test]
-fn a_log_gets_a_line_of_progress_now_and_then() {
+fn a_log_has_a_line_of_progress_at_intervals() {
     let log = |config| {
         let [out, err] = written(config, |output| {
-            // And the same once more: other work has a clock of its own.
+            // The second sequence is a new phase, which has its own clock.
             for second in (0..100).chain(0..20) {
                 output.progress(Duration::from_secs(second), &format!("{second}/100 runs"));
             }
@@ -232,13 +232,13 @@ fn a_log_gets_a_line_of_progress_now_and_then() {
     assert_eq!(log(TEXT), "10/100 runs\n40/100 runs\n70/100 runs\n10/100 runs\n");
     assert_eq!(log(OutputConfig { quiet: true, ..TEXT }), "");
     assert_eq!((log(JSON), log(JSONL)), (String::new(), String::new()));
-    // A terminal has it, whether quiet or not.
+    // On a terminal, progress is drawn even with `quiet`.
     let drawn = log(OutputConfig { quiet: true, progress: true, ..TEXT });
     assert!(drawn.ends_with("\r\x1b[K19/100 runs") && !drawn.contains('\n'), "{drawn:?}");
 }
 
 #[test]
-fn the_time_that_is_left_is_estimated_from_what_is_done() {
+fn the_remaining_time_is_estimated_from_the_completed_runs() {
     for (done, total, seconds, expected) in [
         (0, 10, 5.0, None),
         (1, 10, 0.5, None),
@@ -256,9 +256,9 @@ fn the_time_that_is_left_is_estimated_from_what_is_done() {
     }
 }
 
-/// A sink whose reader has gone, or whose disk is full.
-struct Broken(io::ErrorKind, usize);
-impl Write for Broken {
+/// A writer that fails with this kind of error; the number of writes.
+struct FailingWriter(io::ErrorKind, usize);
+impl Write for FailingWriter {
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         self.1 += 1;
         Err(self.0.into())
@@ -269,9 +269,9 @@ impl Write for Broken {
 }
 
 #[test]
-fn a_reader_that_has_gone_ends_output_quietly() {
+fn a_closed_pipe_ends_output_without_an_error() {
     let mut err = Vec::new();
-    let mut output = Output::with(JSONL, Broken(io::ErrorKind::BrokenPipe, 0), &mut err);
+    let mut output = Output::with(JSONL, FailingWriter(io::ErrorKind::BrokenPipe, 0), &mut err);
     assert!(!output.is_closed());
     output.record(&1).unwrap();
     assert!(output.is_closed());
@@ -282,9 +282,12 @@ fn a_reader_that_has_gone_ends_output_quietly() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_a_closed_stderr_is_none() {
-    let mut output =
-        Output::with(TEXT, Broken(io::ErrorKind::StorageFull, 0), Broken(io::ErrorKind::BrokenPipe, 0));
+fn a_full_disk_is_an_error_and_a_closed_stderr_is_not() {
+    let mut output = Output::with(
+        TEXT,
+        FailingWriter(io::ErrorKind::StorageFull, 0),
+        FailingWriter(io::ErrorKind::BrokenPipe, 0),
+    );
     let error = output.text("x").unwrap_err();
     assert!(error.message.starts_with("cannot write to stdout: "), "{error}");
     assert_eq!((error.kind, error.exit_code()), (ErrorKind::Write, 1));
@@ -293,7 +296,7 @@ fn a_full_disk_is_an_error_and_a_closed_stderr_is_none() {
 }
 
 #[test]
-fn a_closed_pipe_of_the_system_is_quiet_too() {
+fn a_closed_pipe_of_the_system_ends_output_without_an_error() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let mut output = Output::with(JSON, writer, io::sink());
@@ -302,7 +305,7 @@ fn a_closed_pipe_of_the_system_is_quiet_too() {
 }
 
 #[test]
-fn json_is_safe_to_look_at() {
+fn json_is_safe_on_a_terminal() {
     let value = json!({"k\u{9b}": "\x1b[2J \u{7f} \u{202e} \u{feff} \u{e0041} ##[error]x ##", "z": 1.5});
     let line = to_string(&value).unwrap();
     assert_eq!(
@@ -313,7 +316,7 @@ fn json_is_safe_to_look_at() {
 }
 
 #[test]
-fn what_is_no_json_is_an_error_and_writes_nothing() {
+fn a_value_that_json_cannot_represent_is_an_error_without_output() {
     let map = std::collections::BTreeMap::from([(vec![1], 2)]);
     let [out, _] = written(JSON, |output| assert!(output.document("x", true, &map).is_err()));
     assert_eq!(out, "");
@@ -349,7 +352,7 @@ help: wraps under the first word, and not under
 }
 
 #[test]
-fn a_page_is_safe_by_construction() {
+fn a_page_escapes_unsafe_characters() {
     let mut page = Page::new(&TEXT);
     page.line(0, &[Cell::plain("a\x1b[2J\n")]);
     page.block(2, "{\n\t\"a\": \"\u{202e}\"\n}");
@@ -358,7 +361,7 @@ fn a_page_is_safe_by_construction() {
 
 proptest! {
     #[test]
-    fn json_is_safe_and_loses_nothing(text in any::<String>(), more in "[#\\[a\\x00-\\x1f\\u{7f}-\\u{9f}\\u{200b}-\\u{206f}]*") {
+    fn json_is_safe_and_keeps_all_values(text in any::<String>(), more in "[#\\[a\\x00-\\x1f\\u{7f}-\\u{9f}\\u{200b}-\\u{206f}]*") {
         for value in [json!(text), json!({more.as_str(): [text, more]})] {
             let line = to_string(&value).unwrap();
             prop_assert!(!line.contains(is_unsafe));

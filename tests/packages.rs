@@ -1,5 +1,5 @@
-//! What packages and CI install: the launcher of the npm package, the script of the action, and what `cargo install`
-//! and `cargo package` bring.
+//! Packages and the action for CI: the launcher of the npm package, the script of the action, and the contents of
+//! `cargo install` and `cargo package`.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn executable(path: &Path, script: &str) {
+fn write_executable(path: &Path, script: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, script).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -25,7 +25,7 @@ fn sh(script: &str, folder: &Path) {
     assert!(status.success(), "{script}");
 }
 
-/// A runner with an action on it: its folder, with the files that a step writes to.
+/// A simulated runner of the action: a folder with the files that steps write to.
 struct Runner {
     folder: tempfile::TempDir,
 }
@@ -33,8 +33,11 @@ struct Runner {
 impl Runner {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // Only cargo is not what it is elsewhere: what it would build takes minutes.
-        executable(&folder.path().join("tools/cargo"), "#!/bin/sh\necho \"$@\" >\"$RUNNER_TEMP/cargo\"\n");
+        // `cargo` is replaced, because a build takes minutes.
+        write_executable(
+            &folder.path().join("tools/cargo"),
+            "#!/bin/sh\necho \"$@\" >\"$RUNNER_TEMP/cargo\"\n",
+        );
         Self { folder }
     }
 
@@ -62,27 +65,27 @@ impl Runner {
             .unwrap()
     }
 
-    /// What the steps so far put out.
+    /// Returns the outputs of all steps so far.
     fn outputs(&self) -> BTreeMap<String, String> {
         let text = fs::read_to_string(self.path("output")).unwrap_or_default();
         let lines = text.lines().map(|line| line.split_once('=').unwrap());
         lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// A release of this version, with a program that shows its arguments and fails as a check does.
-    fn release(&self) -> String {
+    /// Creates a release of this version with a program that prints its arguments and exits with 1. Returns its URL.
+    fn create_release(&self) -> String {
         let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
         let name = format!("agentnative-{VERSION}-{target}");
         let program = self.path("releases").join(format!("v{VERSION}")).join(&name).join("agentnative");
-        executable(&program, "#!/bin/sh\nprintf '[%s]' \"$@\"\nexit 1\n");
+        write_executable(&program, "#!/bin/sh\nprintf '[%s]' \"$@\"\nexit 1\n");
         let pack = format!("tar czf {name}.tar.gz {name}; sha256sum *.tar.gz >SHA256SUMS");
         sh(&pack, program.ancestors().nth(2).unwrap());
         format!("file://{}", self.path("releases").display())
     }
 }
 
-/// Whether there is curl, which systems that run actions have.
-fn curl() -> bool {
+/// Returns whether curl is installed, with a notice on stderr if not.
+fn has_curl() -> bool {
     let found = Command::new("curl").arg("--version").output().is_ok();
     if !found {
         eprintln!("skipped: there is no curl here");
@@ -91,12 +94,12 @@ fn curl() -> bool {
 }
 
 #[test]
-fn the_action_installs_a_release_whose_checksum_holds_and_passes_inputs_as_they_are() {
-    if !curl() {
+fn the_action_installs_a_release_with_a_valid_checksum_and_passes_its_inputs_unchanged() {
+    if !has_curl() {
         return;
     }
     let runner = Runner::new();
-    let releases = runner.release();
+    let releases = runner.create_release();
     let found = runner.step("find", &[("RELEASES", &releases), ("INPUT_VERSION", &format!("v{VERSION}"))]);
     assert!(found.status.success(), "{found:?}");
     let program = runner.outputs()["program"].clone();
@@ -117,7 +120,7 @@ fn the_action_installs_a_release_whose_checksum_holds_and_passes_inputs_as_they_
     let checked = runner.step("check", &inputs);
     assert_eq!(checked.status.code(), Some(1), "{checked:?}");
     assert_eq!(runner.outputs()["exit-code"], "1");
-    assert!(!runner.outputs().contains_key("report"), "it wrote none");
+    assert!(!runner.outputs().contains_key("report"), "the program writes no report");
     let report = format!("[--report][json={}]", runner.path("agentnative/report.json").display());
     assert_eq!(
         String::from_utf8(checked.stdout).unwrap(),
@@ -130,32 +133,32 @@ fn the_action_installs_a_release_whose_checksum_holds_and_passes_inputs_as_they_
 }
 
 #[test]
-fn the_action_refuses_what_is_not_the_release_and_builds_only_its_own_version() {
-    if !curl() {
+fn the_action_rejects_invalid_releases_and_builds_only_its_own_version() {
+    if !has_curl() {
         return;
     }
     let runner = Runner::new();
-    let releases = runner.release();
-    let says = |output: Output, what: &str| {
+    let releases = runner.create_release();
+    let assert_error = |output: Output, part: &str| {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("::error title=agentnative::") && text.contains(what), "{text}");
+        assert!(text.contains("::error title=agentnative::") && text.contains(part), "{text}");
     };
-    let with = |releases, version| runner.step("find", &[("RELEASES", releases), ("INPUT_VERSION", version)]);
-    says(with(&releases, "9.9.9"), "there is no release of version 9.9.9");
-    says(with(&releases, "../../other"), "expected a version such as 0.1.0");
-    says(runner.step("check", &[("INPUT_STRICT", "yes")]), "expected true or false, found 'yes'");
+    let find = |releases, version| runner.step("find", &[("RELEASES", releases), ("INPUT_VERSION", version)]);
+    assert_error(find(&releases, "9.9.9"), "there is no release of version 9.9.9");
+    assert_error(find(&releases, "../../other"), "expected a version such as 0.1.0");
+    assert_error(runner.step("check", &[("INPUT_STRICT", "yes")]), "expected true or false, found 'yes'");
 
     let sums = runner.path(&format!("releases/v{VERSION}/SHA256SUMS"));
     let text = fs::read_to_string(&sums).unwrap();
     fs::write(&sums, format!("{}{}", "0".repeat(64), &text[64..])).unwrap();
-    says(with(&releases, ""), "is not that of the release");
+    assert_error(find(&releases, ""), "is not that of the release");
     fs::write(&sums, text.replace("agentnative-", "other-")).unwrap();
-    says(with(&releases, ""), "is not that of the release");
+    assert_error(find(&releases, ""), "is not that of the release");
     assert!(!runner.path("agentnative/bin/agentnative").exists());
 
     // Without a release.
-    let found = with("", "");
+    let found = find("", "");
     assert!(found.status.success(), "{found:?}");
     let outputs = runner.outputs();
     assert_eq!(outputs["build"], "true");
@@ -169,8 +172,8 @@ fn the_action_refuses_what_is_not_the_release_and_builds_only_its_own_version() 
     assert_eq!(fs::read_to_string(runner.path("cargo")).unwrap(), built);
 }
 
-/// The npm packages as they are installed, with this program.
-fn installed(program: &str) -> tempfile::TempDir {
+/// Installs the npm packages with this program in a new folder.
+fn install_npm_packages(program: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("node_modules/agentnative");
     let platform = match std::env::consts::ARCH {
@@ -178,7 +181,7 @@ fn installed(program: &str) -> tempfile::TempDir {
         _ => "@agentnative/linux-arm64",
     };
     let manifest = serde_json::json!({"optionalDependencies": {platform: VERSION}});
-    executable(&folder.path().join("node_modules").join(platform).join("agentnative"), program);
+    write_executable(&folder.path().join("node_modules").join(platform).join("agentnative"), program);
     fs::write(folder.path().join("node_modules").join(platform).join("package.json"), "{}").unwrap();
     fs::create_dir_all(&main).unwrap();
     fs::write(main.join("package.json"), manifest.to_string()).unwrap();
@@ -187,23 +190,23 @@ fn installed(program: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn the_npm_package_ends_as_its_program_does_and_says_when_there_is_none() {
+fn the_npm_launcher_exits_as_its_program_and_reports_a_missing_program() {
     let program =
         "#!/bin/sh\nprintf '[%s]' \"$@\"\ncase $1 in exit) exit $2 ;; signal) kill -$2 $$ ;; esac\n";
-    let folder = installed(program);
+    let folder = install_npm_packages(program);
     let launcher = folder.path().join("node_modules/agentnative/agentnative.js");
-    let ends = |arguments: &[&str], end: &str| {
+    let assert_exit_code = |arguments: &[&str], code: &str| {
         let script = "node \"$@\"; echo \" $?\"";
         let mut command = Command::new("bash");
         command.args(["-c", script, "bash"]).arg(&launcher).args(arguments);
         let output = command.output().unwrap();
         let shown: String = arguments.iter().map(|argument| format!("[{argument}]")).collect();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{shown} {end}\n"));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{shown} {code}\n"));
         String::from_utf8(output.stderr).unwrap()
     };
-    ends(&["exit", "78", "a b"], "78");
-    ends(&["signal", "TERM"], "143");
-    ends(&["signal", "PIPE"], "141");
+    assert_exit_code(&["exit", "78", "a b"], "78");
+    assert_exit_code(&["signal", "TERM"], "143");
+    assert_exit_code(&["signal", "PIPE"], "141");
     fs::remove_dir_all(folder.path().join("node_modules/@agentnative")).unwrap();
     let output = Command::new("node").arg(&launcher).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -220,7 +223,7 @@ fn cargo(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn cargo_install_brings_one_program_and_no_model_client() {
+fn cargo_install_installs_one_program_without_an_http_client() {
     let metadata: Value =
         serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
@@ -242,7 +245,7 @@ fn cargo_install_brings_one_program_and_no_model_client() {
 }
 
 #[test]
-fn each_crate_is_packed_with_its_licenses_and_without_the_repository_around_it() {
+fn each_crate_is_packaged_with_its_licenses_and_without_other_files_of_the_repository() {
     for name in [
         "agentnative-check",
         "agentnative-check-contract",
@@ -259,9 +262,9 @@ fn each_crate_is_packed_with_its_licenses_and_without_the_repository_around_it()
         let files: Vec<&str> = list.lines().collect();
         for wanted in ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"]
         {
-            assert!(files.contains(&wanted), "{name} is packed without {wanted}");
+            assert!(files.contains(&wanted), "{name} is packaged without {wanted}");
         }
-        let tops = [
+        let folders = [
             "fixtures/",
             "packages/",
             "docs/",
@@ -272,7 +275,7 @@ fn each_crate_is_packed_with_its_licenses_and_without_the_repository_around_it()
             "xtask/",
             "templates/",
         ];
-        let stray = files.iter().find(|file| tops.iter().any(|top| file.starts_with(top)));
+        let stray = files.iter().find(|file| folders.iter().any(|folder| file.starts_with(folder)));
         assert_eq!(stray, None, "{name}");
     }
 }

@@ -1,22 +1,22 @@
-//! Verdicts of principle 4 on made-up targets: what is a traceback, a named culprit, a remedy, a list of values.
+//! Verdicts of principle 4 on simulated targets: tracebacks, the rejected word, remedies, and lists of valid values.
 
 use crate::made_up::{Answer, Call, PROBES, conforming, ended, failure, verdict};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Status};
 
-fn is_status(result: &CheckResult, status: Status) {
+fn assert_status(result: &CheckResult, status: Status) {
     assert_eq!(result.status, status, "{}: {} {:?}", result.id, result.message, result.evidence);
 }
 
-/// `conforming`, but for what a call that begins with this word gives.
-fn but(word: &'static str, answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+/// A conforming target, except for calls that begin with `word`.
+fn with_command(word: &'static str, answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
     move |call| if call.args.first().is_some_and(|arg| arg == word) { answer(call) } else { conforming(call) }
 }
 
 #[test]
-fn what_runtimes_print_of_an_error_that_nobody_handles_is_a_traceback() {
-    let of = |stderr: &str| {
+fn the_output_of_runtimes_for_an_unhandled_error_is_a_traceback() {
+    let verdict_of = |stderr: &str| {
         let stderr = stderr.to_owned();
-        verdict(CheckId::P4NoTraceback, PROBES, but("lost", move |_| ended(1, "", stderr.clone())))
+        verdict(CheckId::P4NoTraceback, PROBES, with_command("lost", move |_| ended(1, "", stderr.clone())))
     };
     for (runtime, line, stderr) in [
         (
@@ -65,8 +65,8 @@ fn what_runtimes_print_of_an_error_that_nobody_handles_is_a_traceback() {
         ),
         ("Node.js", 1, "TypeError: x is not a function\n    at file:///srv/a.mjs:3:9\n"),
     ] {
-        let result = of(stderr);
-        is_status(&result, Status::Fail);
+        let result = verdict_of(stderr);
+        assert_status(&result, Status::Fail);
         assert!(result.message.starts_with(runtime), "{}: {stderr}", result.message);
         assert_eq!(result.evidence[0].line, Some(line), "{stderr}");
     }
@@ -80,46 +80,46 @@ fn what_runtimes_print_of_an_error_that_nobody_handles_is_a_traceback() {
         "Error: notes.rb:3: no such record\n",
         "Exception in thread \"main\" is what you asked for\n",
     ] {
-        is_status(&of(stderr), Status::Pass);
+        assert_status(&verdict_of(stderr), Status::Pass);
     }
-    // Wrong calls alone show nothing of the target's own errors.
+    // Invalid calls are no evidence of how the target prints other errors.
     let list = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     let result = verdict(CheckId::P4NoTraceback, list, conforming);
-    is_status(&result, Status::Unverified);
+    assert_status(&result, Status::Unverified);
     assert!(result.message.starts_with("no probe fails: declare one"), "{}", result.message);
 }
 
 #[test]
-fn every_succeeding_call_refuses_an_unknown_flag() {
-    is_status(&verdict(CheckId::P4UnknownFlag, PROBES, conforming), Status::Pass);
+fn every_call_that_succeeds_has_to_reject_an_unknown_flag() {
+    assert_status(&verdict(CheckId::P4UnknownFlag, PROBES, conforming), Status::Pass);
     // The second probe that succeeds is tried as well.
-    let two = format!("{PROBES}[[probe]]\nname = 'get'\nargs = ['get', '7']\n");
-    let careless = but("get", |call| ended(0, format!("7 {}\n", call.args.len()), ""));
-    let result = verdict(CheckId::P4UnknownFlag, &two, careless);
-    is_status(&result, Status::Fail);
+    let two_probes = format!("{PROBES}[[probe]]\nname = 'get'\nargs = ['get', '7']\n");
+    let accepts_any_flag = with_command("get", |call| ended(0, format!("7 {}\n", call.args.len()), ""));
+    let result = verdict(CheckId::P4UnknownFlag, &two_probes, accepts_any_flag);
+    assert_status(&result, Status::Fail);
     let probes: Vec<_> = result.evidence.iter().filter_map(|evidence| evidence.probe.as_deref()).collect();
     assert_eq!(probes, ["get, unknown flag"]);
-    // What prints its arguments has them as data, and behind `--` all is.
-    let echo = but("get", |call| ended(0, call.args.join(" ") + "\n", ""));
-    is_status(&verdict(CheckId::P4UnknownFlag, &two, echo), Status::Pass);
+    // A target that prints its arguments treats flags as data, and so does any target after `--`.
+    let prints_arguments = with_command("get", |call| ended(0, call.args.join(" ") + "\n", ""));
+    assert_status(&verdict(CheckId::P4UnknownFlag, &two_probes, prints_arguments), Status::Pass);
     let dashes = "[[probe]]\nname = 'get'\nargs = ['get', '--', '7']\n";
-    let result = verdict(CheckId::P4UnknownFlag, dashes, but("get", |_| ended(0, "7\n", "")));
-    is_status(&result, Status::Unverified);
-    // A target that ignores unknown flags everywhere has one fault.
+    let result = verdict(CheckId::P4UnknownFlag, dashes, with_command("get", |_| ended(0, "7\n", "")));
+    assert_status(&result, Status::Unverified);
+    // A target that ignores all unknown flags fails.
     let result = verdict(CheckId::P4UnknownFlag, PROBES, |call| {
         let known = call.args.iter().filter(|arg| !arg.contains("agentnative-unknown-flag"));
         conforming(&Call { args: known.cloned().collect(), ..call.clone() })
     });
-    is_status(&result, Status::Fail);
+    assert_status(&result, Status::Fail);
 }
 
 #[test]
-fn the_refused_word_is_in_the_message_in_each_format() {
-    is_status(&verdict(CheckId::P4NamesCulprit, PROBES, conforming), Status::Pass);
+fn the_message_contains_the_rejected_word_in_each_format() {
+    assert_status(&verdict(CheckId::P4NamesCulprit, PROBES, conforming), Status::Pass);
     let without = |format: OutputFormat| {
         move |call: &Call| {
-            let wrong = call.args.iter().any(|arg| arg.contains("agentnative-unknown-command"));
-            if wrong && call.format == format {
+            let is_invalid_call = call.args.iter().any(|arg| arg.contains("agentnative-unknown-command"));
+            if is_invalid_call && call.format == format {
                 failure(call, 2, "invalid arguments")
             } else {
                 conforming(call)
@@ -128,60 +128,66 @@ fn the_refused_word_is_in_the_message_in_each_format() {
     };
     for format in OutputFormat::ALL {
         let result = verdict(CheckId::P4NamesCulprit, PROBES, without(format));
-        is_status(&result, Status::Fail);
+        assert_status(&result, Status::Fail);
         assert_eq!(result.evidence[0].format, Some(format));
     }
 }
 
 #[test]
-fn a_remedy_may_stand_anywhere_in_the_error() {
+fn a_remedy_may_be_anywhere_in_the_error() {
     let config = PROBES.replace("exit = 77\n", "exit = 77\n    remedy = ['demo \"login\"', 'DEMO_TOKEN']\n");
-    let says = |words: &'static str| {
+    let login_error = |message: &'static str| {
         move |call: &Call| match call.format {
-            OutputFormat::Text => ended(77, "", format!("demo: {words}\n")),
+            OutputFormat::Text => ended(77, "", format!("demo: {message}\n")),
             _ => {
-                let hint = words.replace('"', "\\u0022");
+                let hint = message.replace('"', "\\u0022");
                 let object = "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\",\"hints\":[\"H\"]}\n";
                 ended(77, "", object.replace('H', &hint))
             }
         }
     };
-    for words in ["set DEMO_TOKEN", "run demo \"login\""] {
-        is_status(&verdict(CheckId::P4Remedy, &config, but("login", says(words))), Status::Pass);
+    for message in ["set DEMO_TOKEN", "run demo \"login\""] {
+        assert_status(
+            &verdict(CheckId::P4Remedy, &config, with_command("login", login_error(message))),
+            Status::Pass,
+        );
     }
-    let result = verdict(CheckId::P4Remedy, &config, but("login", says("not signed in")));
-    is_status(&result, Status::Fail);
+    let result = verdict(CheckId::P4Remedy, &config, with_command("login", login_error("not signed in")));
+    assert_status(&result, Status::Fail);
     assert!(result.message.contains("`demo \"login\"` or `DEMO_TOKEN`"), "{}", result.message);
     let result = verdict(CheckId::P4Remedy, PROBES, conforming);
-    is_status(&result, Status::Unverified);
+    assert_status(&result, Status::Unverified);
     assert!(result.message.contains("has a `remedy`"), "{}", result.message);
-    // A run that ended otherwise is no error to be judged.
-    let result = verdict(CheckId::P4Remedy, &config, but("login", |_| ended(0, "", "")));
-    is_status(&result, Status::Unverified);
+    // A run with another exit code is not judged.
+    let result = verdict(CheckId::P4Remedy, &config, with_command("login", |_| ended(0, "", "")));
+    assert_status(&result, Status::Unverified);
 }
 
 #[test]
-fn an_invalid_format_is_answered_with_the_formats() {
-    let says = |words: &'static str| {
+fn the_error_of_an_invalid_format_lists_the_valid_formats() {
+    let format_error = |message: &'static str| {
         move |call: &Call| {
             let invalid = call.args.iter().any(|arg| arg.contains("unknown-format"));
-            if invalid { ended(2, "", words) } else { conforming(call) }
+            if invalid { ended(2, "", message) } else { conforming(call) }
         }
     };
-    is_status(&verdict(CheckId::P4ValidSet, PROBES, says("one of text, json, jsonl\n")), Status::Pass);
-    let result = verdict(CheckId::P4ValidSet, PROBES, says("one of text, json\n"));
-    is_status(&result, Status::Warn);
+    assert_status(
+        &verdict(CheckId::P4ValidSet, PROBES, format_error("one of text, json, jsonl\n")),
+        Status::Pass,
+    );
+    let result = verdict(CheckId::P4ValidSet, PROBES, format_error("one of text, json\n"));
+    assert_status(&result, Status::Warn);
     assert!(result.message.ends_with("jsonl missing"), "{}", result.message);
-    // A format that the target does not have need not be listed.
+    // A format that the target lacks does not have to be listed.
     let no_jsonl = format!("[target]\nformats.json = ['--output', 'json']\nformats.jsonl = false\n{PROBES}");
-    is_status(&verdict(CheckId::P4ValidSet, &no_jsonl, says("text or json\n")), Status::Pass);
-    // One that it accepts is another check's.
+    assert_status(&verdict(CheckId::P4ValidSet, &no_jsonl, format_error("text or json\n")), Status::Pass);
+    // An accepted invalid format is reported by another check.
     let result = verdict(CheckId::P4ValidSet, PROBES, |call| {
         let known = call.args.iter().filter(|arg| !arg.contains("unknown-format"));
         conforming(&Call { args: known.cloned().collect(), ..call.clone() })
     });
-    is_status(&result, Status::Unverified);
+    assert_status(&result, Status::Unverified);
     assert_eq!(result.blocked_by[0].id, CheckId::P2OutputFormat);
     let flag = format!("[target]\nformats.json = ['--json']\nformats.jsonl = ['--jsonl']\n{PROBES}");
-    is_status(&verdict(CheckId::P4ValidSet, &flag, conforming), Status::NotApplicable);
+    assert_status(&verdict(CheckId::P4ValidSet, &flag, conforming), Status::NotApplicable);
 }

@@ -1,4 +1,4 @@
-//! The project checks: documented exit codes and the schema in the repository.
+//! The project checks: documented exit codes, and the schema in the repository.
 
 use agentnative::facts::{Document, Project};
 use agentnative::judge::project_files::{Help, ProjectFiles};
@@ -22,7 +22,7 @@ fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
     (folder, project)
 }
 
-fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
+fn judge_exit_codes(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
     let (_folder, project) = project(&[("README.md", readme)]);
     let help = help.map(|text| Help {
         probe: "help",
@@ -41,12 +41,12 @@ fn documented(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckResult {
     files.exit_documented().result(CheckId::P2ExitDocumented.check())
 }
 
-fn schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult {
+fn judge_schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult {
     let (_folder, project) = project(files);
-    schema_file(Some(&project), printed)
+    judge_schema_file(Some(&project), printed)
 }
 
-fn schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResult {
+fn judge_schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResult {
     let files = ProjectFiles {
         project,
         manual: None,
@@ -63,24 +63,24 @@ const TABLE: &str = "# Tool\n\nSee 77 examples.\n\n## Exit codes\n\n| Code | Mea
                      | 1 | General error |\n| 2 | Usage |\n| 77 | Permission |\n| 78 | Configuration |\n\n## Licence\n\n99 words\n";
 
 #[test]
-fn a_table_a_list_and_sentences_document_exit_codes() {
-    let result = documented(TABLE, Some(HELP), &CODES);
+fn tables_lists_and_sentences_document_exit_codes() {
+    let result = judge_exit_codes(TABLE, Some(HELP), &CODES);
     assert_eq!((result.status, result.message.as_str()), (Status::Pass, "documented in README.md, line 5"));
     let help = "Usage: tool\n\nEXIT STATUS\n    0      all went well\n    1      it failed\n    2      wrong arguments\n    77     no permission\n    78     bad configuration\n";
-    assert_eq!(documented("", Some(help), &CODES).status, Status::Pass);
+    assert_eq!(judge_exit_codes("", Some(help), &CODES).status, Status::Pass);
     let sentence = "It exits with status 0 on success and 1 when nothing matched.\n";
-    assert_eq!(documented(sentence, Some(HELP), &[0, 1]).status, Status::Pass);
-    // Help and README together.
+    assert_eq!(judge_exit_codes(sentence, Some(HELP), &[0, 1]).status, Status::Pass);
+    // The help and the README together document all codes.
     let readme = "Exit codes: 77 is a refused key, 78 a bad configuration.\n";
     let help = "Exit codes: 0 success, 1 failure, 2 usage\n";
-    assert_eq!(documented(readme, Some(help), &CODES).status, Status::Pass);
-    // What the README says suffices, whether the help was seen or not.
-    assert_eq!(documented(TABLE, None, &CODES).status, Status::Pass);
+    assert_eq!(judge_exit_codes(readme, Some(help), &CODES).status, Status::Pass);
+    // The README is sufficient without the help.
+    assert_eq!(judge_exit_codes(TABLE, None, &CODES).status, Status::Pass);
 }
 
 #[test]
-fn missing_codes_are_named() {
-    let result = documented(&TABLE.replace("| 77 | Permission |\n", ""), Some(HELP), &CODES);
+fn missing_exit_codes_are_reported() {
+    let result = judge_exit_codes(&TABLE.replace("| 77 | Permission |\n", ""), Some(HELP), &CODES);
     assert_eq!(result.status, Status::Fail);
     assert_eq!(result.message, "neither help nor README documents exit code 77");
     let evidence = &result.evidence[0];
@@ -88,16 +88,16 @@ fn missing_codes_are_named() {
 
     let bare =
         "# Tool\n\nExit codes: 0 1 2 77 78\n\n## More\n\n0 success 1 failure 2 usage 77 auth 78 config\n";
-    assert_eq!(documented(bare, Some(HELP), &CODES).status, Status::Fail, "numbers without words");
-    assert_eq!(documented("", Some("Exits with a non-zero exit code.\n"), &CODES).status, Status::Fail);
-    let unseen = documented("# Tool\n", None, &CODES);
-    assert_eq!(unseen.status, Status::Unverified, "{}", unseen.message);
+    assert_eq!(judge_exit_codes(bare, Some(HELP), &CODES).status, Status::Fail, "numbers without words");
+    assert_eq!(judge_exit_codes("", Some("Exits with a non-zero exit code.\n"), &CODES).status, Status::Fail);
+    let without_help = judge_exit_codes("# Tool\n", None, &CODES);
+    assert_eq!(without_help.status, Status::Unverified, "{}", without_help.message);
 }
 
 #[test]
-fn a_number_counts_where_it_stands_as_a_code() {
-    let told = |text: &str, codes: &[i32]| {
-        let result = documented("", Some(text), codes);
+fn a_number_counts_only_as_an_exit_code() {
+    let is_documented = |text: &str, codes: &[i32]| {
+        let result = judge_exit_codes("", Some(text), codes);
         match result.status {
             Status::Pass => true,
             Status::Fail => false,
@@ -137,7 +137,7 @@ fn a_number_counts_where_it_stands_as_a_code() {
         ),
     ];
     for (text, codes) in good {
-        assert!(told(text, codes), "{text}");
+        assert!(is_documented(text, codes), "{text}");
     }
     let bad: &[(&str, i32)] = &[
         ("  --max-warnings Int  Number of warnings to trigger nonzero exit code - default: -1\n", 1),
@@ -156,12 +156,12 @@ fn a_number_counts_where_it_stands_as_a_code() {
         ("Each call is a return\n2 records are printed.\n", 2),
     ];
     for (text, code) in bad {
-        assert!(!told(text, &[*code]), "{code}: {text}");
+        assert!(!is_documented(text, &[*code]), "{code}: {text}");
     }
 }
 
 #[test]
-fn where_the_codes_are_told_is_told() {
+fn the_places_of_documented_exit_codes_are_reported() {
     let (_folder, project) = project(&[("README.md", "Exit codes: 0 success, 2 usage\n")]);
     let manual = Document {
         file: "/usr/share/man/man1/tool.1.gz".into(),
@@ -173,7 +173,7 @@ fn where_the_codes_are_told_is_told() {
         stream: Stream::Stdout,
         text: "exits with 1 if it fails\n".into(),
     };
-    let judged = |project, manual, codes: &[i32]| {
+    let judge = |project, manual, codes: &[i32]| {
         let files = ProjectFiles {
             project,
             manual,
@@ -186,20 +186,20 @@ fn where_the_codes_are_told_is_told() {
         (result.status, result.message)
     };
     assert_eq!(
-        judged(Some(&project), Some(&manual), &[0, 1, 2, 77]),
+        judge(Some(&project), Some(&manual), &[0, 1, 2, 77]),
         (Status::Pass, "documented: 1 in the help, line 1; 77 in /usr/share/man/man1/tool.1.gz, line 1; 0, 2 in README.md, line 1".to_owned())
     );
-    let (status, message) = judged(Some(&project), Some(&manual), &[78]);
+    let (status, message) = judge(Some(&project), Some(&manual), &[78]);
     assert_eq!(
         (status, message.as_str()),
         (Status::Fail, "neither help, manual nor README documents exit code 78")
     );
-    let (status, message) = judged(None, Some(&manual), &[78]);
+    let (status, message) = judge(None, Some(&manual), &[78]);
     assert_eq!((status, message.as_str()), (Status::Fail, "help and manual document exit codes, but not 78"));
 }
 
 #[test]
-fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
+fn the_check_of_exit_codes_is_not_applicable_without_a_project() {
     let help = Help {
         probe: "--help",
         argv: Some("tool --help".into()),
@@ -222,7 +222,7 @@ fn a_program_without_a_project_may_have_its_codes_in_a_readme_elsewhere() {
 }
 
 #[test]
-fn the_repositorys_readme_counts_for_a_package_in_it() {
+fn the_readme_of_the_repository_counts_for_its_packages() {
     let (folder, _) = project(&[("README.md", TABLE), (".git/HEAD", ""), ("crates/tool/src/main.rs", "")]);
     let tool = folder.path().join("crates/tool");
     for (project, name) in [(folder.path(), "README.md"), (&tool, "../../README.md")] {
@@ -233,12 +233,12 @@ fn the_repositorys_readme_counts_for_a_package_in_it() {
 }
 
 #[test]
-fn a_schema_of_settings_is_not_one_of_the_output_and_other_documents_are_not_read() {
+fn a_schema_of_settings_is_not_a_schema_of_the_output_and_references_are_not_fetched() {
     let settings = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The tool's config", "type": "object"}"#;
     let broken = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "nothing"}"#;
     for files in [[("schemas/tool.json", settings)], [("tool-config.schema.json", broken)]] {
         for printed in [None, Some(json!({"type": "array"}))] {
-            let result = schema(&files, printed.as_ref());
+            let result = judge_schema(&files, printed.as_ref());
             assert_eq!(result.status, Status::Warn, "{}", result.message);
             let expected = format!(
                 "the repository contains no JSON Schema of the output (only of settings: {})",
@@ -247,15 +247,15 @@ fn a_schema_of_settings_is_not_one_of_the_output_and_other_documents_are_not_rea
             assert_eq!(result.message, expected);
         }
     }
-    // What is printed is the output's, whatever it is called.
+    // The printed schema describes the output, whatever its title is.
     let printed = serde_json::from_str(settings).unwrap();
-    assert_eq!(schema(&[("schemas/tool.json", settings)], Some(&printed)).status, Status::Pass);
-    // A reference to another document is nothing wrong.
+    assert_eq!(judge_schema(&[("schemas/tool.json", settings)], Some(&printed)).status, Status::Pass);
+    // A reference to another document is not a problem.
     let remote = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "https://example.com/a.json"}"#;
-    let result = schema(&[("tool.schema.json", remote)], None);
+    let result = judge_schema(&[("tool.schema.json", remote)], None);
     assert_eq!(result.status, Status::Unverified, "{}", result.message);
     let printed = serde_json::from_str(remote).unwrap();
-    let result = schema(&[("tool.schema.json", remote)], Some(&printed));
+    let result = judge_schema(&[("tool.schema.json", remote)], Some(&printed));
     assert_eq!(result.status, Status::Unverified);
     assert!(result.message.contains("refers to https://example.com/a.json"), "{}", result.message);
 }
@@ -266,24 +266,24 @@ fn a_schema_file_is_found_compiled_and_compared() {
     let printed: Value = serde_json::from_str(text).unwrap();
     let files =
         [("schemas/tool.json", text), ("package.json", "{\"$schema\": \"https://json.example/package\"}")];
-    let result = schema(&files, Some(&printed));
+    let result = judge_schema(&files, Some(&printed));
     assert_eq!(
         (result.status, result.message.as_str()),
         (Status::Pass, "schemas/tool.json equals the printed schema")
     );
-    assert_eq!(schema(&files, None).status, Status::Unverified);
+    assert_eq!(judge_schema(&files, None).status, Status::Unverified);
 
     let other = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["id"]});
-    let result = schema(&files, Some(&other));
+    let result = judge_schema(&files, Some(&other));
     assert_eq!(result.status, Status::Warn);
     assert!(result.message.ends_with("differs from the printed schema at /required/0"), "{}", result.message);
 
     for wrong in ["{\"type\": \"objekt\"}", "{\"type\": "] {
-        let result = schema(&[("tool.schema.json", wrong)], None);
+        let result = judge_schema(&[("tool.schema.json", wrong)], None);
         assert_eq!(result.status, Status::Warn, "{wrong}");
         assert_eq!(result.evidence[0].file.as_deref(), Some("tool.schema.json"));
     }
-    let none = schema(
+    let none = judge_schema(
         &[("tests/fixtures/a.schema.json", text), ("node_modules/a/a.schema.json", text)],
         Some(&printed),
     );
@@ -291,18 +291,18 @@ fn a_schema_file_is_found_compiled_and_compared() {
         (none.status, none.message.as_str()),
         (Status::Warn, "the repository contains no JSON Schema")
     );
-    assert_eq!(schema_file(None, None).status, Status::NotApplicable);
+    assert_eq!(judge_schema_file(None, None).status, Status::NotApplicable);
 }
 
 #[test]
-fn codes_in_the_descriptions_of_options_are_told() {
+fn exit_codes_in_descriptions_of_options_are_documented() {
     let help = "Usage: lint [FILE]\n\nOptions:\n  --max-warnings Int      Number of warnings to trigger nonzero exit code - default: -1\n  \
                 --exit-on-fatal-error   Exit with exit code 2 in case of fatal error - default: false\n  \
                 --no-patterns           Exit with exit code 0 in case no file patterns are passed\n  \
                 --strict                Treat warnings as errors, and exits with 1 on any\n";
-    let result = documented("", Some(help), &[0, 1, 2]);
+    let result = judge_exit_codes("", Some(help), &[0, 1, 2]);
     assert_eq!((result.status, result.message.as_str()), (Status::Pass, "documented in the help, line 5"));
-    let result = documented("", Some(&help.replace("exits with 1", "fails")), &[0, 1, 2]);
+    let result = judge_exit_codes("", Some(&help.replace("exits with 1", "fails")), &[0, 1, 2]);
     assert_eq!(result.status, Status::Fail);
     assert!(result.message.ends_with("documents exit code 1"), "{}", result.message);
 }

@@ -1,4 +1,4 @@
-//! Faults of tools from public reports, as made-up targets, each with a control beside it that has to stay as it is.
+//! Problems of tools from public reports, as simulated targets. Each has a control: a similar target without the problem.
 
 use crate::made_up::{
     Answer, Call, PROBES, conforming, data, ended, failure, records, seen, seen_with_help, verdict,
@@ -7,7 +7,7 @@ use agentnative::catalogue::Check;
 use agentnative::check::judge;
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Status, Variant};
 
-fn is(result: &CheckResult, status: Status, part: &str) {
+fn assert_verdict(result: &CheckResult, status: Status, part: &str) {
     assert_eq!(result.status, status, "{part}: {} {:?}", result.message, result.evidence);
     assert!(result.message.contains(part), "{part}: {}", result.message);
 }
@@ -24,26 +24,34 @@ const CRASH: &str = "Traceback (most recent call last):\n  File \"/srv/demo.py\"
 
 /// flyteorg/flyte-sdk#1289
 #[test]
-fn a_crash_in_json_is_not_a_format_that_the_target_rejects() {
+fn a_crash_in_json_is_not_a_rejected_format() {
     let crashes = |call: &Call| match call.format {
         OutputFormat::Text => conforming(call),
         _ if is_list(call) => ended(1, "", CRASH),
         _ => conforming(call),
     };
-    is(&verdict(CheckId::P2ExitConsistent, PROBES, crashes), Status::Fail, "exit code 1 here, but 0 in");
+    assert_verdict(
+        &verdict(CheckId::P2ExitConsistent, PROBES, crashes),
+        Status::Fail,
+        "exit code 1 here, but 0 in",
+    );
     assert_ne!(verdict(CheckId::P2OutputFormat, PROBES, crashes).status, Status::Fail);
     let rejects = |call: &Call| match call.format {
         OutputFormat::Text => conforming(call),
         _ if is_list(call) => ended(1, "", "demo: unknown option --output\n"),
         _ => conforming(call),
     };
-    is(&verdict(CheckId::P2OutputFormat, PROBES, rejects), Status::Fail, "is rejected: exit code 1");
+    assert_verdict(
+        &verdict(CheckId::P2OutputFormat, PROBES, rejects),
+        Status::Fail,
+        "is rejected: exit code 1",
+    );
     assert_ne!(verdict(CheckId::P2ExitConsistent, PROBES, rejects).status, Status::Fail);
 }
 
 /// pypa/twine, and each tool of argparse with a required positional argument
 #[test]
-fn a_call_that_lacks_an_argument_is_not_blamed_for_the_flag_that_it_does_not_name() {
+fn a_call_without_a_required_argument_may_omit_the_unknown_flag_from_its_error() {
     const HELP: &[u8] = b"usage: demo [-h] file\n";
     let config = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     let judged = |answer: &dyn Fn(&Call) -> Answer| {
@@ -51,35 +59,35 @@ fn a_call_that_lacks_an_argument_is_not_blamed_for_the_flag_that_it_does_not_nam
         let recording = seen_with_help(HELP, config, &checks, answer);
         judge(&recording, &checks).unwrap().results.remove(0)
     };
-    let bare = |call: &Call| !is_list(call) && has(call, "--agentnative-unknown-flag");
-    let argparse = |call: &Call| match bare(call) {
+    let has_no_command = |call: &Call| !is_list(call) && has(call, "--agentnative-unknown-flag");
+    let argparse = |call: &Call| match has_no_command(call) {
         true => ended(2, "", "demo: error: the following arguments are required: file\n"),
         false => conforming(call),
     };
-    is(&judged(&argparse), Status::Pass, "");
-    let vague = |call: &Call| match has(call, "--agentnative-unknown-flag") {
+    assert_verdict(&judged(&argparse), Status::Pass, "");
+    let omits_flag = |call: &Call| match has(call, "--agentnative-unknown-flag") {
         true => ended(2, "", "demo: bad usage\n"),
         false => conforming(call),
     };
-    is(&judged(&vague), Status::Fail, "does not contain the refused word");
+    assert_verdict(&judged(&omits_flag), Status::Fail, "does not contain the refused word");
 }
 
 /// RSeidelsohn/license-checker-rseidelsohn#9
 #[test]
-fn a_quiet_option_that_may_be_ignored_shows_nothing() {
+fn a_quiet_option_that_may_be_ignored_is_no_evidence() {
     let ignores = |call: &Call| match is_list(call) {
         true => data(records(call, &[r#"{"id":1}"#])),
         false => conforming(call),
     };
-    is(
+    assert_verdict(
         &verdict(CheckId::P7Quiet, PROBES, ignores),
         Status::Unverified,
         "an unknown flag is accepted as well",
     );
-    is(&verdict(CheckId::P7Quiet, PROBES, conforming_with_quiet), Status::Pass, "");
+    assert_verdict(&verdict(CheckId::P7Quiet, PROBES, conforming_with_quiet), Status::Pass, "");
 }
 
-/// `conforming`, which knows `--quiet`.
+/// A conforming target that accepts `--quiet` anywhere.
 fn conforming_with_quiet(call: &Call) -> Answer {
     let args = call.args.iter().filter(|arg| *arg != "--quiet").cloned().collect();
     conforming(&Call { args, ..call.clone() })
@@ -87,46 +95,58 @@ fn conforming_with_quiet(call: &Call) -> Answer {
 
 /// teng-lin/notebooklm-py#453
 #[test]
-fn an_error_object_with_exit_0_is_a_contradiction() {
-    let says = |document: &'static str| {
+fn an_error_object_with_exit_code_0_fails() {
+    let with_document = |document: &'static str| {
         move |call: &Call| match call.format {
             OutputFormat::Json if is_list(call) && call.args.len() < 4 => data(format!("{document}\n")),
             _ => conforming(call),
         }
     };
-    let error = says(r#"{"error":"not_found","kind":"general","message":"no note 9"}"#);
-    is(&verdict(CheckId::P2ExitConsistent, PROBES, error), Status::Fail, "the payload is an error object");
-    for fine in [
+    let error = with_document(r#"{"error":"not_found","kind":"general","message":"no note 9"}"#);
+    assert_verdict(
+        &verdict(CheckId::P2ExitConsistent, PROBES, error),
+        Status::Fail,
+        "the payload is an error object",
+    );
+    for valid in [
         r#"{"error":null,"kind":"note","message":"milk"}"#,
         r#"{"error":"","kind":"note","message":"milk"}"#,
         r#"[{"error":"a","kind":"b","message":"c"}]"#,
     ] {
-        is(&verdict(CheckId::P2ExitConsistent, PROBES, says(fine)), Status::Pass, "");
+        assert_verdict(&verdict(CheckId::P2ExitConsistent, PROBES, with_document(valid)), Status::Pass, "");
     }
 }
 
 /// stylelint/stylelint#8384
 #[test]
-fn a_document_on_stderr_is_one_fault() {
+fn a_document_on_stderr_is_one_problem() {
     let moved = |call: &Call| match conforming_with_quiet(call) {
         Answer(stdout, _, end) if is_list(call) && call.format == OutputFormat::Json => {
             Answer(String::new(), stdout, end)
         }
         answer => answer,
     };
-    is(&verdict(CheckId::P2OutputJson, PROBES, moved), Status::Fail, "the JSON document is on stderr");
+    assert_verdict(
+        &verdict(CheckId::P2OutputJson, PROBES, moved),
+        Status::Fail,
+        "the JSON document is on stderr",
+    );
     let quiet = verdict(CheckId::P7Quiet, PROBES, moved);
     assert_eq!(quiet.status, Status::Unverified, "{}", quiet.message);
     let empty = |call: &Call| match is_list(call) && call.format == OutputFormat::Json {
         true => ended(0, "", "working\n"),
         false => conforming(call),
     };
-    is(&verdict(CheckId::P2OutputJson, PROBES, empty), Status::Fail, "expected a JSON value, found nothing");
+    assert_verdict(
+        &verdict(CheckId::P2OutputJson, PROBES, empty),
+        Status::Fail,
+        "expected a JSON value, found nothing",
+    );
 }
 
-/// knip, `dot`: text that ends with the capacity of a pipe
+/// knip, `dot`: text that is truncated at the capacity of a pipe
 #[test]
-fn text_that_is_longer_than_a_pipe_arrives_whole() {
+fn text_that_is_longer_than_a_pipe_is_complete() {
     let text = "0123456789abcde\n".repeat(10_000);
     let config = "[target]\nformats = { text = [], json = false, jsonl = false }\n[[probe]]\nname = 'list'\nargs = ['list']\n";
     let judged = |variant: Variant, length: usize| {
@@ -137,24 +157,40 @@ fn text_that_is_longer_than_a_pipe_arrives_whole() {
         let checks: [&Check; 1] = [CheckId::P2OutputComplete.check()];
         judge(&seen(config, &checks, answer), &checks).unwrap().results.remove(0)
     };
-    is(&judged(Variant::SlowReader, 65_536), Status::Fail, "stdout is truncated after 65536 of 160000 bytes");
-    is(&judged(Variant::Plain, 65_536), Status::Fail, "stdout is truncated after 65536 of 160000 bytes");
+    assert_verdict(
+        &judged(Variant::SlowReader, 65_536),
+        Status::Fail,
+        "stdout is truncated after 65536 of 160000 bytes",
+    );
+    assert_verdict(
+        &judged(Variant::Plain, 65_536),
+        Status::Fail,
+        "stdout is truncated after 65536 of 160000 bytes",
+    );
     assert_eq!(judged(Variant::SlowReader, 160_000).status, Status::NotApplicable);
     assert_eq!(
         judged(Variant::Plain, 1_000).status,
         Status::NotApplicable,
-        "shorter than a pipe: it is not tried"
+        "shorter than the capacity of a pipe: not judged"
     );
 }
 
 #[test]
-fn what_a_target_lacks_by_declaration_is_not_asked_for() {
+fn probes_for_declared_gaps_are_not_required() {
     let lacking = format!("[target]\nlacks = ['long-running']\n{PROBES}");
     for id in [CheckId::P6Sigterm, CheckId::P6Sigint] {
-        is(&verdict(id, &lacking, conforming), Status::NotApplicable, "no call works for a while");
-        is(&verdict(id, PROBES, conforming), Status::Unverified, "or `lacks = [\"long-running\"]`");
+        assert_verdict(
+            &verdict(id, &lacking, conforming),
+            Status::NotApplicable,
+            "no call works for a while",
+        );
+        assert_verdict(
+            &verdict(id, PROBES, conforming),
+            Status::Unverified,
+            "or `lacks = [\"long-running\"]`",
+        );
     }
-    let changing = |idempotent: &str| {
+    let verdict_with = |idempotent: &str| {
         let config = format!(
             "[[probe]]\nname = 'add'\nargs = ['add']\nworkspace = true\nchanges = true\n{idempotent}\n"
         );
@@ -163,44 +199,48 @@ fn what_a_target_lacks_by_declaration_is_not_asked_for() {
             _ => failure(call, 2, "no"),
         })
     };
-    is(&changing("idempotent = false"), Status::NotApplicable, "has `idempotent = false`");
-    is(&changing(""), Status::Unverified, "declare `idempotent = true` if it does not, `false` if it does");
+    assert_verdict(&verdict_with("idempotent = false"), Status::NotApplicable, "has `idempotent = false`");
+    assert_verdict(
+        &verdict_with(""),
+        Status::Unverified,
+        "declare `idempotent = true` if it does not, `false` if it does",
+    );
 }
 
-/// A line that comes in every third run, and a pipe that is not ready
+/// A line that appears in every third run, and a pipe that is not ready
 #[test]
-fn what_comes_by_chance_is_no_fault_of_a_condition() {
+fn random_output_is_not_attributed_to_a_condition() {
     let config = "[target]\nformats.jsonl = false\n[[probe]]\nname = 'list'\nargs = ['list']\n";
-    let disturbs = |call: &Call, by_chance: bool| {
+    let is_affected = |call: &Call, random: bool| {
         let is_tty = matches!(call.variant, Variant::Tty | Variant::HostileEnv);
-        let again = by_chance && call.variant == Variant::Repeat;
-        is_list(call) && call.format == OutputFormat::Json && (is_tty || again)
+        let is_repeated = random && call.variant == Variant::Repeat;
+        is_list(call) && call.format == OutputFormat::Json && (is_tty || is_repeated)
     };
-    let judged = |id: CheckId, by_chance: bool, answer: &dyn Fn(&Call) -> Answer| {
+    let judged = |id: CheckId, random: bool, answer: &dyn Fn(&Call) -> Answer| {
         let checks = [id.check()];
-        let target = |call: &Call| match disturbs(call, by_chance) {
+        let target = |call: &Call| match is_affected(call, random) {
             true => answer(call),
             false => conforming(call),
         };
         judge(&seen(config, &checks, target), &checks).unwrap().results.remove(0)
     };
     let line = |call: &Call| data(format!("update available\n{}", records(call, &["{}"])));
-    is(&judged(CheckId::P2OutputPure, false, &line), Status::Fail, "stdout");
-    let by_chance = judged(CheckId::P2OutputPure, true, &line);
-    is(&by_chance, Status::Unverified, "see p2-output-json");
+    assert_verdict(&judged(CheckId::P2OutputPure, false, &line), Status::Fail, "stdout");
+    let random = judged(CheckId::P2OutputPure, true, &line);
+    assert_verdict(&random, Status::Unverified, "see p2-output-json");
     let busy = |call: &Call| ended(1, records(call, &["{}"]), "demo: write EAGAIN\n");
-    is(
+    assert_verdict(
         &judged(CheckId::P2ExitConsistent, false, &busy),
         Status::Fail,
         "exit code 1 here, but 0 in list · text",
     );
-    let by_chance = judged(CheckId::P2ExitConsistent, true, &busy);
-    assert_eq!(by_chance.status, Status::Fail, "{}", by_chance.message);
+    let random = judged(CheckId::P2ExitConsistent, true, &busy);
+    assert_eq!(random.status, Status::Fail, "{}", random.message);
 }
 
 #[test]
-fn a_list_without_items_shows_no_item() {
-    let of = |items: &'static str| {
+fn an_empty_list_is_reported_as_no_evidence_on_items() {
+    let verdict_of = |items: &'static str| {
         verdict(CheckId::P2OutputJson, PROBES, move |call| {
             match is_list(call) && call.format == OutputFormat::Json {
                 true => data(format!("{{\"ok\":true,\"data\":[{items}]}}\n")),
@@ -208,20 +248,20 @@ fn a_list_without_items_shows_no_item() {
             }
         })
     };
-    is(&of(""), Status::Pass, "no item was seen: each list is empty");
-    assert!(!of("{\"id\":1}").message.contains("no item"));
+    assert_verdict(&verdict_of(""), Status::Pass, "no item was seen: each list is empty");
+    assert!(!verdict_of("{\"id\":1}").message.contains("no item"));
 }
 
 /// A hand-written parser: each command has its own options
 #[test]
-fn a_format_that_one_command_rejects_is_rejected() {
+fn a_format_that_one_command_rejects_is_reported() {
     let config = format!("{PROBES}\n[[probe]]\nname = 'status'\nargs = ['status']\n");
     let target = |call: &Call| match call.args.first().map(String::as_str) {
         Some("status") if call.format == OutputFormat::Text => data("fine\n"),
         Some("status") => ended(2, "", "demo: unknown option --output\n"),
         _ => conforming(call),
     };
-    is(
+    assert_verdict(
         &verdict(CheckId::P2OutputFormat, &config, target),
         Status::Fail,
         "is rejected: exit code 2, but 0 without it",

@@ -1,4 +1,4 @@
-//! The Python package, with the program of this build: its tests are in `packages/python/tests`.
+//! Runs the tests of the Python package, in `packages/python/tests`, with the program of this build.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +13,6 @@ fn the_python_package_passes_its_tests() {
         .env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()))
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.ends_with("\nOK\n"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.ends_with("\nOK\n"), "{stderr}");
 }

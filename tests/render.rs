@@ -1,4 +1,4 @@
-//! The renderers, compared exactly with `tests/snapshots/`. `UPDATE=1` writes these files anew.
+//! The renderers, compared with the files in `tests/snapshots/`. `UPDATE=1` rewrites these files.
 
 use agentnative::check::Judged;
 use agentnative::model::{
@@ -10,7 +10,7 @@ use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
 use strict_json::sanitize;
 
-/// Compares with the snapshot, or rewrites it.
+/// Compares a text with its snapshot, or rewrites the snapshot.
 pub fn snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
@@ -63,9 +63,9 @@ pub fn result(id: &str, level: Level, status: Status, title: &str, message: &str
     }
 }
 
-/// Evidence at byte `at` of the first line of `stdout`.
-pub fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
-    let (excerpt, caret) = sanitize::excerpt(stdout, at, 120);
+/// Returns evidence at the byte `offset` of the first line of `stdout`.
+pub fn evidence_at(stdout: &[u8], offset: usize, detail: &str) -> Evidence {
+    let (excerpt, caret) = sanitize::excerpt(stdout, offset, 120);
     Evidence {
         kind: "syntax".into(),
         probe: Some("list".into()),
@@ -74,9 +74,9 @@ pub fn evidence_at(stdout: &[u8], at: usize, detail: &str) -> Evidence {
         nth: Some(0),
         argv: Some("'/opt/my tools/mycli' --no-update list --output json".into()),
         stream: Some(Stream::Stdout),
-        offset: Some(at as u64),
+        offset: Some(offset as u64),
         line: Some(1),
-        column: Some(at as u64 + 1),
+        column: Some(offset as u64 + 1),
         excerpt: Some(excerpt),
         caret: Some(caret),
         detail: detail.into(),
@@ -92,7 +92,7 @@ pub fn target() -> TargetInfo {
     }
 }
 
-/// A report with every verdict and every shape of evidence, and a hostile target.
+/// Returns a report with every verdict, every kind of evidence, and texts with control characters and commands.
 pub fn mixed() -> Report {
     let json = CheckResult {
         evidence: vec![
@@ -217,7 +217,7 @@ pub fn mixed() -> Report {
     ))
 }
 
-/// A report as of another program, at another time: what differs from run to run is the same.
+/// Replaces the version, time and configuration of a report by fixed values.
 pub fn dated(report: Report) -> Report {
     let config = ConfigInfo {
         file: Some("agentnative.toml".into()),
@@ -229,27 +229,27 @@ pub fn dated(report: Report) -> Report {
 }
 
 #[test]
-fn text() {
+fn text_matches_its_snapshot() {
     snapshot("mixed.txt", &render("text", &mixed(), TEXT));
 }
 
 #[test]
-fn text_narrow() {
+fn narrow_text_matches_its_snapshot() {
     snapshot("mixed-narrow.txt", &render("text", &mixed(), OutputConfig { width: 48, ..TEXT }));
 }
 
 #[test]
-fn text_verbose() {
+fn verbose_text_matches_its_snapshot() {
     snapshot("mixed-verbose.txt", &rendered("text", &mixed(), TEXT, true));
 }
 
 #[test]
-fn text_quiet() {
+fn quiet_text_matches_its_snapshot() {
     snapshot("mixed-quiet.txt", &render("text", &mixed(), OutputConfig { quiet: true, ..TEXT }));
 }
 
 #[test]
-fn text_in_colour_has_the_same_words() {
+fn coloured_text_has_the_same_words() {
     let colored = render("text", &mixed(), OutputConfig { use_color: true, ..TEXT });
     let mut plain = String::new();
     let mut pieces = colored.split("\x1b[");
@@ -263,17 +263,17 @@ fn text_in_colour_has_the_same_words() {
 }
 
 #[test]
-fn text_of_the_other_outcomes() {
+fn text_of_the_other_outcomes_matches_its_snapshot() {
     let pass = result("p2-output-json", Level::Must, Status::Pass, "one document", "");
-    let open = CheckResult { status: Status::Unverified, ..pass.clone() };
+    let unverified = CheckResult { status: Status::Unverified, ..pass.clone() };
     let warn = CheckResult { status: Status::Warn, level: Level::Should, ..pass.clone() };
     let text = |runs, results| render("text", &Report::new(target(), runs, false, results, vec![]), TEXT);
-    let all = [text(3, vec![pass.clone()]), text(0, vec![open]), text(3, vec![warn]), text(0, vec![])];
+    let all = [text(3, vec![pass.clone()]), text(0, vec![unverified]), text(3, vec![warn]), text(0, vec![])];
     snapshot("outcomes.txt", &all.join("\n=====\n"));
 }
 
 #[test]
-fn json() {
+fn json_contains_the_report_and_matches_its_snapshot() {
     let document = render("json", &mixed(), OutputConfig::plain(OutputFormat::Json));
     assert_eq!(document.matches('\n').count(), 1);
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
@@ -284,7 +284,7 @@ fn json() {
 }
 
 #[test]
-fn jsonl() {
+fn jsonl_contains_all_results_and_matches_its_snapshot() {
     let lines = render("jsonl", &mixed(), OutputConfig::plain(OutputFormat::Jsonl));
     let events: Vec<Event> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(matches!(events.first(), Some(Event::Start(start)) if start.checks.len() == 10));
@@ -301,11 +301,11 @@ fn jsonl() {
 }
 
 #[test]
-fn no_renderer_lets_through_what_a_terminal_may_never_be_sent() {
+fn no_renderer_prints_characters_that_are_unsafe_on_a_terminal() {
     for renderer in RENDERERS {
         let shown = render(renderer.name, &mixed(), TEXT);
-        // A page is no terminal: a tab is one there.
-        let stays = |c: char| c == '\n' || (c == '\t' && renderer.name == "html");
-        assert!(!shown.contains(|c| sanitize::is_unsafe(c) && !stays(c)), "{}", renderer.name);
+        // HTML is not for a terminal and may contain tabs.
+        let is_allowed = |c: char| c == '\n' || (c == '\t' && renderer.name == "html");
+        assert!(!shown.contains(|c| sanitize::is_unsafe(c) && !is_allowed(c)), "{}", renderer.name);
     }
 }

@@ -1,4 +1,4 @@
-//! The text report of made-up targets: what a person reads after each kind of check.
+//! The text report on simulated targets.
 
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen};
 use agentnative::catalogue::{Check, checks};
@@ -14,7 +14,7 @@ fn behavioral() -> Vec<&'static Check> {
     checks().iter().filter(|check| check.layer == Layer::Behavioral && check.principle == 2).collect()
 }
 
-/// The report on a recording at this width.
+/// Renders the text report on a recording at this width.
 fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     let report = judge(recording, &behavioral()).unwrap();
     let elapsed = Some(Duration::from_millis(1940));
@@ -24,8 +24,8 @@ fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     (text.render)(&View { verbose, folder: Some(Path::new("/")), ..View::new(&judged, config) }).unwrap()
 }
 
-/// A newcomer's program: colour on a terminal, a notice before the document, prose for errors, 1 for wrong
-/// calls, no exit code for logins of its own, and a newline too few.
+/// A target with colour on a terminal, a notice before the document, a traceback as error, exit code 1 for invalid usage
+/// and for a missing login, and no newline after the last record.
 fn six_mistakes(call: &Call) -> Answer {
     let has = |word: &str| call.args.iter().any(|arg| arg.contains(word));
     if has("agentnative-unknown") {
@@ -40,10 +40,10 @@ fn six_mistakes(call: &Call) -> Answer {
             ended(1, "", "Traceback (most recent call last):\n  x\nKeyError: 9\n")
         }
         (Some("list"), OutputFormat::Json) => {
-            let whole = records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]);
+            let document = records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]);
             match call.variant {
-                Variant::Tty => data(format!("\u{1b}[1m{whole}")),
-                _ => data(whole),
+                Variant::Tty => data(format!("\u{1b}[1m{document}")),
+                _ => data(document),
             }
         }
         (Some("list"), OutputFormat::Jsonl) => {
@@ -55,7 +55,7 @@ fn six_mistakes(call: &Call) -> Answer {
     }
 }
 
-fn with_mistakes() -> Recording {
+fn record_mistakes() -> Recording {
     let config = format!("{PROBES}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\n");
     let mut recording = seen(&config, &behavioral(), six_mistakes);
     recording.language = Some(HelpLanguage::Python);
@@ -63,19 +63,19 @@ fn with_mistakes() -> Recording {
 }
 
 #[test]
-fn six_mistakes_fit_on_a_screen() {
-    let shown = report(&with_mistakes(), 80, false);
+fn a_report_of_six_mistakes_fits_on_a_screen() {
+    let shown = report(&record_mistakes(), 80, false);
     crate::render::snapshot("six-mistakes-80.txt", &shown);
     assert!(shown.lines().count() <= 40, "{shown}");
     for width in [40, 50, 80, 120] {
-        let shown = report(&with_mistakes(), width, false);
+        let shown = report(&record_mistakes(), width, false);
         let longest = shown.lines().map(|line| line.chars().count()).max();
         assert!(longest <= Some(width), "{longest:?}\n{shown}");
     }
-    crate::render::snapshot("six-mistakes-40.txt", &report(&with_mistakes(), 40, false));
+    crate::render::snapshot("six-mistakes-40.txt", &report(&record_mistakes(), 40, false));
 }
 
-/// A notice before all output, an unknown word that is no fault, prose for errors, and 3 for all of them.
+/// A target with a notice before all output that accepts unknown words and exits with 3 and prose for every error.
 fn many_mistakes(call: &Call) -> Answer {
     match call.args.first().map(String::as_str) {
         _ if call.args.iter().any(|arg| ["--help", "--version"].contains(&&**arg)) => conforming(call),
@@ -88,7 +88,7 @@ fn many_mistakes(call: &Call) -> Answer {
 }
 
 #[test]
-fn a_report_of_many_problems_names_each_and_fits_on_a_screen() {
+fn a_report_of_many_problems_lists_each_and_fits_on_a_screen() {
     let recording = seen(PROBES, &behavioral(), many_mistakes);
     let shown = report(&recording, 80, false);
     assert!(shown.lines().count() <= 40, "{shown}");
@@ -99,15 +99,15 @@ fn a_report_of_many_problems_names_each_and_fits_on_a_screen() {
     for result in failed {
         assert!(headings.contains(result.id.as_str()), "{shown}");
     }
-    // The same bytes make both documents invalid.
+    // Problems with the same cause have one heading.
     assert!(headings.contains("p2-output-json, p2-output-jsonl  "), "{shown}");
     assert!(shown.contains("./demo list --output json   also: in jsonl\n"), "{shown}");
     assert!(report(&recording, 80, true).lines().count() > 100);
 }
 
 #[test]
-fn help_is_in_the_language_of_the_target() {
-    let mut recording = with_mistakes();
+fn help_is_for_the_language_of_the_target() {
+    let mut recording = record_mistakes();
     let python = report(&recording, 120, false);
     assert!(python.contains("override `ArgumentParser.error`") && !python.contains("Rust"), "{python}");
     recording.language = None;
@@ -119,8 +119,8 @@ fn help_is_in_the_language_of_the_target() {
 }
 
 #[test]
-fn verbose_lists_every_verdict_and_every_place() {
-    let recording = with_mistakes();
+fn a_verbose_report_lists_every_verdict_and_all_evidence() {
+    let recording = record_mistakes();
     let shown = report(&recording, 80, true);
     let results = judge(&recording, &behavioral()).unwrap().results;
     assert!(results.iter().all(|result| shown.contains(result.id.as_str())), "{shown}");
@@ -129,8 +129,8 @@ fn verbose_lists_every_verdict_and_every_place() {
 }
 
 #[test]
-fn an_interrupted_check_says_how_far_it_came() {
-    let mut recording = with_mistakes();
+fn an_interrupted_check_reports_the_number_of_completed_runs() {
+    let mut recording = record_mistakes();
     recording.planned = Some(recording.observations.len());
     recording.observations.truncate(31);
     recording.interrupted = true;
@@ -142,9 +142,9 @@ fn an_interrupted_check_says_how_far_it_came() {
 }
 
 #[test]
-fn checks_that_lack_a_probe_are_one_line() {
+fn checks_without_a_probe_are_one_line() {
     let mut recording = seen("", &behavioral(), conforming);
-    for (config, said) in [
+    for (config, line) in [
         (
             None,
             " checks  no probe is declared: run `agentnative init`, or name a call of the target with --probe \"ARGS\"",
@@ -156,14 +156,14 @@ fn checks_that_lack_a_probe_are_one_line() {
     ] {
         recording.config = config.map(str::to_owned);
         let shown = report(&recording, 160, false);
-        let open: Vec<&str> = shown.lines().filter(|line| line.starts_with("? ")).collect();
-        assert!(open[0].ends_with(said), "{shown}");
-        assert_eq!(open.len(), 1, "{shown}");
+        let unverified: Vec<&str> = shown.lines().filter(|line| line.starts_with("? ")).collect();
+        assert!(unverified[0].ends_with(line), "{shown}");
+        assert_eq!(unverified.len(), 1, "{shown}");
     }
 }
 
 #[test]
-fn checks_that_wait_for_a_fault_are_one_line() {
+fn checks_that_are_blocked_by_a_problem_are_one_line() {
     let hangs = |call: &Call| match call.args.first().map(String::as_str) {
         Some("list" | "lost" | "login" | "sync") => Answer(String::new(), String::new(), End::TimedOut),
         _ => conforming(call),

@@ -1,4 +1,4 @@
-//! The source checks: their snippets one by one, walking, projects, waivers.
+//! The source checks: their snippets, the files that are read, projects, and waivers.
 
 use agentnative::catalogue::{Check, Snippet, checks};
 use agentnative::facts::{Facts, Skipped, Why};
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A package with these files.
+/// Creates a package with these files.
 fn package(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (file, text) in files {
@@ -32,7 +32,7 @@ fn facts(folder: &Path) -> Facts {
     scan(folder, &RULES).unwrap()
 }
 
-/// The verdict of one check on a package.
+/// Judges one check on a package; `output` are its output modules.
 fn verdict(id: &str, facts: &Facts, output: &[String]) -> CheckResult {
     let check = source_checks().find(|check| check.id.as_str() == id).unwrap();
     judge(&Ok(Code { facts, output }), check).result(check)
@@ -42,25 +42,26 @@ fn source_checks() -> impl Iterator<Item = &'static Check> {
     checks().iter().filter(|check| check.source.is_some())
 }
 
-/// Each snippet of each check, with what is wrong with it.
-fn snippets(wrong: impl Fn(&Check, Language, &Snippet, bool) -> Option<String>) {
-    let mut all = Vec::new();
+/// Calls `problem_of` for each snippet of each check, and fails with all problems. The last argument is whether the
+/// snippet is a good one.
+fn for_each_snippet(problem_of: impl Fn(&Check, Language, &Snippet, bool) -> Option<String>) {
+    let mut problems = Vec::new();
     for check in source_checks() {
         for (language, rules) in &check.source.as_ref().unwrap().languages {
             let good = rules.good.iter().map(|snippet| (snippet, true));
             for (snippet, good) in good.chain(rules.bad.iter().map(|snippet| (snippet, false))) {
-                if let Some(what) = wrong(check, *language, snippet, good) {
-                    all.push(format!("{} {}: {what}\n{}", check.id, language.name(), snippet.code));
+                if let Some(problem) = problem_of(check, *language, snippet, good) {
+                    problems.push(format!("{} {}: {problem}\n{}", check.id, language.name(), snippet.code));
                 }
             }
         }
     }
-    assert!(all.is_empty(), "{}", all.join("\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
-fn bad_snippets_fire_and_good_ones_are_silent() {
-    snippets(|check, _, snippet, good| {
+fn bad_snippets_are_reported_and_good_snippets_are_not() {
+    for_each_snippet(|check, _, snippet, good| {
         let folder = package(&[(&snippet.file, &snippet.code)]);
         let facts = facts(folder.path());
         if !facts.skipped.is_empty() {
@@ -76,8 +77,8 @@ fn bad_snippets_fire_and_good_ones_are_silent() {
 }
 
 #[test]
-fn snippets_are_of_their_language_and_matches_hold_their_words() {
-    snippets(|_, language, snippet, _| {
+fn snippets_have_their_language_and_matches_contain_a_word_of_their_rule() {
+    for_each_snippet(|_, language, snippet, _| {
         let folder = package(&[(&snippet.file, &snippet.code)]);
         let facts = facts(folder.path());
         if facts.files.keys().collect::<Vec<_>>() != [&language] {
@@ -88,35 +89,41 @@ fn snippets_are_of_their_language_and_matches_hold_their_words() {
             let rules = &check.source.as_ref().unwrap().languages[&language].rules;
             let rule = rules.iter().find(|rule| rule.name == found.rule).unwrap();
             let text = &snippet.code[found.span.range.clone()];
-            let holds =
+            let contains_word =
                 rule.of.is_some() || rule.words.iter().any(|word| text.contains(word.trim_matches('*')));
-            (!holds).then(|| format!("the match of {} holds none of its words: {text}", rule.name))
+            (!contains_word).then(|| format!("the match of {} contains none of its words: {text}", rule.name))
         })
     });
 }
 
 #[test]
-fn every_source_check_is_whole() {
+fn every_source_check_is_complete() {
     let mut count = 0;
     for check in source_checks() {
         count += 1;
         let source = check.source.as_ref().unwrap();
         assert_eq!(source.languages.len(), Language::ALL.len(), "{}: a language is missing", check.id);
         for (language, rules) in &source.languages {
-            let at = format!("{} {}", check.id, language.name());
+            let location = format!("{} {}", check.id, language.name());
             assert!(
                 !rules.good.is_empty() && !rules.bad.is_empty(),
-                "{at}: both kinds of snippet are needed"
+                "{location}: both kinds of snippet are needed"
             );
-            assert!(!rules.not_covered.is_empty(), "{at}: say what is not covered");
+            assert!(!rules.not_covered.is_empty(), "{location}: `not_covered` is empty");
             let mut names: Vec<_> = rules.rules.iter().map(|rule| &rule.name).collect();
             names.sort();
             names.dedup();
-            assert_eq!(names.len(), rules.rules.len(), "{at}: a rule's name is used twice");
+            assert_eq!(names.len(), rules.rules.len(), "{location}: a rule's name is used twice");
             for rule in &rules.rules {
-                assert_eq!(rule.words.is_empty(), rule.of.is_some(), "{at} {}: words, or `of`", rule.name);
-                let about = rule.of.as_ref().is_none_or(|of| rules.rules.iter().any(|rule| rule.name == *of));
-                assert!(about, "{at} {}: `of` names no rule", rule.name);
+                assert_eq!(
+                    rule.words.is_empty(),
+                    rule.of.is_some(),
+                    "{location} {}: expected either `words` or `of`",
+                    rule.name
+                );
+                let is_valid =
+                    rule.of.as_ref().is_none_or(|of| rules.rules.iter().any(|rule| rule.name == *of));
+                assert!(is_valid, "{location} {}: `of` is not the name of a rule", rule.name);
             }
         }
     }
@@ -124,7 +131,7 @@ fn every_source_check_is_whole() {
 }
 
 #[test]
-fn only_the_programs_own_code_is_looked_at() {
+fn only_the_code_of_the_program_is_read() {
     let print = "pub fn f() { println!(\"x\"); }\n";
     let folder = package(&[
         ("Cargo.toml", "[package]\nname = \"tool\"\n"),
@@ -160,7 +167,7 @@ fn only_the_programs_own_code_is_looked_at() {
 }
 
 #[test]
-fn what_cannot_be_read_is_skipped_and_said() {
+fn unreadable_files_are_skipped_and_reported() {
     let folder = package(&[
         ("src/good.py", "import sys\nsys.stderr.write('x')\n"),
         ("src/broken.py", "def f(:\n    print(1\n"),
@@ -176,42 +183,43 @@ fn what_cannot_be_read_is_skipped_and_said() {
         format!("print({}1{})\n", "(".repeat(50_000), ")".repeat(50_000)).as_bytes(),
     );
     let facts = facts(folder.path());
-    let why = |file: &str| {
+    let reason = |file: &str| {
         let skipped = facts.skipped.iter().find(|skipped| skipped.file == file);
         skipped.map(|skipped| skipped.why.clone())
     };
-    assert_eq!(why("src/broken.py"), Some(Why::Broken(1)));
-    assert_eq!(why("src/binary.py"), Some(Why::Binary));
-    assert_eq!(why("src/latin.py"), Some(Why::NotUtf8(2)));
-    assert_eq!(why("src/huge.py"), Some(Why::TooLarge(100 << 20)));
-    assert_eq!(why("src/good.py"), None);
-    assert_eq!(why("src/bom.py"), None);
+    assert_eq!(reason("src/broken.py"), Some(Why::Broken(1)));
+    assert_eq!(reason("src/binary.py"), Some(Why::Binary));
+    assert_eq!(reason("src/latin.py"), Some(Why::NotUtf8(2)));
+    assert_eq!(reason("src/huge.py"), Some(Why::TooLarge(100 << 20)));
+    assert_eq!(reason("src/good.py"), None);
+    assert_eq!(reason("src/bom.py"), None);
     assert_eq!(facts.files[&Language::Python], 7);
 
     let code = Code { facts: &facts, output: &[] };
-    let said = notes(&code).join("\n");
-    assert!(said.contains("src/binary.py (binary)"), "{said}");
-    // Nothing ends the process in what could be read; that is no pass.
+    let reported = notes(&code).join("\n");
+    assert!(reported.contains("src/binary.py (binary)"), "{reported}");
+    // No code that was read ends the process, but skipped files prevent a pass.
     let exits = verdict("p2-src-exit-in-library", &facts, &[]);
     assert_eq!(exits.status, Status::Unverified, "{}", exits.message);
     assert!(exits.message.contains("skipped"), "{}", exits.message);
-    // What was found is found all the same.
+    // Problems in the other files are reported nevertheless.
     let prints = verdict("p2-src-stray-print", &facts, &[]);
     assert_eq!(prints.status, Status::Warn);
     let first = &prints.evidence[0];
     assert_eq!((first.file.as_deref(), first.line, first.column), (Some("src/bom.py"), Some(1), Some(1)));
 }
 
-/// Code in each language with a print in so many others; with two levels of the tree, of Rust one, for each.
-fn nested(times: usize) -> [(&'static str, String); 4] {
-    let calls = |call: &str| format!("{}1{}", format!("{call}(\n").repeat(times), ")".repeat(times));
+/// Returns files of each language with `depth` nested calls, or modules in Rust. A call is two levels of the syntax tree,
+/// a module one.
+fn nested(depth: usize) -> [(&'static str, String); 4] {
+    let calls = |call: &str| format!("{}1{}", format!("{call}(\n").repeat(depth), ")".repeat(depth));
     [
         ("src/nested.py", format!("{}\n", calls("print"))),
         ("src/nested.go", format!("package x\n\nfunc f() {{\n{}\n}}\n", calls("fmt.Println"))),
         ("src/nested.ts", format!("{};\n", calls("console.log"))),
         (
             "src/nested.rs",
-            format!("{}fn f() {{ println!(); }}\n{}", "mod a {\n".repeat(times), "}\n".repeat(times)),
+            format!("{}fn f() {{ println!(); }}\n{}", "mod a {\n".repeat(depth), "}\n".repeat(depth)),
         ),
     ]
 }
@@ -226,7 +234,7 @@ fn code_that_is_nested_too_deeply_is_skipped() {
     let files: Vec<&str> = facts.skipped.iter().map(|skipped| skipped.file.as_str()).collect();
     assert_eq!(files, ["src/nested.go", "src/nested.py", "src/nested.rs", "src/nested.ts"]);
     for Skipped { file, why, .. } in &facts.skipped {
-        // Of 2000 nodes in one another, two are a call or a module.
+        // The limit of 2,000 nested nodes is about 1,000 calls or modules.
         assert!(matches!(why, Why::TooDeep(900..1100)), "{file}: {why}");
     }
     let prints = verdict("p2-src-stray-print", &facts, &[]);
@@ -235,7 +243,7 @@ fn code_that_is_nested_too_deeply_is_skipped() {
 }
 
 #[test]
-fn code_that_is_nested_less_deeply_is_read() {
+fn code_below_the_nesting_limit_is_read() {
     let folder = TempDir::new().unwrap();
     for (file, text) in nested(300) {
         write(folder.path(), file, text.as_bytes());
@@ -243,7 +251,7 @@ fn code_that_is_nested_less_deeply_is_read() {
     let shallow = facts(folder.path());
     assert_eq!((shallow.skipped.as_slice(), shallow.parsed), (&[][..], 4));
     assert_eq!(verdict("p2-src-stray-print", &shallow, &[]).evidence.len(), 3 * 300 + 1);
-    // Deeper, a rule of Go takes too many steps.
+    // At this depth, a rule for Go exceeds its number of steps.
     for (file, text) in nested(900) {
         write(folder.path(), file, text.as_bytes());
     }
@@ -253,8 +261,8 @@ fn code_that_is_nested_less_deeply_is_read() {
 }
 
 #[test]
-fn what_the_rules_cost_is_bounded_by_the_size_of_the_file() {
-    // Each argument is counted among all others.
+fn the_cost_of_rules_is_limited_by_the_size_of_the_file() {
+    // The rule compares each argument with all others.
     let folder = package(&[
         ("src/many.py", &format!("print({})\n", "'a',\n".repeat(5_000))),
         ("src/few.py", &"print(a, b, c)\n".repeat(1_000)),
@@ -266,10 +274,10 @@ fn what_the_rules_cost_is_bounded_by_the_size_of_the_file() {
 }
 
 #[test]
-fn reading_that_is_stopped_verifies_nothing() {
+fn a_stopped_scan_verifies_no_check() {
     let folder = package(&[("src/a.py", &"print(a)\n".repeat(10_000))]);
-    let none = Budget { time: Duration::ZERO, ..Budget::STEP };
-    let facts = scan_within(none, folder.path().to_owned(), Rules::of(checks())).unwrap();
+    let no_time = Budget { time: Duration::ZERO, ..Budget::STEP };
+    let facts = scan_within(no_time, folder.path().to_owned(), Rules::of(checks())).unwrap();
     for check in source_checks() {
         let result = verdict(check.id.as_str(), &facts, &[]);
         assert_eq!(result.status, Status::Unverified, "{}", check.id);
@@ -280,7 +288,7 @@ fn reading_that_is_stopped_verifies_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn attributes_where_the_grammar_has_none_hide_nothing() {
+fn code_with_attributes_unknown_to_the_grammar_is_read() {
     let folder = package(&[
         ("Cargo.toml", "[package]\nname = \"tool\"\n"),
         (
@@ -296,17 +304,17 @@ fn attributes_where_the_grammar_has_none_hide_nothing() {
         (result.status, result.evidence[0].line, result.evidence[0].column),
         (Status::Warn, Some(4), Some(68))
     );
-    // What does not parse without them either stays skipped.
+    // Code that is invalid without the attributes too is skipped.
     write(folder.path(), "src/lib.rs", b"fn f() {\n    #[cfg(unix)] let = println!(\"x\");\n}\n");
-    assert_eq!(facts_of_skipped(folder.path()), ["src/lib.rs: does not parse at line 2"]);
+    assert_eq!(skipped_files(folder.path()), ["src/lib.rs: does not parse at line 2"]);
 }
 
-fn facts_of_skipped(folder: &Path) -> Vec<String> {
+fn skipped_files(folder: &Path) -> Vec<String> {
     facts(folder).skipped.iter().map(|skipped| format!("{}: {}", skipped.file, skipped.why)).collect()
 }
 
 #[test]
-fn links_are_not_followed_and_pipes_not_opened() {
+fn links_are_not_followed_and_pipes_are_not_opened() {
     let folder = package(&[("src/a.py", "print(1)\n"), ("elsewhere/b.py", "x = 1\n")]);
     std::os::unix::fs::symlink("..", folder.path().join("src/loop")).unwrap();
     std::os::unix::fs::symlink("a.py", folder.path().join("src/link.py")).unwrap();
@@ -344,14 +352,20 @@ fn a_comment_waives_one_line_and_needs_a_reason() {
     let lines: Vec<_> = result.evidence.iter().map(|evidence| evidence.line.unwrap()).collect();
     assert_eq!((result.status, lines), (Status::Warn, vec![5, 6, 7, 8]));
     let code = Code { facts: &seen, output: &[] };
-    let said = notes(&code);
-    assert_eq!(said.len(), 4, "{said:#?}");
+    let reported = notes(&code);
+    assert_eq!(reported.len(), 4, "{reported:#?}");
     assert!(
-        said[0].contains("src/list.rs:2: p2-src-stray-print is waived: shown while it starts"),
-        "{said:#?}"
+        reported[0].contains("src/list.rs:2: p2-src-stray-print is waived: shown while it starts"),
+        "{reported:#?}"
     );
-    assert!(said[2].contains("src/list.rs:6: the waiver of p2-src-stray-print is ignored"), "{said:#?}");
-    assert!(said[3].contains("src/list.rs:7: the waiver of p2-src-exit-codes is not needed"), "{said:#?}");
+    assert!(
+        reported[2].contains("src/list.rs:6: the waiver of p2-src-stray-print is ignored"),
+        "{reported:#?}"
+    );
+    assert!(
+        reported[3].contains("src/list.rs:7: the waiver of p2-src-exit-codes is not needed"),
+        "{reported:#?}"
+    );
 
     let folder = package(&[(
         "src/list.py",
@@ -363,7 +377,7 @@ fn a_comment_waives_one_line_and_needs_a_reason() {
 }
 
 #[test]
-fn the_output_module_is_found_and_can_be_named() {
+fn the_output_module_is_detected_and_can_be_configured() {
     let folder = package(&[
         ("Cargo.toml", "[package]\nname = \"tool\"\n"),
         ("src/main.rs", "fn main() {}\n"),
@@ -402,17 +416,17 @@ fn the_linted_package_is_the_one_that_builds_the_target() {
     ]);
     let cli = facts(&folder.path().join("crates/cli"));
     assert_eq!(verdict("p2-src-stray-print", &cli, &[]).evidence.len(), 2);
-    // The library that the CLI is built with has what it lacks itself.
+    // A dependency in the workspace provides what the package itself lacks.
     let json = verdict("p2-src-json-library", &cli, &[]);
     assert_eq!((json.status, &*json.message), (Status::Pass, "the package depends on serde_json"));
-    // One that is not in the workspace may have it.
+    // A dependency outside of the workspace is not read and may provide it.
     let manifest = "[package]\nname = \"cli\"\n[dependencies]\ncore = { path = \"../../../core\" }\n";
     write(folder.path(), "crates/cli/Cargo.toml", manifest.as_bytes());
     let json = verdict("p2-src-json-library", &facts(&folder.path().join("crates/cli")), &[]);
     assert_eq!((json.status, json.message.contains("core")), (Status::Unverified, true), "{}", json.message);
 
     let whole = facts(folder.path());
-    assert_eq!(whole.files.len(), 2, "a workspace without a package of its own is all of them");
+    assert_eq!(whole.files.len(), 2, "a workspace without a root package is the code of all packages");
     let web = facts(&folder.path().join("web"));
     assert_eq!(web.files.keys().collect::<Vec<_>>(), [&Language::TypeScript]);
     assert_eq!(verdict("p2-src-json-library", &web, &[]).status, Status::Pass);
@@ -420,7 +434,7 @@ fn the_linted_package_is_the_one_that_builds_the_target() {
 }
 
 #[test]
-fn the_packages_of_the_workspace_that_a_target_is_built_with_are_its_code() {
+fn packages_of_the_workspace_that_a_target_depends_on_are_its_code() {
     let print = "pub fn f() { println!(\"x\"); }\n";
     let folder = package(&[
         (
@@ -437,7 +451,7 @@ fn the_packages_of_the_workspace_that_a_target_is_built_with_are_its_code() {
             "[package]\nname = \"core\"\n[dependencies]\nshapes = { workspace = true }\n",
         ),
         ("crates/core/src/lib.rs", print),
-        // A program of its own.
+        // Another program.
         ("crates/core/src/main.rs", print),
         ("crates/core/tests/a.rs", print),
         (
@@ -462,7 +476,7 @@ fn the_packages_of_the_workspace_that_a_target_is_built_with_are_its_code() {
 }
 
 #[test]
-fn without_code_nothing_is_applicable() {
+fn source_checks_are_not_applicable_without_code() {
     let folder = package(&[("tool.sh", "echo hello\n"), ("README.md", "A tool.\n")]);
     let facts = facts(folder.path());
     for check in source_checks() {
@@ -473,7 +487,7 @@ fn without_code_nothing_is_applicable() {
 }
 
 #[test]
-fn evidence_names_the_span_and_shows_the_line() {
+fn evidence_has_the_span_and_the_line() {
     let folder = package(&[("src/list.py", "def f():\n\té = print(\n        'x')\n")]);
     let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
     let evidence = &result.evidence[0];
@@ -516,23 +530,24 @@ fn conforming_projects_pass_and_violating_ones_fail_every_check() {
     assert_eq!(count, 2 * Language::ALL.len());
 }
 
-/// What is told of a package whose code was not read, the same by each source check of its language.
-fn not_read(folder: &Path) -> String {
+/// Returns why the code of a package was not read. Each source check of its language reports the same reason.
+fn not_read_reason(folder: &Path) -> String {
     let facts = facts(folder);
-    let told = ["p2-src-stray-print", "p2-src-diagnostics", "p2-src-exit-in-library"].map(|id| {
+    let reasons = ["p2-src-stray-print", "p2-src-diagnostics", "p2-src-exit-in-library"].map(|id| {
         let result = verdict(id, &facts, &[]);
         assert_eq!(result.status, Status::Unverified, "{id}: {}", result.message);
         result.message.split_once("; ").unwrap().1.to_owned()
     });
-    assert!(told.iter().all(|message| *message == told[0]), "{told:#?}");
-    told[0].clone()
+    assert!(reasons.iter().all(|message| *message == reasons[0]), "{reasons:#?}");
+    reasons[0].clone()
 }
 
 #[test]
-fn what_a_package_is_built_into_is_not_its_code() {
+fn build_products_of_a_package_are_not_its_code() {
     let built = "is a build product whose source code is missing";
-    let bin = |bin: &str| format!("{{\"name\": \"tool\", \"version\": \"1.0.0\", \"bin\": \"{bin}\"}}");
-    let shim = bin("bin/tool.js");
+    let manifest_with_bin =
+        |bin: &str| format!("{{\"name\": \"tool\", \"version\": \"1.0.0\", \"bin\": \"{bin}\"}}");
+    let manifest = manifest_with_bin("bin/tool.js");
     let code = "exports.run = () => console.log(JSON.stringify({}));\n";
     let with_main =
         r#"{"name": "tool", "version": "1.0.0", "bin": "bin/tool.js", "main": "./dist/index.js"}"#;
@@ -543,79 +558,83 @@ fn what_a_package_is_built_into_is_not_its_code() {
         ),
         (
             vec![
-                ("package.json", &*shim),
+                ("package.json", &*manifest),
                 ("bin/tool.js", "import { run } from '../dist/cli.js';\nrun();\n"),
                 ("dist/cli.js", code),
             ],
             format!("bin/tool.js imports ../dist/cli.js, which {built}"),
         ),
-        // It is not built yet.
+        // A package that is not built.
         (
-            vec![("package.json", &*shim), ("bin/tool.js", "require( \"../dist\" ).run();\n")],
+            vec![("package.json", &*manifest), ("bin/tool.js", "require( \"../dist\" ).run();\n")],
             format!("bin/tool.js imports ../dist, which {built}"),
         ),
         (
             vec![
-                ("package.json", &*shim),
+                ("package.json", &*manifest),
                 ("bin/tool.js", "import('./run.js');\n"),
                 ("bin/run.js", "import '../build/cli.mjs';\n"),
             ],
             format!("bin/run.js imports ../build/cli.mjs, which {built}"),
         ),
         (
-            vec![("package.json", &*shim), ("bin/tool.js", "import './run.js';\n")],
+            vec![("package.json", &*manifest), ("bin/tool.js", "import './run.js';\n")],
             "bin/tool.js imports ./run.js, which is not a file of the program".to_owned(),
         ),
         (
-            vec![("package.json", &*shim), ("bin/tool.js", "// @generated by a bundler\nconsole.log(1);\n")],
+            vec![
+                ("package.json", &*manifest),
+                ("bin/tool.js", "// @generated by a bundler\nconsole.log(1);\n"),
+            ],
             "the program starts in bin/tool.js, which is generated".to_owned(),
         ),
     ] {
         let published = package(&files);
-        assert_eq!(not_read(published.path()), expected, "{files:?}");
-        // In its repository the source is there.
+        assert_eq!(not_read_reason(published.path()), expected, "{files:?}");
+        // The repository of the package contains the source.
         write(published.path(), "src/index.ts", code.as_bytes());
         let result = verdict("p2-src-stray-print", &facts(published.path()), &[]);
         assert_eq!((result.status, result.evidence[0].file.as_deref()), (Status::Warn, Some("src/index.ts")));
     }
-    // Nothing at all is there to be read.
+    // Packages without any source code.
     for folder in ["build", "dist", "out"] {
         let published = package(&[
-            ("package.json", &bin(&format!("{folder}/cli.js"))),
+            ("package.json", &manifest_with_bin(&format!("{folder}/cli.js"))),
             (&format!("{folder}/cli.js"), code),
         ]);
         assert_eq!(
-            not_read(published.path()),
+            not_read_reason(published.path()),
             format!("the program starts in {folder}/cli.js, which {built}")
         );
     }
-    // Data is no code, and neither is what other packages give.
-    let whole = package(&[
-        ("package.json", &shim),
+    // Data and files of other packages are not code of the program.
+    let complete = package(&[
+        ("package.json", &manifest),
         (
             "bin/tool.js",
             "const { name } = require('../package.json');\nrequire('../lib/run');\nrequire('../node_modules/x/y.js');\n",
         ),
         ("lib/run/index.js", "exports.run = () => 1;\n"),
     ]);
-    assert_eq!(verdict("p2-src-stray-print", &facts(whole.path()), &[]).status, Status::Pass);
+    assert_eq!(verdict("p2-src-stray-print", &facts(complete.path()), &[]).status, Status::Pass);
 }
 
 #[test]
-fn a_start_that_is_not_among_the_files_leaves_the_code_unverified() {
+fn code_without_its_entry_point_is_unverified() {
     let python = "[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:main'\n";
-    let start = |name: &str| format!("the program starts in {name}, which is not a file of the program");
+    let missing_entry_point =
+        |name: &str| format!("the program starts in {name}, which is not a file of the program");
     for (files, expected) in [
         (
             vec![("pyproject.toml", python), ("tool/core.py", "def run():\n    return 1\n")],
-            start("tool.cli:main"),
+            missing_entry_point("tool.cli:main"),
         ),
         (
             vec![
                 ("setup.py", "setup(entry_points={'console_scripts': ['tool = tool.cli:main']})\n"),
                 ("tool/core.py", "X = 1\n"),
             ],
-            start("tool.cli:main"),
+            missing_entry_point("tool.cli:main"),
         ),
         (
             vec![("pyproject.toml", python), ("tool/cli.py", "from ._native import main\n")],
@@ -638,67 +657,68 @@ fn a_start_that_is_not_among_the_files_leaves_the_code_unverified() {
                 ("tools/main.rs", "fn main() { println!(\"x\"); }\n"),
                 ("src/lib.rs", "pub fn f() {}\n"),
             ],
-            start("tools/main.rs"),
+            missing_entry_point("tools/main.rs"),
         ),
     ] {
         let folder = package(&files);
-        assert_eq!(not_read(folder.path()), expected, "{files:?}");
+        assert_eq!(not_read_reason(folder.path()), expected, "{files:?}");
     }
-    let whole = package(&[
+    let complete = package(&[
         ("pyproject.toml", python),
         ("src/tool/cli.py", "from ._version import version\nfrom .core import main\n"),
         ("src/tool/core/__init__.py", "def main():\n    return 1\n"),
     ]);
-    assert_eq!(verdict("p2-src-stray-print", &facts(whole.path()), &[]).status, Status::Pass);
+    assert_eq!(verdict("p2-src-stray-print", &facts(complete.path()), &[]).status, Status::Pass);
 }
 
 #[test]
-fn what_runs_only_by_itself_is_no_part_of_a_program_that_starts_elsewhere() {
+fn main_blocks_of_modules_are_not_part_of_a_program_with_another_entry_point() {
     let files = [
         ("tool/cli.py", "def run():\n    pass\nif __name__ == '__main__':\n    print(1)\n"),
         ("tool/parse.py", "def parse():\n    print(2)\nif __name__ == '__main__':\n    print(parse())\n"),
     ];
     let folder = package(&files);
-    let places = || {
+    let positions = || {
         let result = verdict("p2-src-stray-print", &facts(folder.path()), &[]);
-        let place = |seen: agentnative::model::Evidence| (seen.file.unwrap(), seen.line.unwrap());
-        result.evidence.into_iter().map(place).collect::<Vec<_>>()
+        let position =
+            |evidence: agentnative::model::Evidence| (evidence.file.unwrap(), evidence.line.unwrap());
+        result.evidence.into_iter().map(position).collect::<Vec<_>>()
     };
     let at = |file: &str, line| (file.to_owned(), line);
-    assert_eq!(places(), [at("tool/cli.py", 4), at("tool/parse.py", 2), at("tool/parse.py", 4)]);
+    assert_eq!(positions(), [at("tool/cli.py", 4), at("tool/parse.py", 2), at("tool/parse.py", 4)]);
     write(
         folder.path(),
         "pyproject.toml",
         b"[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:run'\n",
     );
-    assert_eq!(places(), [at("tool/cli.py", 4), at("tool/parse.py", 2)]);
+    assert_eq!(positions(), [at("tool/cli.py", 4), at("tool/parse.py", 2)]);
 }
 
 #[test]
-fn a_script_is_a_program_where_no_manifest_says_where_it_starts() {
+fn a_script_is_a_program_if_no_manifest_declares_an_entry_point() {
     const EXITS: &str = "import sys\n\n\ndef load():\n    sys.exit(1)\n";
     let hash_bang = format!("#!/usr/bin/env python3\n{EXITS}\n\nload()\n");
     let guarded = format!("{EXITS}\n\nif __name__ == \"__main__\":\n    load()\n");
-    let late = format!("# A tool.\n#!/usr/bin/env python3\n{EXITS}");
+    let with_late_hash_bang = format!("# A tool.\n#!/usr/bin/env python3\n{EXITS}");
     let manifest = ("pyproject.toml", "[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:run'\n");
     let program = ("tool/cli.py", "def run():\n    pass\n");
-    for (text, alone) in [
+    for (text, expected_alone) in [
         (&hash_bang, Status::Pass),
         (&guarded, Status::Pass),
-        (&late, Status::Warn),
+        (&with_late_hash_bang, Status::Warn),
         (&EXITS.to_owned(), Status::Warn),
     ] {
         let exits = |files: &[(&str, &str)]| {
             let folder = package(files);
             verdict("p2-src-exit-in-library", &facts(folder.path()), &[]).status
         };
-        assert_eq!(exits(&[("notes.py", text)]), alone, "{text}");
+        assert_eq!(exits(&[("notes.py", text)]), expected_alone, "{text}");
         assert_eq!(exits(&[manifest, program, ("tool/load.py", text)]), Status::Warn, "{text}");
     }
 }
 
 #[test]
-fn codes_that_are_computed_but_not_named_are_told_with_what_to_do() {
+fn computed_exit_codes_without_names_are_unverified_with_a_remedy() {
     for (file, code, remedy) in [
         (
             "notes.py",
@@ -718,7 +738,7 @@ fn codes_that_are_computed_but_not_named_are_told_with_what_to_do() {
 }
 
 #[test]
-fn codes_that_python_names_in_one_assignment_are_named() {
+fn exit_codes_of_a_tuple_assignment_in_python_are_named() {
     let named = |names: &str| {
         let code =
             format!("import sys\n\n{names}\n\ntry:\n    run()\nexcept Fail as e:\n    sys.exit(e.code)\n");
@@ -730,7 +750,7 @@ fn codes_that_python_names_in_one_assignment_are_named() {
 }
 
 #[test]
-fn a_manifest_with_paths_that_are_no_patterns_does_no_harm() {
+fn a_manifest_with_invalid_path_patterns_is_tolerated() {
     let folder = package(&[
         ("Cargo.toml", "[package]\nname = \"tool\"\n[[bin]]\nname = \"a\"\npath = \"src/[a.rs\"\n"),
         ("src/[a.rs", "fn main() { println!(\"x\"); }\n"),
@@ -740,7 +760,7 @@ fn a_manifest_with_paths_that_are_no_patterns_does_no_harm() {
 }
 
 #[test]
-fn a_program_in_go_that_goes_on_in_folders_that_are_not_read_is_unverified() {
+fn a_go_program_with_imports_of_excluded_folders_is_unverified() {
     let module = ("go.mod", "module example.com/tool/v2 // the second\n\ngo 1.22\n");
     let main = |import: &str| {
         format!("package main\n\nimport (\n\t\"fmt\"\n\n\tcli {import}\n)\n\nfunc main() {{ cli.Run() }}\n")
@@ -777,9 +797,9 @@ fn a_program_in_go_that_goes_on_in_folders_that_are_not_read_is_unverified() {
             format!("the program starts in tools/tool, {missing}"),
         ),
     ] {
-        assert_eq!(not_read(package(&files).path()), expected, "{files:?}");
+        assert_eq!(not_read_reason(package(&files).path()), expected, "{files:?}");
     }
-    // What a program wrote, what no program imports, other modules, and a library are no gap.
+    // Generated code, folders that no program imports, other modules and libraries do not count as missing.
     for files in [
         vec![
             module,

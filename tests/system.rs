@@ -1,5 +1,5 @@
-//! Runs of strangers' programs: what survives, what takes how long, what signals do. Apart from the other
-//! tests, since times are looked at.
+//! Tests of runs of untrusted programs: surviving processes, durations, signals. They are a test target of their own
+//! because they measure time.
 
 #[path = "support/alone.rs"]
 mod alone;

@@ -1,4 +1,4 @@
-//! What a target is written with, and the line of help that follows from it.
+//! The language and argument parser of a target, and the fix hints for them.
 
 use agentnative::catalogue::{Help, checks};
 use agentnative::model::{ArgumentParser, HelpLanguage, Toolkit};
@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Words that only help for one parser has: those that manifests name, then those of standard libraries.
-const WORDS: [(&str, &[&str]); 12] = [
+/// Words that only the hints for one parser may contain: parsers that manifests name, then those of standard libraries.
+const PARSER_WORDS: [(&str, &[&str]); 12] = [
     (
         "clap",
         &["clap", "ValueEnum", "try_parse", "#[arg", "#[command", "trailing_var_arg", "FalseyValueParser"],
@@ -51,42 +51,43 @@ const WORDS: [(&str, &[&str]); 12] = [
     ("parseArgs", &["parseArgs"]),
 ];
 
-/// The parsers that a line names by their words.
-fn named(line: &str) -> Vec<&'static str> {
+/// Returns the parsers whose words a line contains.
+fn parsers_in(line: &str) -> Vec<&'static str> {
     let is_word = |word: &str| {
-        line.match_indices(word).any(|(at, _)| {
-            let apart = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
+        line.match_indices(word).any(|(index, _)| {
+            let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
             let starts = word.starts_with(|c: char| c.is_ascii_alphanumeric());
             let ends = word.ends_with(|c: char| c.is_ascii_alphanumeric());
-            (!starts || apart(line[..at].chars().next_back()))
-                && (!ends || apart(line[at + word.len()..].chars().next()))
+            (!starts || is_boundary(line[..index].chars().next_back()))
+                && (!ends || is_boundary(line[index + word.len()..].chars().next()))
         })
     };
-    let names = WORDS.iter().filter(|(_, words)| words.iter().any(|word| is_word(word)));
+    let names = PARSER_WORDS.iter().filter(|(_, words)| words.iter().any(|word| is_word(word)));
     names.map(|(name, _)| *name).collect()
 }
 
 #[test]
-fn the_help_for_a_parser_names_no_other_one() {
+fn the_hint_for_a_parser_names_no_other_parser() {
     let mut wrong = Vec::new();
-    let mut own = 0;
+    let mut hint_count = 0;
     for check in checks() {
-        let mut hold = |help: &Help, toolkit: Toolkit, allowed: &[&str]| {
+        let mut verify = |help: &Help, toolkit: Toolkit, allowed: &[&str]| {
             let line = help.of(toolkit);
-            let others: Vec<&str> = named(line).into_iter().filter(|name| !allowed.contains(name)).collect();
-            own += usize::from(!named(line).is_empty());
+            let others: Vec<&str> =
+                parsers_in(line).into_iter().filter(|name| !allowed.contains(name)).collect();
+            hint_count += usize::from(!parsers_in(line).is_empty());
             if !others.is_empty() {
                 wrong.push(format!("{} {toolkit:?} names {others:?}: {line}", check.id));
             }
         };
         for parser in ArgumentParser::all() {
-            hold(
+            verify(
                 &check.help,
                 Toolkit { language: parser.language(), parser: Some(parser) },
                 &[parser.name()],
             );
         }
-        // Where a manifest names none, only the standard library of the language has one.
+        // If no manifest names a parser, the hint may name that of the standard library.
         for (language, standard) in [
             (Some(HelpLanguage::Rust), ""),
             (Some(HelpLanguage::Python), "argparse"),
@@ -95,20 +96,20 @@ fn the_help_for_a_parser_names_no_other_one() {
             (Some(HelpLanguage::Shell), ""),
             (None, ""),
         ] {
-            hold(&check.help, Toolkit { language, parser: None }, &[standard]);
+            verify(&check.help, Toolkit { language, parser: None }, &[standard]);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(own > 100, "{own}");
+    assert!(hint_count > 100, "{hint_count}");
 }
 
-/// The parser in the recording of a project whose code is read.
-fn of_code(folder: &Path) -> Option<String> {
-    recorded(folder, &["--layer", "source,project", "."])
+/// Checks a project and returns the parser in the recording.
+fn parser_of_project(folder: &Path) -> Option<String> {
+    recorded_parser(folder, &["--layer", "source,project", "."])
 }
 
-/// The parser in the recording of a call.
-fn recorded(folder: &Path, args: &[&str]) -> Option<String> {
+/// Runs `check` with these arguments and returns the parser in the recording.
+fn recorded_parser(folder: &Path, args: &[&str]) -> Option<String> {
     let out = folder.join("recording.jsonl");
     let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
         .args(["check", "--check", "p3-version,p2-src-exit-codes,p8-bundle", "--record"])
@@ -122,7 +123,7 @@ fn recorded(folder: &Path, args: &[&str]) -> Option<String> {
     head["parser"].as_str().map(str::to_owned)
 }
 
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+fn create_folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join(".git")).unwrap();
     for (name, text) in files {
@@ -155,13 +156,13 @@ fn the_manifest_of_each_framework_names_its_parser() {
         let files: Vec<(&str, String)> = names.into_iter().filter_map(read).collect();
         assert!(!files.is_empty(), "{framework}");
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, &**text)).collect();
-        let found = of_code(folder(&files).path());
+        let found = parser_of_project(create_folder(&files).path());
         assert_eq!(found.as_deref(), parser, "{framework}");
     }
 }
 
 #[test]
-fn each_kind_of_manifest_is_read() {
+fn the_parser_is_read_from_each_kind_of_manifest() {
     let python = "[project]\nname = 'x'\n[project.scripts]\nx = 'x:main'\n";
     let npm = |rest: &str| format!("{{\"name\": \"x\", \"bin\": \"./x.js\", {rest}}}");
     let cargo = "[package]\nname = 'x'\nedition = '2024'\n[dependencies]\nclap.workspace = true\n\
@@ -182,7 +183,7 @@ fn each_kind_of_manifest_is_read() {
             )],
             Some("click"),
         ),
-        // typer is built on click; other two are a choice that nobody can make here.
+        // typer depends on click; with any other two parsers, the parser is unknown.
         (
             vec![("pyproject.toml", format!("{python}[tool.poetry.dependencies]\nclick = '8'\ntyper = '1'"))],
             Some("typer"),
@@ -221,23 +222,23 @@ fn each_kind_of_manifest_is_read() {
         (vec![("go.mod", go("require github.com/spf13/cobra v1.8.0 // indirect"))], None),
     ] {
         let names: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, &**text)).collect();
-        assert_eq!(of_code(folder(&names).path()).as_deref(), parser, "{files:?}");
+        assert_eq!(parser_of_project(create_folder(&names).path()).as_deref(), parser, "{files:?}");
     }
 }
 
-/// The manifest of the program counts: that of the package of a workspace, and that beside a script.
+/// This is the manifest of the package in a workspace, or the one next to a script.
 #[test]
-fn the_manifest_of_the_program_counts() {
+fn the_manifest_of_the_program_determines_the_parser() {
     let script = "#!/usr/bin/env python3\nprint('x 1.0')\n";
-    let beside = folder(&[("tool/x.py", script), ("tool/requirements.txt", "typer==0.29.2\n")]);
-    assert_eq!(recorded(beside.path(), &["tool/x.py"]).as_deref(), Some("typer"));
-    // Of what is installed, the project around it says nothing.
-    let installed = folder(&[
+    let with_script = create_folder(&[("tool/x.py", script), ("tool/requirements.txt", "typer==0.29.2\n")]);
+    assert_eq!(recorded_parser(with_script.path(), &["tool/x.py"]).as_deref(), Some("typer"));
+    // The manifest of the surrounding project does not apply to an installed program.
+    let installed = create_folder(&[
         (".venv/bin/x", script),
         ("pyproject.toml", "[project]\nname = 'y'\ndependencies = ['typer']\n"),
     ]);
-    assert_eq!(recorded(installed.path(), &[".venv/bin/x"]), None);
-    let workspace = folder(&[
+    assert_eq!(recorded_parser(installed.path(), &[".venv/bin/x"]), None);
+    let workspace = create_folder(&[
         ("package.json", "{\"name\": \"y\", \"private\": true, \"workspaces\": [\"packages/*\"]}"),
         (
             "packages/x/package.json",
@@ -245,14 +246,14 @@ fn the_manifest_of_the_program_counts() {
         ),
         ("packages/x/x.js", "#!/usr/bin/env node\nconsole.log('x 1.0')\n"),
     ]);
-    assert_eq!(recorded(workspace.path(), &["."]).as_deref(), Some("yargs"));
+    assert_eq!(recorded_parser(workspace.path(), &["."]).as_deref(), Some("yargs"));
 }
 
 #[test]
-fn a_report_has_the_help_for_the_parser() {
+fn a_report_has_the_hint_for_the_parser() {
     let shown = |dependencies: &str| {
         let script = "#!/usr/bin/env python3\nprint('usage: x\\n\\nNothing.')\n";
-        let folder = folder(&[
+        let folder = create_folder(&[
             ("x.py", script),
             ("pyproject.toml", &format!("[project]\nname = 'x'\ndependencies = [{dependencies}]\n")),
         ]);

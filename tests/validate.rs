@@ -1,4 +1,4 @@
-//! `agentnative validate`: places, limits, framing, exit codes, inputs of any shape.
+//! `agentnative validate`: positions, limits, framing, exit codes, and kinds of input.
 
 use agentnative_contract::{Against, Contract, Framing, RunExit, Settings, Validation, Verdict};
 use assert_cmd::Command;
@@ -32,7 +32,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 }
 
 #[test]
-fn errors_have_file_line_column_pointer_and_the_place_in_the_schema() {
+fn errors_have_file_line_column_pointer_and_path_in_the_schema() {
     let text = "{\n  \"success\": true,\n  \"query\": \"é\", \"answer\": 1\n}\n";
     let files = folder(&[("x.json", text)]);
     validate(&["--contract", "dexter-flat", "x.json"]).current_dir(files.path()).assert().code(1).stdout(
@@ -64,9 +64,9 @@ fn exit_code_and_data_are_judged_together() {
     validate(&stderr("gone.txt")).current_dir(files.path()).write_stdin("").assert().code(2);
 }
 
-/// What a contract knows as a finding is a warning: of a value, and of the way in which a run ends.
+/// A known finding of a contract is a warning, both for a value and for the exit of a run.
 #[test]
-fn known_findings_are_listed_and_leave_a_file_valid() {
+fn known_findings_are_listed_and_the_file_is_valid() {
     let error = |code: &str| format!("{{\"ok\": false, \"error\": \"no\", \"code\": {code}}}\n");
     let pi = "contracts/pi-json/examples/valid/provider-error.jsonl";
     let pi = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(pi)).unwrap();
@@ -82,7 +82,7 @@ fn known_findings_are_listed_and_leave_a_file_valid() {
     );
     assert!(text.contains(" and 13 more, found `TEAPOT`") && text.contains("[error-code]"), "{text}");
     assert!(text.ends_with("new.json: valid (1 record, 1 known finding)\n"), "{text}");
-    // A value of the wrong type is an error, and so is one that the program itself does not print.
+    // A value of another type is an error, and so is a value that the selected version does not print.
     run(&["--contract", "agent-js", "bad.json"], 1);
     assert!(run(&["--contract", "agent-js@1.5.8", "new.json"], 1).contains("/properties/code/enum]"));
 
@@ -91,8 +91,8 @@ fn known_findings_are_listed_and_leave_a_file_valid() {
     let file = &json["data"]["files"][0];
     assert_eq!((&file["valid"], &file["errors"], &file["more"]), (&json!(true), &json!([]), &json!(0)));
     let known = &file["known"][0];
-    let place = json!([known["line"], known["column"], known["pointer"], known["rule"], known["against"]]);
-    assert_eq!(place, json!([1, 38, "/code", "error-code", "schema"]));
+    let position = json!([known["line"], known["column"], known["pointer"], known["rule"], known["against"]]);
+    assert_eq!(position, json!([1, 38, "/code", "error-code", "schema"]));
     assert_eq!(known["finding"]["id"], "unknown-error-code");
     let counted = run(&["--json", "--max-errors", "0", "--contract", "agent-js", "new.json"], 0);
     let counted: Value = serde_json::from_str(&counted).unwrap();
@@ -110,7 +110,7 @@ fn known_findings_are_listed_and_leave_a_file_valid() {
 }
 
 #[test]
-fn wrong_arguments_and_wrong_contracts_have_their_exit_codes() {
+fn invalid_arguments_and_invalid_contracts_have_different_exit_codes() {
     let files = folder(&[("bad.json", "{\n \"type\": 1}"), ("x.json", "{}")]);
     let run = |args: &[&str]| validate(args).current_dir(files.path()).assert();
     run(&["x.json"]).code(2);
@@ -125,7 +125,7 @@ fn wrong_arguments_and_wrong_contracts_have_their_exit_codes() {
 }
 
 #[test]
-fn results_come_as_one_document_and_as_lines() {
+fn results_are_one_json_document_or_json_lines() {
     let files = folder(&[
         ("a.json", "{}"),
         ("b.jsonl", "{}\n[]\n"),
@@ -155,7 +155,7 @@ fn results_come_as_one_document_and_as_lines() {
 }
 
 #[test]
-fn the_shape_of_the_results_is_the_one_that_schema_prints() {
+fn results_match_the_printed_schema() {
     let schema = Command::cargo_bin("agentnative")
         .unwrap()
         .args(["schema", "output"])
@@ -185,14 +185,14 @@ fn the_shape_of_the_results_is_the_one_that_schema_prints() {
 }
 
 #[test]
-fn a_limit_ends_what_is_shown_and_the_rest_is_counted() {
+fn errors_beyond_the_limit_are_counted() {
     let files = folder(&[("s.json", r#"{"required": ["x", "y"]}"#)]);
     let contract = Contract::load(&files.path().join("s.json")).unwrap();
     let input = "{}\n".repeat(100_000) + "{\"x\":\n";
     for threads in [1, 3] {
         let settings = Settings { max_errors: 5, ..settings(Framing::Lines, threads) };
         let mut verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
-        // The first of each kind: the torn record at the end is not lost behind all that come before.
+        // The first errors of each kind are kept, so the truncated record at the end is listed.
         assert_eq!(verdict.findings.len(), 6);
         assert_eq!(verdict.findings[5].against, Against::Json);
         assert_eq!(verdict.findings[5].offset, Some(input.len() as u64 - 1));
@@ -204,9 +204,9 @@ fn a_limit_ends_what_is_shown_and_the_rest_is_counted() {
     }
 }
 
-/// How much is shown decides nothing: with every limit there are as many errors in all.
+/// The total number of errors is the same with every limit.
 #[test]
-fn a_limit_decides_no_verdict() {
+fn the_limit_does_not_affect_the_verdict() {
     let files = folder(&[
         (
             "s.json",
@@ -237,7 +237,7 @@ fn a_limit_decides_no_verdict() {
             assert!(!verdict.is_valid());
         }
     }
-    // A run whose end is wrong in two ways.
+    // A run with two violations at its end.
     let contract = Contract::bundled("codex-exec").unwrap();
     let totals = [0, 1, 20].map(|max_errors| {
         let settings = Settings { max_errors, ..settings(Framing::Lines, 1) };
@@ -248,17 +248,17 @@ fn a_limit_decides_no_verdict() {
 }
 
 #[test]
-fn threads_find_the_same_at_the_same_places() {
+fn several_threads_find_the_same_errors_at_the_same_positions() {
     let contract = Contract::bundled("opencode-events").unwrap();
     let valid = fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("contracts/opencode-events/examples/valid/whole-run.jsonl"),
     )
     .unwrap();
-    // Several chunks; faults of every kind, far apart and at the edges of lines.
+    // Several chunks with violations of every kind, far apart and next to line ends.
     let mut input = valid.clone();
     let filler = "{\"type\":\"server.heartbeat\",\"properties\":{\"é\":\"x\"}}\n".repeat(30_000);
-    for fault in [
+    for violation in [
         "{\"type\":1}\n",
         "\n",
         "{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"ses_9\"}}\n",
@@ -268,38 +268,48 @@ fn threads_find_the_same_at_the_same_places() {
         "\u{feff}{}\n",
     ] {
         input.push_str(&filler);
-        input.push_str(fault);
+        input.push_str(violation);
     }
-    let alone = verdict(&contract, input.as_bytes(), 1);
-    assert_eq!(alone.findings.len(), 10, "{:#?}", alone.findings);
-    assert_eq!(alone.records, 19 + 7 * 30_000 + 6);
-    assert_eq!(alone.bytes, input.len() as u64);
+    let with_one_thread = verdict(&contract, input.as_bytes(), 1);
+    assert_eq!(with_one_thread.findings.len(), 10, "{:#?}", with_one_thread.findings);
+    assert_eq!(with_one_thread.records, 19 + 7 * 30_000 + 6);
+    assert_eq!(with_one_thread.bytes, input.len() as u64);
     for threads in [2, 4] {
-        assert_eq!(verdict(&contract, input.as_bytes(), threads), alone);
+        assert_eq!(verdict(&contract, input.as_bytes(), threads), with_one_thread);
     }
-    // What cannot be cut into lines is read on one by one, and its places are the same.
-    let torn =
+    // Records of several lines are read by one thread; their positions are the same.
+    let with_torn_records =
         input + "{\n  \"type\": \"x\",\n  \"y\": \n 1 }\n" + &filler + "{\"type\":\n" + &filler + "{}\n";
-    let one = verdict(&contract, torn.as_bytes(), 1);
-    assert_eq!(one, verdict(&contract, torn.as_bytes(), 2));
-    let places: Vec<_> =
-        one.findings[10..].iter().map(|finding| (finding.line.unwrap(), finding.rule.as_str())).collect();
-    let multi = 19 + 7 * 30_001 + 1;
-    assert_eq!(places, [(multi, "multi-line"), (multi + 30_004, "torn"), (multi + 60_005, "event-type")]);
+    let with_one_thread = verdict(&contract, with_torn_records.as_bytes(), 1);
+    assert_eq!(with_one_thread, verdict(&contract, with_torn_records.as_bytes(), 2));
+    let positions: Vec<_> = with_one_thread.findings[10..]
+        .iter()
+        .map(|finding| (finding.line.unwrap(), finding.rule.as_str()))
+        .collect();
+    let multi_line_start = 19 + 7 * 30_001 + 1;
+    assert_eq!(
+        positions,
+        [
+            (multi_line_start, "multi-line"),
+            (multi_line_start + 30_004, "torn"),
+            (multi_line_start + 60_005, "event-type")
+        ]
+    );
 }
 
 #[test]
-fn documents_of_a_contract_may_come_as_lines() {
+fn documents_of_a_contract_may_be_json_lines() {
     let contract = Contract::bundled("p2-envelope").unwrap();
     let input = "{\"a\":1}\n{\"a\":2}\n{\"b\":1}\n[]\n{\"a\":1}\n";
     let verdict =
         Validation::new(&contract, settings(Framing::Lines, 1)).input(input.as_bytes(), &mut |_| ()).unwrap();
-    let found: Vec<_> = verdict.findings.iter().map(|f| (f.line.unwrap(), f.rule.as_str())).collect();
+    let found: Vec<_> =
+        verdict.findings.iter().map(|finding| (finding.line.unwrap(), finding.rule.as_str())).collect();
     assert_eq!(found, [(3, "same-keys"), (4, "not-object"), (4, "envelope.schema.json#/type")]);
 }
 
 #[test]
-fn a_long_array_is_judged_element_by_element() {
+fn a_long_array_is_validated_element_by_element() {
     let files = folder(&[
         (
             "s.json",
@@ -313,16 +323,16 @@ fn a_long_array_is_judged_element_by_element() {
         verdict
             .findings
             .into_iter()
-            .map(|f| (f.line.unwrap(), f.column.unwrap(), f.pointer, f.keyword))
+            .map(|finding| (finding.line.unwrap(), finding.column.unwrap(), finding.pointer, finding.keyword))
             .collect::<Vec<_>>()
     };
     assert_eq!(found("[1, {\"n\": 1}, [[]], null]"), []);
-    let at = |line, column, pointer: &str, keyword: &str| {
+    let expected = |line, column, pointer: &str, keyword: &str| {
         (line, column, pointer.to_owned(), Some(keyword.to_owned()))
     };
     assert_eq!(
         found("[1,\n {\"é\": 0, \"n\": \"1\"}]"),
-        [at(1, 1, "", "minItems"), at(2, 16, "/1/n", "type")]
+        [expected(1, 1, "", "minItems"), expected(2, 16, "/1/n", "type")]
     );
-    assert_eq!(found("{}"), [at(1, 1, "", "type")]);
+    assert_eq!(found("{}"), [expected(1, 1, "", "type")]);
 }

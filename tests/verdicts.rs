@@ -1,4 +1,4 @@
-//! Verdicts on shapes that tools in the wild have: what stays open, why, and what the words are.
+//! Verdicts on patterns of existing tools: which checks are unverified, for which reasons, and with which messages.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The results of a check of a CLI with this script and configuration, by ID.
-fn checked(script: &str, config: &str) -> impl Fn(&str) -> Value + use<> {
+/// Checks a CLI with this script and configuration. Returns a function from check ID to result.
+fn check(script: &str, config: &str) -> impl Fn(&str) -> Value + use<> {
     let folder = tempfile::tempdir().unwrap();
     let cli = folder.path().join("cli");
     fs::write(&cli, format!("#!/bin/sh\n{script}")).unwrap();
@@ -92,8 +92,8 @@ const BANNER_CONFIG: &str = r#"
     exit = 78
 "#;
 
-/// A check with `--strict`: its exit code, and the report.
-fn strictly(script: &str, config: &str) -> (Option<i32>, Value) {
+/// Checks with `--strict`. Returns the exit code and the report.
+fn check_strictly(script: &str, config: &str) -> (Option<i32>, Value) {
     let folder = tempfile::tempdir().unwrap();
     let cli = folder.path().join("cli");
     fs::write(&cli, format!("#!/bin/sh\n{script}")).unwrap();
@@ -108,7 +108,7 @@ fn strictly(script: &str, config: &str) -> (Option<i32>, Value) {
     (output.status.code(), report["data"].clone())
 }
 
-/// ID, status, message and causes of the results that did not pass.
+/// Returns ID, status, message and causes of the results that did not pass.
 fn not_passed(report: &Value) -> Vec<(&str, &str, &str, &Value)> {
     let results = report["results"].as_array().unwrap().iter();
     let open =
@@ -120,9 +120,9 @@ fn not_passed(report: &Value) -> Vec<(&str, &str, &str, &Value)> {
 }
 
 #[test]
-fn what_waits_for_a_waived_fault_is_waived_with_it() {
+fn checks_that_are_blocked_by_a_waived_problem_are_waived() {
     let cause = serde_json::json!([{"id": "p2-output-json", "probe": "list", "format": "json"}]);
-    let (exit, report) = strictly(BANNER, BANNER_CONFIG);
+    let (exit, report) = check_strictly(BANNER, BANNER_CONFIG);
     assert_eq!(exit, Some(1));
     for (id, status, message, blocked_by) in not_passed(&report) {
         match (id, status) {
@@ -136,37 +136,38 @@ fn what_waits_for_a_waived_fault_is_waived_with_it() {
     }
 
     let waiver = "[[waiver]]\ncheck = 'p2-output-json'\nreason = 'the banner is known'\n";
-    let (exit, waived) = strictly(BANNER, &format!("{BANNER_CONFIG}\n{waiver}"));
+    let (exit, waived) = check_strictly(BANNER, &format!("{BANNER_CONFIG}\n{waiver}"));
     assert_eq!((exit, &waived["verified"]), (Some(0), &true.into()), "{:#?}", not_passed(&waived));
     assert_eq!(waived["notes"].as_array().map(Vec::len), Some(1), "{}", waived["notes"]);
     let before = not_passed(&report);
     for (id, status, message, _) in not_passed(&waived) {
-        let (_, was, said, blocked_by) = before.iter().find(|(before, ..)| *before == id).unwrap();
-        let (status_now, words) = match (*was, blocked_by.is_null()) {
-            ("fail", _) => ("waived", format!("waived: the banner is known ({said})")),
+        let (_, previous, previous_message, blocked_by) =
+            before.iter().find(|(before, ..)| *before == id).unwrap();
+        let (expected_status, expected_message) = match (*previous, blocked_by.is_null()) {
+            ("fail", _) => ("waived", format!("waived: the banner is known ({previous_message})")),
             ("unverified", false) => {
-                ("waived", format!("waived with p2-output-json: the banner is known ({said})"))
+                ("waived", format!("waived with p2-output-json: the banner is known ({previous_message})"))
             }
-            (was, _) => (was, (*said).to_owned()),
+            (previous, _) => (previous, (*previous_message).to_owned()),
         };
-        assert_eq!((status, message), (status_now, &*words), "{id}");
+        assert_eq!((status, message), (expected_status, &*expected_message), "{id}");
     }
 }
 
 #[test]
-fn one_shape_of_all_commands_waits_for_what_keeps_them_from_being_read() {
+fn the_comparison_of_shapes_is_blocked_by_invalid_documents() {
     let config = format!("{BANNER_CONFIG}\n[[probe]]\nname = 'show'\nargs = ['show']\n");
-    let result = checked(BANNER, &config)("p2-envelope");
+    let result = check(BANNER, &config)("p2-envelope");
     let cause = |probe| serde_json::json!({"id": "p2-output-json", "probe": probe, "format": "json"});
     let causes = Value::from(vec![cause("list"), cause("show")]);
     assert_eq!((verdict_of(&result).0, &result["blocked_by"]), ("unverified", &causes), "{result}");
     let waived = format!("{config}\n[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n");
-    assert_eq!(verdict_of(&checked(BANNER, &waived)("p2-envelope")).0, "waived");
-    // One command alone has no shape in common with others.
-    assert_eq!(checked(BANNER, BANNER_CONFIG)("p2-envelope")["blocked_by"], Value::Null);
+    assert_eq!(verdict_of(&check(BANNER, &waived)("p2-envelope")).0, "waived");
+    // A single command has no other command to be compared with.
+    assert_eq!(check(BANNER, BANNER_CONFIG)("p2-envelope")["blocked_by"], Value::Null);
 }
 
-/// Knows `--json` and no other format; errors are objects there.
+/// Accepts `--json` and no other format; errors are JSON objects then.
 const JSON_ONLY: &str = r#"
 json=
 for arg; do case $arg in
@@ -187,7 +188,7 @@ if [ -n "$json" ]; then echo '{"items":[1,2]}'; else echo 'one two'; fi
 "#;
 
 #[test]
-fn a_format_that_no_probe_has_leaves_open_only_what_needs_it() {
+fn a_format_without_a_probe_leaves_only_its_checks_unverified() {
     let config = r#"
         [target]
         command = ["./cli"]
@@ -205,7 +206,7 @@ fn a_format_that_no_probe_has_leaves_open_only_what_needs_it() {
         exit = 2
         formats = ["text", "json"]
     "#;
-    let result = checked(JSON_ONLY, config);
+    let result = check(JSON_ONLY, config);
     for id in ["p2-output-json", "p2-stderr-diagnostics", "p2-error-json", "p2-exit-usage"] {
         assert_eq!(verdict_of(&result(id)).0, "pass", "{id}: {}", verdict_of(&result(id)).1);
     }
@@ -215,12 +216,12 @@ fn a_format_that_no_probe_has_leaves_open_only_what_needs_it() {
         assert_eq!(status, "unverified", "{id}");
         assert!(message.contains("jsonl"), "{id} does not name the format: {message}");
     }
-    // `--json` is how this target asks for the format: there is nothing that it could be short for.
+    // `--json` is the format flag of this target, so it cannot be an alias of another.
     assert_eq!(verdict_of(&result("p2-json-alias")).0, "not-applicable");
 }
 
 #[test]
-fn a_format_that_is_known_only_after_a_command_leaves_the_errors_open() {
+fn a_format_flag_that_works_only_after_a_command_leaves_errors_unverified() {
     let script = r#"
         case "$1 $2" in
             "list ") echo text ;;
@@ -239,7 +240,7 @@ fn a_format_that_is_known_only_after_a_command_leaves_the_errors_open() {
         args = ["list"]
         formats = ["text", "json"]
     "#;
-    let result = checked(script, config);
+    let result = check(script, config);
     let errors = result("p2-error-json");
     let (status, message) = verdict_of(&errors);
     assert_eq!(status, "unverified");
@@ -249,7 +250,7 @@ fn a_format_that_is_known_only_after_a_command_leaves_the_errors_open() {
 }
 
 #[test]
-fn an_exit_code_of_a_targets_own_is_judged() {
+fn a_custom_exit_code_is_judged() {
     let script = "case $1 in list) echo '{}' ;; *) exit 5 ;; esac";
     let config = |exit: u8| {
         format!(
@@ -267,13 +268,13 @@ fn an_exit_code_of_a_targets_own_is_judged() {
             "#
         )
     };
-    assert_eq!(verdict_of(&checked(script, &config(5))("p2-exit-error")).0, "pass");
-    let result = checked(script, &config(6))("p2-exit-error");
+    assert_eq!(verdict_of(&check(script, &config(5))("p2-exit-error")).0, "pass");
+    let result = check(script, &config(6))("p2-exit-error");
     assert_eq!(verdict_of(&result), ("fail", "exit code 5 instead of 6"));
 }
 
 #[test]
-fn the_message_on_hundreds_of_keys_is_short() {
+fn a_message_on_hundreds_of_keys_is_short() {
     let script = r#"
         case $1 in
             many) printf '{'; n=0; while [ $n -lt 300 ]; do printf '"key-%s":1,' $n; n=$((n+1)); done; echo '"z":1}' ;;
@@ -295,14 +296,14 @@ fn the_message_on_hundreds_of_keys_is_short() {
         args = ["many"]
         formats = ["json"]
     "#;
-    let result = checked(script, config)("p2-envelope");
+    let result = check(script, config)("p2-envelope");
     let (status, message) = verdict_of(&result);
     assert_eq!(status, "warn");
     assert!(message.contains("295 more") && message.len() < 200, "{message}");
 }
 
 #[test]
-fn evidence_begins_at_the_first_word() {
+fn evidence_starts_at_the_first_word() {
     let script = "printf '\\n  \\nusage: cli\\n' >&2; exit 3";
     let config = r#"
         [target]
@@ -313,7 +314,7 @@ fn evidence_begins_at_the_first_word() {
         args = ["list"]
         formats = ["text"]
     "#;
-    let evidence = checked(script, config)("p2-exit-success")["evidence"][0].clone();
+    let evidence = check(script, config)("p2-exit-success")["evidence"][0].clone();
     assert_eq!(evidence["excerpt"], "usage: cli");
     assert_eq!(
         (&evidence["offset"], &evidence["line"], &evidence["column"]),
@@ -322,7 +323,7 @@ fn evidence_begins_at_the_first_word() {
 }
 
 #[test]
-fn a_recording_that_lacks_runs_gives_no_pass() {
+fn a_recording_without_required_runs_lets_no_check_pass() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("recording");
     let fixture =
@@ -346,8 +347,8 @@ fn a_recording_that_lacks_runs_gives_no_pass() {
     }
 }
 
-/// Takes `--format text` and `--format json` behind `list`, and nothing else; wrong calls end with 64.
-const OWN_WAY: &str = r#"
+/// Accepts `--format text` and `--format json` after `list`, and no other format; invalid calls exit with 64.
+const CUSTOM_FORMAT_FLAG: &str = r#"
 format=$DEFAULT
 PAGE="cli 1
 
@@ -387,7 +388,7 @@ fi
 if [ "$format" = json ]; then echo '{"ok":true,"data":[{"id":1}]}'; else echo one; fi
 "#;
 
-const OWN_WAY_CONFIG: &str = r#"
+const CUSTOM_FORMAT_FLAG_CONFIG: &str = r#"
     [check]
     skip = ["p6-sig*"]
 
@@ -415,9 +416,9 @@ const OWN_WAY_CONFIG: &str = r#"
 "#;
 
 #[test]
-fn a_target_that_says_what_it_has_not_is_verified() {
-    let script = format!("DEFAULT=text{OWN_WAY}");
-    let (exit, report) = strictly(&script, OWN_WAY_CONFIG);
+fn a_target_that_declares_what_it_lacks_is_verified() {
+    let script = format!("DEFAULT=text{CUSTOM_FORMAT_FLAG}");
+    let (exit, report) = check_strictly(&script, CUSTOM_FORMAT_FLAG_CONFIG);
     let result = |id: &str| {
         let mut results = report["results"].as_array().unwrap().iter();
         verdict_of(results.find(|result| result["id"] == id).unwrap())
@@ -443,15 +444,16 @@ fn a_target_that_says_what_it_has_not_is_verified() {
     assert_eq!(status, "pass");
     assert!(note.ends_with("the target's own code for invalid usage: `usage = 64` instead of 2"), "{note}");
 
-    // What it has not can be accepted, and nothing else with it.
+    // Waivers of the missing features have no effect on other checks.
     let waiver = "[[waiver]]\ncheck = 'p2-output-format'\nformat = 'jsonl'\nreason = 'one document only'\n\
                   [[waiver]]\ncheck = 'p2-schema-print'\nreason = 'none yet'\n";
-    let (exit, _) = strictly(&script, &format!("{OWN_WAY_CONFIG}\n{waiver}"));
+    let (exit, _) = check_strictly(&script, &format!("{CUSTOM_FORMAT_FLAG_CONFIG}\n{waiver}"));
     assert_eq!(exit, Some(0));
 
-    // The same target, where json comes without a flag.
-    let config = OWN_WAY_CONFIG.replace("usage = 64", "usage = 64\ndefault_format = 'json'");
-    let (exit, report) = strictly(&format!("DEFAULT=json{OWN_WAY}"), &format!("{config}\n{waiver}"));
+    // The same target with json as its default format.
+    let config = CUSTOM_FORMAT_FLAG_CONFIG.replace("usage = 64", "usage = 64\ndefault_format = 'json'");
+    let (exit, report) =
+        check_strictly(&format!("DEFAULT=json{CUSTOM_FORMAT_FLAG}"), &format!("{config}\n{waiver}"));
     let open = not_passed(&report);
     assert_eq!((exit, &report["verified"]), (Some(1), &true.into()), "{open:#?}");
     let default = "the configuration has `default_format = \"json\"`: make text the default, then remove the key; 1 more waived: one document only";
@@ -460,7 +462,7 @@ fn a_target_that_says_what_it_has_not_is_verified() {
 }
 
 #[test]
-fn the_place_of_the_format_is_found_though_prose_is_before_the_document() {
+fn the_flag_position_is_found_despite_prose_before_the_document() {
     let script = r#"
         case "$*" in
             list) echo Loading; echo '[ ] milk' ;;
@@ -472,22 +474,22 @@ fn the_place_of_the_format_is_found_though_prose_is_before_the_document() {
         esac
     "#;
     let config = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
-    let result = checked(script, config);
+    let result = check(script, config);
     let (json, format) = (result("p2-output-json"), result("p2-output-format"));
     assert_eq!(verdict_of(&json).0, "fail", "{}", verdict_of(&json).1);
     assert!(!verdict_of(&format).1.contains("rejects"), "{}", verdict_of(&format).1);
 }
 
-/// The help calls the flag no format, and only in front of the command is it known.
+/// The help does not describe the flag as a format, and the target accepts it only before the command.
 #[test]
-fn the_place_of_a_format_that_nobody_names_is_found_where_that_writes_no_file() {
-    let script = |front: &str| {
+fn the_flag_position_of_an_undocumented_format_is_found_unless_a_call_writes_a_file() {
+    let script = |with_flag_first: &str| {
         format!(
             r#"
             case "$*" in
                 list) echo milk ;;
                 --help) echo '  --output OUTPUT' ;;
-                "--output "*" list") {front} ;;
+                "--output "*" list") {with_flag_first} ;;
                 whoami | "--output "*" whoami") echo 'not signed in' >&2; exit 1 ;;
                 *) echo "error: unrecognized arguments: $*" >&2; exit 2 ;;
             esac
@@ -496,25 +498,25 @@ fn the_place_of_a_format_that_nobody_names_is_found_where_that_writes_no_file() 
     };
     let config = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n\
                   [[probe]]\nname = 'whoami'\nargs = ['whoami']\n";
-    let result = checked(&script(r#"case $2 in json*) echo '{"id":1}' ;; *) echo milk ;; esac"#), config);
+    let result = check(&script(r#"case $2 in json*) echo '{"id":1}' ;; *) echo milk ;; esac"#), config);
     let (json, format) = (result("p2-output-json"), result("p2-output-format"));
-    // All that keeps it open is the probe that fails in any call.
+    // Only the probe that always fails keeps the check unverified.
     assert!(verdict_of(&json).1.starts_with("whoami · json exited with 1"), "{}", verdict_of(&json).1);
     assert_eq!(json["blocked_by"].as_array().unwrap().len(), 1);
-    // Any value is taken for a format.
+    // The target accepts any value as a format.
     assert_eq!(verdict_of(&format).0, "fail");
     assert!(!verdict_of(&format).1.contains("reject"), "{}", verdict_of(&format).1);
-    // A probe that ends otherwise than declared is called at the same place.
+    // A probe with another exit code than declared has the same flag position.
     let argv = result("p2-exit-success")["evidence"][0]["argv"].as_str().unwrap().to_owned();
     assert!(argv.ends_with("cli --output text whoami"), "{argv}");
-    let result = checked(&script(r#"echo '{"id":1}' > "$2""#), config);
+    let result = check(&script(r#"echo '{"id":1}' > "$2""#), config);
     let (json, format) = (result("p2-output-json"), result("p2-output-format"));
     assert_eq!(verdict_of(&json).0, "unverified", "{}", verdict_of(&json).1);
     assert!(verdict_of(&format).1.contains("reject"), "{}", verdict_of(&format).1);
 }
 
 #[test]
-fn a_probe_asks_for_a_format_in_its_own_way() {
+fn a_probe_may_have_its_own_format_flags() {
     let script = r#"
         case "$*" in
             list | show) echo one ;;
@@ -539,14 +541,17 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
         args = ["show"]
         formats.jsonl = ["--lines"]
     "#;
-    let result = checked(script, config);
+    let result = check(script, config);
     for id in ["p2-output-format", "p2-output-json", "p2-output-jsonl", "p2-exit-success", "p2-exit-usage"] {
         assert_eq!(verdict_of(&result(id)).0, "pass", "{id}: {}", verdict_of(&result(id)).1);
     }
-    // Every probe that gives data says so: there is none.
-    let none = checked(script, &config.replace("formats.jsonl = [\"--lines\"]", "formats.jsonl = false"));
-    let (status, message) =
-        (none("p2-output-format")["status"].clone(), none("p2-output-format")["message"].clone());
+    // All probes declare that they lack jsonl.
+    let all_lacking =
+        check(script, &config.replace("formats.jsonl = [\"--lines\"]", "formats.jsonl = false"));
+    let (status, message) = (
+        all_lacking("p2-output-format")["status"].clone(),
+        all_lacking("p2-output-format")["message"].clone(),
+    );
     assert_eq!(
         (status, message),
         (
@@ -555,10 +560,10 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
                 .into()
         )
     );
-    // How it is asked for is said nowhere.
-    let open = checked(script, &config.replace("formats.jsonl = [\"--lines\"]", ""));
+    // No probe and no target declares a flag for jsonl.
+    let undeclared = check(script, &config.replace("formats.jsonl = [\"--lines\"]", ""));
     for id in ["p2-output-format", "p2-output-jsonl", "p2-output-parity", "p2-jsonl-newline"] {
-        let result = open(id);
+        let result = undeclared(id);
         let (status, message) = verdict_of(&result);
         assert_eq!(status, "unverified", "{id}");
         assert!(
@@ -569,31 +574,31 @@ fn a_probe_asks_for_a_format_in_its_own_way() {
         );
     }
     for id in ["p2-jsonl-prompt", "p2-contract-stream"] {
-        assert_eq!(verdict_of(&open(id)).0, "not-applicable", "{id}");
+        assert_eq!(verdict_of(&undeclared(id)).0, "not-applicable", "{id}");
     }
 }
 
 #[test]
-fn a_wrong_call_that_succeeds_is_a_fault_whatever_codes_there_are() {
+fn an_invalid_call_that_succeeds_fails_with_any_exit_codes() {
     let config =
         "[target]\ncommand = ['./cli']\nexit_codes = [0, 1]\n[[probe]]\nname = 'list'\nargs = ['list']\n";
-    let result = checked("echo '{}'", config);
+    let result = check("echo '{}'", config);
     assert_eq!(
         verdict_of(&result("p2-exit-usage")),
         ("fail", "invalid usage exits with 0; expected a failure (and 2 more)")
     );
-    let refused = checked("case $* in *unknown*) exit 1 ;; esac; echo '{}'", config);
+    let rejecting = check("case $* in *unknown*) exit 1 ;; esac; echo '{}'", config);
     assert_eq!(
-        verdict_of(&refused("p2-exit-usage")),
+        verdict_of(&rejecting("p2-exit-usage")),
         ("not-applicable", "the target has no exit code 2 according to its configuration")
     );
 }
 
 #[test]
-fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
+fn a_program_that_ignores_its_flags_offers_no_formats() {
     let config =
         "[target]\ncommand = ['./cli']\nschema = ['schema']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
-    let result = checked("echo '[1]'", config);
+    let result = check("echo '[1]'", config);
     for id in ["p2-raw", "p2-more-formats"] {
         assert_eq!(verdict_of(&result(id)).0, "not-applicable", "{id}: {}", verdict_of(&result(id)).1);
     }
@@ -604,12 +609,12 @@ fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
         "{alias}"
     );
     assert_eq!(verdict_of(&result("p2-schema-print")).0, "fail");
-    // JSON is no CSV, nor is anything else where its rows have not as many fields each.
+    // Neither JSON nor rows with different numbers of fields are CSV.
     let csv = |csv: &str| {
         let script = format!(
             r#"case $* in *csv) printf '{csv}' ;; *json*) echo '[1]' ;; *unknown* | *tsv | *yaml | *raw) echo "wrong: $*" >&2; exit 2 ;; *) echo text ;; esac"#
         );
-        let result = checked(&script, config)("p2-more-formats");
+        let result = check(&script, config)("p2-more-formats");
         (result["status"].clone(), result["message"].as_str().unwrap().to_owned())
     };
     let none =
@@ -619,7 +624,7 @@ fn a_program_that_ignores_its_flags_offers_nothing_by_them() {
     assert_eq!(csv("id,name\\n1,alpha\\n"), ("pass".into(), "offered: list, csv".to_owned()));
 }
 
-/// The formats that a check without probes runs a CLI in, and what is in its folder afterwards.
+/// Checks a CLI without probes. Returns the formats of its runs and the files in its folder afterwards.
 fn formats_tried(script: &str) -> (BTreeSet<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let cli = folder.path().join("cli");
@@ -639,7 +644,7 @@ fn formats_tried(script: &str) -> (BTreeSet<String>, Vec<String>) {
 }
 
 #[test]
-fn a_file_called_json_is_not_written() {
+fn no_file_named_json_is_written() {
     let script = r#"
         if [ "$1" = --help ]; then echo '  --output FILE  Write to FILE'; exit 0; fi
         if [ "$1" = --output ]; then : > "$2"; fi
@@ -651,7 +656,7 @@ fn a_file_called_json_is_not_written() {
 }
 
 #[test]
-fn a_format_that_the_help_tells_of_is_tried() {
+fn a_format_in_the_help_is_tried() {
     let script = r#"
         if [ "$1" = --help ]; then echo '  --output FORMAT  text (default), json or jsonl'; exit 0; fi
         exit 2
@@ -661,7 +666,7 @@ fn a_format_that_the_help_tells_of_is_tried() {
 }
 
 #[test]
-fn a_check_alone_gives_the_verdict_that_it_gives_among_all() {
+fn a_check_has_the_same_verdict_alone_and_with_all() {
     let violating = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/violating");
     let fixture = format!("{violating}/p2-exit-usage.no-format-before");
     let output = Command::new(env!("CARGO_BIN_EXE_agentnative"))
@@ -673,7 +678,7 @@ fn a_check_alone_gives_the_verdict_that_it_gives_among_all() {
 }
 
 #[test]
-fn a_call_that_hung_is_not_run_again_under_every_condition() {
+fn a_hanging_call_is_not_repeated_under_every_condition() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     let script =
@@ -690,28 +695,28 @@ fn a_call_that_hung_is_not_run_again_under_every_condition() {
         let report: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
         report["data"]["results"].clone()
     };
-    // Confined, it could not record its calls.
+    // A confined run could not write the file of calls.
     let live = report(&["--jobs", "1", "--isolation", "none", "--record", "recording", "."]);
     let calls = fs::read_to_string(file("calls")).unwrap();
     assert_eq!(calls.lines().filter(|call| *call == "list --format json").count(), 1, "{calls}");
-    let of = |id: &str| live.as_array().unwrap().iter().find(|result| result["id"] == id).unwrap();
-    assert_eq!(of("p2-completes")["status"], "fail");
+    let result_of = |id: &str| live.as_array().unwrap().iter().find(|result| result["id"] == id).unwrap();
+    assert_eq!(result_of("p2-completes")["status"], "fail");
     for id in ["p2-output-pure", "p2-output-complete", "p2-broken-pipe"] {
-        let (status, message) = verdict_of(of(id));
+        let (status, message) = verdict_of(result_of(id));
         assert_eq!(status, "unverified", "{id}: {message}");
         assert!(
             message.contains("of list · json were skipped") || message.contains("of list · json was skipped"),
             "{id}: {message}"
         );
         let cause = serde_json::json!({"id": "p2-completes", "probe": "list", "format": "json"});
-        assert!(of(id)["blocked_by"].as_array().unwrap().contains(&cause), "{id}");
+        assert!(result_of(id)["blocked_by"].as_array().unwrap().contains(&cause), "{id}");
     }
     assert_eq!(report(&["--replay", "recording"]), live);
 }
 
 #[test]
-fn a_waiver_of_one_probe_or_format_leaves_the_others() {
-    let of = |probes: &[&str], waiver: &str| {
+fn a_waiver_of_one_probe_or_format_does_not_apply_to_others() {
+    let check_with = |probes: &[&str], waiver: &str| {
         let probe = |name: &&str| format!("[[probe]]\nname = '{name}'\nargs = ['{name}']\n");
         let config = format!(
             "[target]\ncommand = ['./cli']\n{}[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n{waiver}\n",
@@ -733,12 +738,12 @@ fn a_waiver_of_one_probe_or_format_leaves_the_others() {
     };
     for (waiver, waived) in [("probe = 'list'", true), ("format = 'json'", true), ("format = 'jsonl'", false)]
     {
-        let (exit, results) = of(&["list"], waiver);
+        let (exit, results) = check_with(&["list"], waiver);
         let status = if waived { ["waived", "waived"] } else { ["fail", "unverified"] };
         assert_eq!([&results[0]["status"], &results[1]["status"]], status, "{waiver}: {results:#}");
         assert_eq!(exit, Some(i32::from(!waived)));
     }
-    let (exit, results) = of(&["list", "show"], "probe = 'list'");
+    let (exit, results) = check_with(&["list", "show"], "probe = 'list'");
     assert_eq!((exit, verdict_of(&results[0]).0), (Some(1), "fail"), "{results:#}");
     assert!(verdict_of(&results[0]).1.ends_with("more waived: known"), "{results:#}");
     let evidence = results[0]["evidence"].as_array().unwrap();
@@ -747,7 +752,7 @@ fn a_waiver_of_one_probe_or_format_leaves_the_others() {
 }
 
 #[test]
-fn a_decimal_comma_is_seen_also_where_no_locale_is_installed() {
+fn a_decimal_comma_is_found_without_installed_locales() {
     if !Path::new("/usr/lib/locale/C.utf8").is_dir() {
         eprintln!("skipped: this system has no locales of glibc");
         return;
@@ -757,7 +762,7 @@ fn a_decimal_comma_is_seen_also_where_no_locale_is_installed() {
             "exec python3 -I -c 'import locale; locale.setlocale(locale.LC_ALL, \"\"); print(\"{{\\\"x\\\": \" + {number} + \"}}\")'"
         );
         let config = "[target]\ncommand = ['./cli']\nformats.json = []\n[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['json']\n";
-        checked(&script, config)("p2-output-pure")
+        check(&script, config)("p2-output-pure")
     };
     let comma = result("locale.str(1.5)");
     assert_eq!(verdict_of(&comma).0, "fail", "{comma:#}");

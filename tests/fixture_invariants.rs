@@ -1,4 +1,4 @@
-//! The invariants of `checks/` and `fixtures/clis/`: names, examples, expectations, file modes.
+//! Invariants of `checks/` and `fixtures/clis/`: names, examples, expectations, file modes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ fn strings(table: &Table, key: &str) -> Vec<String> {
     items.map(|item| item.as_str().expect("a string").to_owned()).collect()
 }
 
-/// Every file of the catalogue, by its stem.
+/// Returns the files of the catalogue by stem.
 fn checks() -> BTreeMap<String, Table> {
     let files = fs::read_dir(root().join("checks")).unwrap().map(|entry| entry.unwrap().path());
     files
@@ -33,14 +33,14 @@ fn checks() -> BTreeMap<String, Table> {
         .collect()
 }
 
-/// The fixtures of one kind, with their names.
+/// Returns the fixtures of one kind with their names.
 fn fixtures(kind: &str) -> Vec<(String, PathBuf)> {
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     crate::fixtures::fixtures(kind).into_iter().map(|path| (name(&path), path)).collect()
 }
 
 #[test]
-fn each_check_has_the_name_of_its_file_and_all_that_explain_shows() {
+fn each_check_has_the_name_of_its_file_and_all_texts_of_explain() {
     let mut orders = BTreeSet::new();
     for (stem, check) in checks() {
         assert_eq!(text(&check, "id"), stem);
@@ -49,13 +49,13 @@ fn each_check_has_the_name_of_its_file_and_all_that_explain_shows() {
         }
         assert!(!text(&check, "title").contains('\n'), "{stem}: the title is one line");
         let order = check["order"].as_integer().expect("a number");
-        assert!(orders.insert(order), "{stem}: another check has the place {order}");
+        assert!(orders.insert(order), "{stem}: another check has the order {order}");
     }
     assert!(!orders.is_empty());
 }
 
 #[test]
-fn each_requirement_of_the_standard_has_checks_or_a_reason_why_there_are_none() {
+fn each_requirement_of_the_standard_has_checks_or_a_reason_for_their_absence() {
     let standard = table(&root().join("crates/core/src/catalogue/standard.toml"));
     let requirements =
         standard["requirement"].as_array().unwrap().iter().map(|value| value.as_table().unwrap());
@@ -70,8 +70,8 @@ fn each_requirement_of_the_standard_has_checks_or_a_reason_why_there_are_none() 
             decided.insert(id);
         }
     }
-    let of = |level: &str| requirements.keys().filter(|id| id.split('-').nth(1) == Some(level)).count();
-    assert_eq!((of("must"), of("should"), of("may")), (28, 22, 10));
+    let count_of = |level: &str| requirements.keys().filter(|id| id.split('-').nth(1) == Some(level)).count();
+    assert_eq!((count_of("must"), count_of("should"), count_of("may")), (28, 22, 10));
     for (id, requirement) in requirements {
         assert!(!text(requirement, "says").is_empty(), "{id}");
         assert_eq!(decided.contains(id), text(requirement, "without").is_empty(), "{id}");
@@ -80,7 +80,7 @@ fn each_requirement_of_the_standard_has_checks_or_a_reason_why_there_are_none() 
 
 #[test]
 fn each_check_has_a_good_and_a_bad_example() {
-    // Those of the code have snippets instead.
+    // Source checks have snippets instead.
     for (stem, check) in checks().into_iter().filter(|(_, check)| text(check, "layer") != "source") {
         let examples = check["example"].as_array().expect("a list of examples");
         let verdicts: BTreeSet<&str> =
@@ -95,7 +95,7 @@ fn each_check_has_a_good_and_a_bad_example() {
 }
 
 #[test]
-fn each_behavioral_check_asks_for_runs_and_has_a_violating_fixture() {
+fn each_behavioral_check_requires_runs_and_has_a_violating_fixture() {
     let violating = fixtures("violating");
     for (stem, check) in checks() {
         if text(&check, "layer") != "behavioral" {
@@ -104,13 +104,13 @@ fn each_behavioral_check_asks_for_runs_and_has_a_violating_fixture() {
         let runs = check["runs"].as_table().expect("a table of runs");
         assert!(!strings(runs, "formats").is_empty(), "{stem}: no formats");
         assert!(!strings(runs, "variants").is_empty(), "{stem}: no variants");
-        let shown = violating.iter().any(|(name, _)| name.split('.').next() == Some(&stem));
-        assert!(shown || text(&check, "level") == "may", "{stem}: no violating fixture");
+        let has_fixture = violating.iter().any(|(name, _)| name.split('.').next() == Some(&stem));
+        assert!(has_fixture || text(&check, "level") == "may", "{stem}: no violating fixture");
     }
 }
 
 #[test]
-fn what_a_fixture_expects_is_in_the_catalogue() {
+fn the_checks_that_a_fixture_expects_exist() {
     let checks = checks();
     for (name, _) in fixtures("violating") {
         let id = name.split('.').next().unwrap();
@@ -122,22 +122,22 @@ fn what_a_fixture_expects_is_in_the_catalogue() {
     for (name, expect) in &incidents {
         let expect = expect.as_table().unwrap();
         let fires = strings(expect, "fires");
-        assert!(!fires.is_empty(), "{name}: it expects nothing");
+        assert!(!fires.is_empty(), "{name}: no check is expected");
         for id in &fires {
             assert!(checks.contains_key(id), "{name}: there is no check {id}");
         }
         let number = expect["incident"].as_integer().expect("the incident's number");
         assert!(name.starts_with(&format!("{number:02}-")), "{name}");
-        assert!(!text(expect, "what").trim().is_empty(), "{name}: what happened?");
+        assert!(!text(expect, "what").trim().is_empty(), "{name}: `what` is empty");
     }
 }
 
 #[test]
-fn each_configuration_declares_probes_and_none_repeats_the_default() {
+fn each_configuration_declares_probes_and_differs_from_the_default() {
     for kind in ["conforming", "violating", "incidents", "traps"] {
         let folder = root().join("fixtures/clis").join(kind);
-        let mut above = folder.ancestors().map(|above| above.join("agentnative.toml"));
-        let default = table(&above.find(|path| path.exists()).expect("a default"));
+        let mut defaults = folder.ancestors().map(|ancestor| ancestor.join("agentnative.toml"));
+        let default = table(&defaults.find(|path| path.exists()).expect("a default"));
         let folders = fixtures(kind).into_iter().map(|(_, path)| path);
         let folders = folders.flat_map(|path| [path.parent().unwrap().to_owned(), path]);
         let own: BTreeSet<PathBuf> = folders.filter(|path| *path != folder).collect();
@@ -145,17 +145,17 @@ fn each_configuration_declares_probes_and_none_repeats_the_default() {
         for path in own.filter(|path| path.exists()) {
             let config = table(&path);
             assert!(config["probe"].as_array().is_some_and(|all| !all.is_empty()), "{}", path.display());
-            // The default names no program: it is given.
+            // The default names no program; the tests pass it as an argument.
             let target = config.get("target").and_then(|target| target.as_table());
-            let says_more = target.is_some_and(|target| !target.keys().eq(["command"]));
-            let repeats = config["probe"] == default["probe"] && !says_more;
-            assert!(!repeats, "{}: without it there is the same", path.display());
+            let has_other_keys = target.is_some_and(|target| !target.keys().eq(["command"]));
+            let repeats = config["probe"] == default["probe"] && !has_other_keys;
+            assert!(!repeats, "{}: it only repeats the default", path.display());
         }
     }
 }
 
 #[test]
-fn each_fixture_can_be_run_and_says_what_it_shows() {
+fn each_fixture_is_executable_and_has_a_description() {
     for kind in ["conforming", "violating", "incidents", "traps"] {
         for (name, path) in fixtures(kind) {
             let cli = path.join("cli");
@@ -166,7 +166,7 @@ fn each_fixture_can_be_run_and_says_what_it_shows() {
             let mut lines = script.lines();
             assert!(lines.next().is_some_and(|line| line.starts_with("#!")), "{name}: no interpreter");
             let about = lines.next().unwrap_or_default().trim_start_matches(['#', '"', ' ']);
-            assert!(!about.is_empty(), "{name}: its second line says what it shows");
+            assert!(!about.is_empty(), "{name}: the second line has no description");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration that `agentnative init` writes, from help pages.
+//! The configuration that `agentnative init` generates from help pages.
 
 use agentnative::config::{Asking, Config, Date, Known, ProbeConfig};
 use agentnative::model::OutputFormat;
@@ -18,39 +18,40 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// What these pages say, by the arguments that call for them; the target's own has none. And all calls.
+/// Reads these help pages, which are given with the arguments that print them (none for the page of the target). Returns
+/// the commands and all calls that were made.
 fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
     let page = |args: &str| pages.iter().find(|(call, _)| *call == args).map(|(_, page)| page.as_bytes());
     let mut calls = Vec::new();
-    let commands = Commands::explore(page("").unwrap(), &mut |asked| {
+    let commands = Commands::explore(page("").unwrap(), &mut |requested| {
         let answer = |args: &Vec<String>| {
             calls.push(args.join(" "));
             page(&args.join(" ")).map(<[u8]>::to_vec)
         };
-        asked.iter().map(answer).collect()
+        requested.iter().map(answer).collect()
     });
     (commands, calls)
 }
 
-fn written(commands: &Commands, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
+fn generate(commands: &Commands, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
     let exit_codes: BTreeMap<i32, String> =
         exit_codes.iter().map(|(code, about)| (*code, (*about).to_owned())).collect();
     Skeleton { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text().unwrap()
 }
 
-/// The text with all its suggestions turned on.
-fn confirmed(skeleton: &str) -> String {
-    let confirm = |line: &str| match line.strip_prefix('#') {
+/// Returns the configuration with all its suggestions uncommented.
+fn with_suggestions(template: &str) -> String {
+    let uncomment = |line: &str| match line.strip_prefix('#') {
         Some(code) if !code.is_empty() && !code.starts_with([' ', ':']) => format!("{code}\n"),
         _ => format!("{line}\n"),
     };
-    skeleton.lines().map(confirm).collect()
+    template.lines().map(uncomment).collect()
 }
 
-/// The configuration that is written, as it is and with all suggestions turned on: both are valid.
-fn both(commands: &Commands, probes: &[ProbeConfig]) -> (Config, Config) {
-    let text = written(commands, probes, &[]);
-    let all = confirmed(&text);
+/// Parses the generated configuration, unchanged and with all suggestions uncommented.
+fn parse_generated(commands: &Commands, probes: &[ProbeConfig]) -> (Config, Config) {
+    let text = generate(commands, probes, &[]);
+    let all = with_suggestions(&text);
     (
         parse(&text).unwrap_or_else(|error| panic!("{error:#?}\n{text}")),
         parse(&all).unwrap_or_else(|error| panic!("{error:#?}\n{all}")),
@@ -62,7 +63,7 @@ fn calls_of(config: &Config) -> Vec<String> {
 }
 
 #[test]
-fn what_is_written_is_valid_as_it_is_and_with_all_its_suggestions() {
+fn the_generated_configuration_is_valid_without_and_with_its_suggestions() {
     let helps = [
         "",
         "Commands:\n  push  Send \"them\" \\ all\n  list, l  List\n  get-all  Get\n  help  Help\n\nOptions:\n  --json  JSON\n",
@@ -73,30 +74,30 @@ fn what_is_written_is_valid_as_it_is_and_with_all_its_suggestions() {
         let command = strings(&["./target/debug/my cli", "it's \"x\"\n"]);
         for command in [None, Some(&command[..])] {
             let exit_codes = BTreeMap::new();
-            let skeleton = Skeleton {
+            let template = Skeleton {
                 name: "my\ncli\x1b[1m",
                 command,
                 commands: &commands,
                 exit_codes: &exit_codes,
                 probes: &[],
             };
-            let text = skeleton.text().unwrap();
-            assert_eq!(text, skeleton.text().unwrap());
+            let text = template.text().unwrap();
+            assert_eq!(text, template.text().unwrap());
             assert!(text.chars().all(|char| char == '\n' || !char.is_control()), "{text}");
             let config = parse(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             assert_eq!((config.targets.len(), config.probes.len(), config.waivers.len()), (1, 0, 0));
             assert_eq!(config.targets[0].command.is_some(), command.is_some());
-            let all = confirmed(&text);
+            let all = with_suggestions(&text);
             let config = parse(&all).unwrap_or_else(|error| panic!("{error:#?}\n{all}"));
             assert!(config.probes.len() >= 4, "{all}");
-            let next = skeleton.next("./notes");
+            let next = template.next("./notes");
             assert!(next[0].contains("\n  agentnative init --force --"), "{next:?}");
             assert_eq!(next.last().unwrap(), "run `agentnative check`");
         }
     }
     let many: String = (0..60).map(|n| format!("  cmd{n}  Does {n}\n")).collect();
     let (commands, _) = explore(&[("", &format!("Commands:\n{many}"))]);
-    let text = written(&commands, &[], &[]);
+    let text = generate(&commands, &[], &[]);
     assert_eq!(text.matches("#[[probe]]").count(), 43);
     assert!(text.contains("# … and 20 more commands"), "{text}");
 }
@@ -133,17 +134,22 @@ options:
 ];
 
 #[test]
-fn argparse_pages_give_nested_commands_their_arguments_and_the_place_of_a_global_option() {
+fn argparse_pages_describe_nested_commands_arguments_and_the_position_of_global_options() {
     let (commands, calls) = explore(&ARGPARSE);
-    let asked = ["list", "show", "remote", "remote add", "remote ls"].map(|words| format!("{words} --help"));
-    assert_eq!(calls, asked);
-    let (active, all) = both(&commands, &[]);
+    let expected_calls =
+        ["list", "show", "remote", "remote add", "remote ls"].map(|words| format!("{words} --help"));
+    assert_eq!(calls, expected_calls);
+    let (active, all) = parse_generated(&commands, &[]);
     assert!(active.probes.is_empty());
     let formats = &active.targets[0].conventions.formats;
-    let asking = |args: &[&str]| Asking::With(strings(args));
-    assert_eq!(formats.json, asking(&["--output", "json"]));
-    assert_eq!(formats.jsonl, asking(&["--output", "jsonl"]), "required, though the help does not name it");
-    assert_eq!(formats.text, asking(&["--output", "text"]));
+    let flag = |args: &[&str]| Asking::With(strings(args));
+    assert_eq!(formats.json, flag(&["--output", "json"]));
+    assert_eq!(
+        formats.jsonl,
+        flag(&["--output", "jsonl"]),
+        "a required format, even if the help does not list it"
+    );
+    assert_eq!(formats.text, flag(&["--output", "text"]));
     let suggested = &calls_of(&all)[..4];
     assert_eq!(
         suggested,
@@ -154,15 +160,15 @@ fn argparse_pages_give_nested_commands_their_arguments_and_the_place_of_a_global
             "{format} --db <DB> remote add <name> <url>",
         ]
     );
-    // What is confirmed is declared, and not suggested again.
+    // A declared probe is not suggested again.
     let probe = ProbeConfig::from_flag("--db x.db remote ls").unwrap();
-    let (active, all) = both(&commands, &[probe]);
+    let (active, all) = parse_generated(&commands, &[probe]);
     assert_eq!(calls_of(&active), ["--db x.db remote ls"]);
     assert!(!calls_of(&all).contains(&"{format} --db <DB> remote ls".to_owned()));
 }
 
 #[test]
-fn pages_of_other_libraries_give_the_same() {
+fn pages_of_other_libraries_describe_the_same_command() {
     let clap = [
         (
             "",
@@ -210,34 +216,37 @@ fn pages_of_other_libraries_give_the_same() {
         ),
         ("help show", "usage: notes show [-json] id\n\nThe -json flag prints JSON.\n"),
     ];
-    let asking = |args: &[&str]| Asking::With(strings(args));
-    let by = |flag: &str, value: &str| asking(&[flag, value]);
+    let flag = |args: &[&str]| Asking::With(strings(args));
+    let flag_with_value = |name: &str, value: &str| flag(&[name, value]);
     let cases = [
         (
             "clap",
             &clap[..],
             "show --as <NAME> <ID>",
-            [by("--format", "plain"), by("--format", "json"), by("--format", "ndjson")],
+            [
+                flag_with_value("--format", "plain"),
+                flag_with_value("--format", "json"),
+                flag_with_value("--format", "ndjson"),
+            ],
         ),
-        (
-            "commander",
-            &commander,
-            "{format} show <id>",
-            [asking(&[]), asking(&["--json"]), asking(&["--jsonl"])],
-        ),
+        ("commander", &commander, "{format} show <id>", [flag(&[]), flag(&["--json"]), flag(&["--jsonl"])]),
         (
             "cobra",
             &cobra,
             "show <ID>",
-            [by("--output", "text"), by("--output", "json"), by("--output", "jsonl")],
+            [
+                flag_with_value("--output", "text"),
+                flag_with_value("--output", "json"),
+                flag_with_value("--output", "jsonl"),
+            ],
         ),
-        ("click", &click, "show <ID> --as <as>", [asking(&[]), Asking::Lacking, asking(&["--json"])]),
-        ("go", &go, "show <id>", [asking(&[]), asking(&["-json"]), asking(&["-jsonl"])]),
+        ("click", &click, "show <ID> --as <as>", [flag(&[]), Asking::Lacking, flag(&["--json"])]),
+        ("go", &go, "show <id>", [flag(&[]), flag(&["-json"]), flag(&["-jsonl"])]),
     ];
     for (library, pages, call, [text, json, jsonl]) in cases {
         let (commands, calls) = explore(pages);
         assert_eq!(calls, [pages[1].0], "{library}");
-        let (active, all) = both(&commands, &[]);
+        let (active, all) = parse_generated(&commands, &[]);
         assert_eq!(calls_of(&all)[0], call, "{library}");
         let formats = &active.targets[0].conventions.formats;
         assert_eq!([&formats.text, &formats.json, &formats.jsonl], [&text, &json, &jsonl], "{library}");
@@ -247,30 +256,32 @@ fn pages_of_other_libraries_give_the_same() {
 }
 
 #[test]
-fn help_is_called_only_where_a_page_says_how_and_in_bounds() {
-    // Nothing here says that a command takes --help: the call could run it.
-    let by_hand = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Remove all\n\nOptions:\n  -h, --help  Show help\n";
-    let (commands, calls) = explore(&[("", by_hand), ("wipe --help", "removed")]);
+fn help_is_called_only_as_documented_and_within_limits() {
+    // The page does not document `COMMAND --help`, so such a call could run the command.
+    let undocumented = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Remove all\n\nOptions:\n  -h, --help  Show help\n";
+    let (commands, calls) = explore(&[("", undocumented), ("wipe --help", "removed")]);
     assert_eq!((calls.len(), commands.calls.len()), (0, 2));
-    assert!(written(&commands, &[], &[]).contains("# Note: the help pages of its subcommands were not read"));
-    // Pages that repeat the target's own are none, and after some the rest is left alone.
-    let more = format!("{by_hand}\nRun 'tool COMMAND --help' for more.\n  x1 x\n")
+    assert!(
+        generate(&commands, &[], &[]).contains("# Note: the help pages of its subcommands were not read")
+    );
+    // A page that repeats the one of the target does not count; after three of them no more are requested.
+    let documented = format!("{undocumented}\nRun 'tool COMMAND --help' for more.\n  x1 x\n")
         .replace("  wipe", "  one  1\n  two  2\n  three  3\n  wipe");
-    let same: Vec<(&str, &str)> =
+    let repeated: Vec<(&str, &str)> =
         ["", "list --help", "one --help", "two --help", "three --help", "wipe --help"]
-            .map(|call| (call, more.as_str()))
+            .map(|call| (call, documented.as_str()))
             .to_vec();
-    let (commands, calls) = explore(&same);
+    let (commands, calls) = explore(&repeated);
     assert_eq!((calls.len(), commands.calls.len()), (3, 5));
-    // A command that shows itself as its own command comes to an end, and so does one with very many.
+    // Recursive commands and large numbers of commands are limited.
     let deep = "Usage: tool COMMAND\n\nCommands:\n  a  A\n\nRun 'tool COMMAND --help' for more.\n";
     let mut count = 0;
-    let commands = Commands::explore(deep.as_bytes(), &mut |asked| {
+    let commands = Commands::explore(deep.as_bytes(), &mut |requested| {
         let mut page = |_: &Vec<String>| {
             count += 1;
             Some(format!("{deep}\nCommands:\n  b{count}  B\n").into_bytes())
         };
-        asked.iter().map(&mut page).collect()
+        requested.iter().map(&mut page).collect()
     });
     assert!(count <= 100 && commands.calls.iter().all(|call| call.words.len() <= 4), "{count}");
     let commands = Commands::explore(deep.as_bytes(), &mut |_| Vec::new());
@@ -278,17 +289,17 @@ fn help_is_called_only_where_a_page_says_how_and_in_bounds() {
     assert_eq!(commands.unread.as_deref(), Some(unread));
     let many: String = (0..400).map(|n| format!("  c{n}  C\n")).collect();
     let many = deep.replace("  a  A\n", &many);
-    let commands = Commands::explore(many.as_bytes(), &mut |asked| {
-        asked.iter().map(|_| Some(b"A page".to_vec())).collect()
+    let commands = Commands::explore(many.as_bytes(), &mut |requested| {
+        requested.iter().map(|_| Some(b"A page".to_vec())).collect()
     });
     let unread = "the help pages of 100 commands were not read: there are too many";
     assert_eq!((commands.unread.as_deref(), commands.calls.len()), (Some(unread), 400));
 }
 
 #[test]
-fn the_exit_codes_that_the_help_names_are_the_target_s() {
+fn exit_codes_in_the_help_are_those_of_the_target() {
     let (commands, _) = explore(&[("", "Commands:\n  list  List\n")]);
-    let text = written(
+    let text = generate(
         &commands,
         &[],
         &[(0, "success"), (1, "error"), (64, "usage error"), (70, "no network"), (130, "interrupted")],
@@ -298,17 +309,17 @@ fn the_exit_codes_that_the_help_names_are_the_target_s() {
         (&config.targets[0].conventions.exit_codes[..], config.targets[0].conventions.usage),
         (&[0, 1, 64, 70, 130][..], 64)
     );
-    let all = parse(&confirmed(&text)).unwrap();
+    let all = parse(&with_suggestions(&text)).unwrap();
     let exits: Vec<i32> = all.probes.iter().map(|probe| probe.exit).collect();
     assert_eq!(exits, [0, 1, 70], "{text}");
     assert!(text.contains("# 70: no network"), "{text}");
-    // A probe may end with a code that the help does not name.
-    let text = written(&commands, &[ProbeConfig::from_flag("3:list").unwrap()], &[]);
+    // A probe may have an exit code that the help does not list.
+    let text = generate(&commands, &[ProbeConfig::from_flag("3:list").unwrap()], &[]);
     assert_eq!(parse(&text).unwrap().targets[0].conventions.exit_codes, [0, 1, 2, 3, 77, 78]);
 }
 
 #[test]
-fn a_command_with_other_formats_than_most_says_so() {
+fn a_command_with_other_formats_than_most_has_its_own_formats() {
     let pages = [
         (
             "",
@@ -319,7 +330,7 @@ fn a_command_with_other_formats_than_most_says_so() {
         ("c --help", "Usage: notes c\n\nOptions:\n  --output FILE  where to write\n"),
     ];
     let (commands, _) = explore(&pages);
-    let (_, all) = both(&commands, &[]);
+    let (_, all) = parse_generated(&commands, &[]);
     let probe = |name: &str| all.probes.iter().find(|probe| probe.name == name).unwrap();
     assert_eq!(probe("a").call.args, ["{format}", "a"]);
     assert_eq!(probe("b").call.asking[&OutputFormat::Json], Asking::With(strings(&["--json"])));
@@ -327,18 +338,18 @@ fn a_command_with_other_formats_than_most_says_so() {
 }
 
 #[test]
-fn help_of_a_subcommand_is_asked_for_in_the_next_way_where_the_first_gives_no_page() {
+fn help_of_a_subcommand_is_requested_in_the_next_way_if_the_first_prints_no_page() {
     let root = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Wipe\n\nSee 'tool <command> --help', or 'tool help <command>'.\n";
     let (commands, calls) = explore(&[("", root), ("help list", "Usage: tool list <where>\n")]);
     assert_eq!(calls, ["list --help", "wipe --help", "help list", "help wipe"]);
     assert_eq!(commands.calls[0].needed(), "list <where>");
-    // Only where the page documents it.
+    // The second way is used only if the page documents it.
     let (_, calls) = explore(&[("", &root.replace(", or 'tool help <command>'", ""))]);
     assert_eq!(calls, ["list --help", "wipe --help"]);
 }
 
 #[test]
-fn what_a_command_does_is_told_by_its_name_and_its_description() {
+fn the_effect_of_a_command_is_derived_from_its_name_and_description() {
     let entries = [
         ("hosts", "List hosts", Effect::Reads),
         ("whoami", "", Effect::Reads),
@@ -357,15 +368,15 @@ fn what_a_command_does_is_told_by_its_name_and_its_description() {
     for (call, (name, about, effect)) in commands.calls.iter().zip(entries) {
         assert_eq!((&*call.name(), call.effect()), (name, effect), "{about}");
     }
-    let text = written(&commands, &[], &[]);
+    let text = generate(&commands, &[], &[]);
     let titles =
         ["only read:", "the help does not tell whether these only read:", "these may change something:"];
-    let places = titles.map(|title| text.find(title).unwrap_or_else(|| panic!("{title}: {text}")));
-    assert!(places.is_sorted());
+    let positions = titles.map(|title| text.find(title).unwrap_or_else(|| panic!("{title}: {text}")));
+    assert!(positions.is_sorted());
 }
 
 #[test]
-fn what_a_command_needs_is_taken_from_its_description_where_it_has_no_page() {
+fn the_arguments_of_a_command_without_a_page_are_derived_from_its_description() {
     for (about, call) in [
         ("Show the status of a host", "x <host>"),
         ("Show one note.", "x <note>"),
@@ -381,7 +392,7 @@ fn what_a_command_needs_is_taken_from_its_description_where_it_has_no_page() {
 }
 
 #[test]
-fn the_next_step_is_a_command_that_names_all_that_only_reads() {
+fn the_next_step_is_a_command_with_all_calls_that_only_read() {
     let pages = [
         (
             "",
@@ -393,7 +404,7 @@ fn the_next_step_is_a_command_that_names_all_that_only_reads() {
     ];
     let (commands, _) = explore(&pages);
     let exit_codes = BTreeMap::new();
-    let skeleton = |probes| Skeleton {
+    let template = |probes| Skeleton {
         name: "notes",
         command: None,
         commands: &commands,
@@ -402,7 +413,7 @@ fn the_next_step_is_a_command_that_names_all_that_only_reads() {
     };
     let probes = [ProbeConfig::from_flag("list").unwrap()];
     assert_eq!(
-        skeleton(&[]).next("./my-notes"),
+        template(&[]).next("./my-notes"),
         [
             "declare the calls that are safe to run up to 40 times:\n  agentnative init --force --safe list --probe \"show <id>\" ./my-notes\nreplace `<id>` with a value that exists",
             "add those of these that only read: `tags` and `fold`",
@@ -411,5 +422,5 @@ fn the_next_step_is_a_command_that_names_all_that_only_reads() {
             "run `agentnative check`",
         ]
     );
-    assert_eq!(skeleton(&probes).next("./my-notes").len(), 2);
+    assert_eq!(template(&probes).next("./my-notes").len(), 2);
 }

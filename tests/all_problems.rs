@@ -1,79 +1,82 @@
-//! Verdicts on made-up targets: all faults that a run shows are named at once, and no run that shows one is left out.
+//! Verdicts on simulated targets: a result reports every problem of a run, and every run is considered.
 
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, verdict};
 use agentnative::model::{CheckId, CheckResult, Evidence, OutputFormat, Status, Variant};
 use agentnative::probe::UNKNOWN_FLAG;
 use agentnative::run::End;
 
-fn is_status(result: &CheckResult, status: Status) {
+fn assert_status(result: &CheckResult, status: Status) {
     assert_eq!(result.status, status, "{}: {} {:?}", result.id, result.message, result.evidence);
 }
 
-/// `conforming`, but for what `list` gives in json under a variant.
-fn listing(
+/// A conforming target, except that `changed` transforms the output of `list` in one format and variant.
+fn with_changed_list(
     variant: Variant,
     format: OutputFormat,
     changed: impl Fn(String) -> Answer,
 ) -> impl Fn(&Call) -> Answer {
     move |call| {
-        let here = call.args.first().is_some_and(|arg| arg == "list") && call.variant == variant;
+        let is_changed_call = call.args.first().is_some_and(|arg| arg == "list") && call.variant == variant;
         let Answer(stdout, stderr, end) = conforming(call);
-        if here && call.format == format { changed(stdout) } else { Answer(stdout, stderr, end) }
+        if is_changed_call && call.format == format { changed(stdout) } else { Answer(stdout, stderr, end) }
     }
 }
 
-/// The kinds of the evidence about one run, and all that is said of it.
-fn told<'a>(result: &'a CheckResult, probe: &str) -> (Vec<&'a str>, String) {
-    let of = |evidence: &&Evidence| {
+/// Returns the kinds of the evidence on a probe in json, sorted, and the details of that evidence, a line each.
+fn json_evidence<'a>(result: &'a CheckResult, probe: &str) -> (Vec<&'a str>, String) {
+    let is_json_run = |evidence: &&Evidence| {
         evidence.probe.as_deref() == Some(probe) && evidence.format == Some(OutputFormat::Json)
     };
-    let about: Vec<&Evidence> = result.evidence.iter().filter(of).collect();
-    let mut kinds: Vec<&str> = about.iter().map(|evidence| evidence.kind.as_str()).collect();
+    let evidence: Vec<&Evidence> = result.evidence.iter().filter(is_json_run).collect();
+    let mut kinds: Vec<&str> = evidence.iter().map(|evidence| evidence.kind.as_str()).collect();
     kinds.sort_unstable();
-    (kinds, about.iter().map(|evidence| format!("{}\n", evidence.detail)).collect())
+    (kinds, evidence.iter().map(|evidence| format!("{}\n", evidence.detail)).collect())
 }
 
 #[test]
-fn runs_that_print_the_same_by_contract_are_all_compared() {
+fn all_runs_that_must_print_the_same_are_compared() {
     use Variant::{File, HostileEnv, OpenStdin, SlowReader, Tty};
     let other = |stdout: String| data(stdout.replace("1,", "\"1\",").replace("name", "title"));
     for variant in [SlowReader, File] {
-        let changes = listing(variant, OutputFormat::Json, other);
+        let changes = with_changed_list(variant, OutputFormat::Json, other);
         let result = verdict(CheckId::P2OutputStable, PROBES, &changes);
-        is_status(&result, Status::Fail);
+        assert_status(&result, Status::Fail);
         assert_eq!(result.evidence[0].variant, Some(variant));
-        // What only changes by itself is no fault of another format or flag.
+        // Output that differs between runs is not a problem of another format or flag.
         for id in [CheckId::P2OutputComplete, CheckId::P2JsonAlias, CheckId::P2OutputPure] {
             assert_ne!(verdict(id, PROBES, &changes).status, Status::Fail, "{id} {variant:?}");
         }
-        let fails = listing(variant, OutputFormat::Jsonl, |stdout| ended(3, stdout, ""));
-        is_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails), Status::Fail);
-        let notice = listing(variant, OutputFormat::Jsonl, |stdout| data(format!("{stdout}Done.\n")));
-        is_status(&verdict(CheckId::P2OutputJsonl, PROBES, notice), Status::Fail);
-        let colour = listing(variant, OutputFormat::Json, |stdout| data(format!("{stdout}\u{1b}[0m")));
-        is_status(&verdict(CheckId::P2OutputPure, PROBES, colour), Status::Fail);
+        let fails = with_changed_list(variant, OutputFormat::Jsonl, |stdout| ended(3, stdout, ""));
+        assert_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails), Status::Fail);
+        let notice =
+            with_changed_list(variant, OutputFormat::Jsonl, |stdout| data(format!("{stdout}Done.\n")));
+        assert_status(&verdict(CheckId::P2OutputJsonl, PROBES, notice), Status::Fail);
+        let colour =
+            with_changed_list(variant, OutputFormat::Json, |stdout| data(format!("{stdout}\u{1b}[0m")));
+        assert_status(&verdict(CheckId::P2OutputPure, PROBES, colour), Status::Fail);
     }
-    // A terminal and an environment may add to the data, but not to the exit code.
+    // A terminal and the environment may change the data, but not the exit code.
     for variant in [Tty, HostileEnv, OpenStdin] {
-        let changes = listing(variant, OutputFormat::Json, other);
-        is_status(&verdict(CheckId::P2OutputStable, PROBES, changes), Status::Pass);
+        let changes = with_changed_list(variant, OutputFormat::Json, other);
+        assert_status(&verdict(CheckId::P2OutputStable, PROBES, changes), Status::Pass);
     }
-    let fails = |format| listing(Tty, format, |stdout| ended(3, stdout, ""));
-    is_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails(OutputFormat::Json)), Status::Fail);
-    is_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails(OutputFormat::Text)), Status::Pass);
-    // A run that is cut is another fault.
-    let cut = listing(File, OutputFormat::Json, |stdout| data(&stdout[..stdout.len() / 2]));
+    let fails = |format| with_changed_list(Tty, format, |stdout| ended(3, stdout, ""));
+    assert_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails(OutputFormat::Json)), Status::Fail);
+    assert_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails(OutputFormat::Text)), Status::Pass);
+    // Truncated output is a problem of another check.
+    let cut = with_changed_list(File, OutputFormat::Json, |stdout| data(&stdout[..stdout.len() / 2]));
     let result = verdict(CheckId::P2OutputStable, PROBES, cut);
-    is_status(&result, Status::Unverified);
+    assert_status(&result, Status::Unverified);
     assert!(result.message.contains("see p2-output-complete"), "{}", result.message);
 }
 
 #[test]
-fn all_differences_of_a_run_are_named() {
+fn all_differences_of_a_run_are_reported() {
     let other =
         |stdout: String| data(stdout.replace("1,", "\"1\",").replace("true", "1").replace("name", "title"));
-    let result = verdict(CheckId::P2OutputStable, PROBES, listing(Variant::File, OutputFormat::Json, other));
-    let (kinds, words) = told(&result, "list");
+    let result =
+        verdict(CheckId::P2OutputStable, PROBES, with_changed_list(Variant::File, OutputFormat::Json, other));
+    let (kinds, details) = json_evidence(&result, "list");
     assert_eq!(kinds, ["keys", "types"]);
     for part in [
         "the key `name` of /data/0",
@@ -81,19 +84,19 @@ fn all_differences_of_a_run_are_named() {
         "/ok is boolean",
         "from that of list · json",
     ] {
-        assert!(words.contains(part), "{part}: {words}");
+        assert!(details.contains(part), "{part}: {details}");
     }
 }
 
 #[test]
-fn all_faults_of_an_error_are_named_at_once() {
-    const GOOD: &str = "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\"}\n";
-    const HALF: &str = "{\"ok\":true,\"data\":[\n";
+fn all_problems_of_an_error_are_reported_together() {
+    const VALID_ERROR: &str = "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\"}\n";
+    const PARTIAL_DOCUMENT: &str = "{\"ok\":true,\"data\":[\n";
     let progress = |error: &str| format!("Loading ...\n{error}");
     let cases: [(&str, String, &[&str], &[&str]); 12] = [
-        ("", GOOD.into(), &[], &[]),
-        ("", progress(GOOD), &["not-json"], &["progress and log lines have to be silent"]),
-        ("", format!("{GOOD}Done.\n"), &["not-json"], &["text besides the error object"]),
+        ("", VALID_ERROR.into(), &[], &[]),
+        ("", progress(VALID_ERROR), &["not-json"], &["progress and log lines have to be silent"]),
+        ("", format!("{VALID_ERROR}Done.\n"), &["not-json"], &["text besides the error object"]),
         (
             "",
             progress("{\"message\":\"m\"}\n"),
@@ -113,10 +116,15 @@ fn all_faults_of_an_error_are_named_at_once() {
             &["not-json"],
             &["not one JSON object with `error`, `kind` and `message`"],
         ),
-        ("", format!("{GOOD}{GOOD}"), &["not-json"], &["stderr is not one JSON object: "]),
-        (HALF, "{\"error\":\"e\"}\n".into(), &["half-document", "key-missing"], &["`kind` and `message`"]),
-        (HALF, String::new(), &["half-document", "silent"], &["stderr is empty"]),
-        // Text on stdout is another check's, and what is on stderr is judged all the same.
+        ("", format!("{VALID_ERROR}{VALID_ERROR}"), &["not-json"], &["stderr is not one JSON object: "]),
+        (
+            PARTIAL_DOCUMENT,
+            "{\"error\":\"e\"}\n".into(),
+            &["half-document", "key-missing"],
+            &["`kind` and `message`"],
+        ),
+        (PARTIAL_DOCUMENT, String::new(), &["half-document", "silent"], &["stderr is empty"]),
+        // Text on stdout is the subject of another check; stderr is judged nevertheless.
         ("Loading ...\n", "no such record\n".into(), &["not-json"], &[]),
         (
             "Loading ...\n",
@@ -125,20 +133,20 @@ fn all_faults_of_an_error_are_named_at_once() {
             &["string `kind`"],
         ),
     ];
-    for (stdout, stderr, kinds, words) in cases {
+    for (stdout, stderr, kinds, parts) in cases {
         let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
             true if call.format == OutputFormat::Json => ended(1, stdout, stderr.clone()),
             _ => conforming(call),
         };
         let result = verdict(CheckId::P2ErrorJson, PROBES, target);
-        is_status(&result, if kinds.is_empty() { Status::Pass } else { Status::Fail });
-        let (seen, said) = told(&result, "lost");
-        assert_eq!(seen, kinds, "{stdout:?} {stderr:?}: {said}");
-        for part in words {
-            assert!(said.contains(part), "{part}: {said}");
+        assert_status(&result, if kinds.is_empty() { Status::Pass } else { Status::Fail });
+        let (found, details) = json_evidence(&result, "lost");
+        assert_eq!(found, kinds, "{stdout:?} {stderr:?}: {details}");
+        for part in parts {
+            assert!(details.contains(part), "{part}: {details}");
         }
     }
-    // The object is shown, not the text around it.
+    // The evidence is on the line of the object, not on the text around it.
     let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
         true if call.format == OutputFormat::Json => ended(1, "", "Loading ...\n{\"error\":\"e\"}\n"),
         _ => conforming(call),
@@ -146,34 +154,34 @@ fn all_faults_of_an_error_are_named_at_once() {
     let result = verdict(CheckId::P2ErrorJson, PROBES, target);
     let keys = result.evidence.iter().find(|evidence| evidence.kind == "key-missing").unwrap();
     assert_eq!(keys.line, Some(2));
-    // An error on the wrong stream, or on both, is one fault.
+    // An error on the wrong stream, or on both, is one problem.
     for stderr in ["", "no such record\n"] {
         let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
             true if call.format.is_json() => ended(1, "no such record\n", stderr),
             _ => conforming(call),
         };
-        is_status(&verdict(CheckId::P2ErrorJson, PROBES, target), Status::Unverified);
+        assert_status(&verdict(CheckId::P2ErrorJson, PROBES, target), Status::Unverified);
         let result = verdict(CheckId::P2StderrDiagnostics, PROBES, target);
-        is_status(&result, Status::Fail);
+        assert_status(&result, Status::Fail);
         assert!(result.message.contains("expected its diagnostics on stderr"), "{}", result.message);
     }
-    // Progress on stdout beside an error on stderr.
+    // Progress on stdout, an error on stderr.
     let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
-        true if call.format.is_json() => ended(1, "Loading ...\n", GOOD),
+        true if call.format.is_json() => ended(1, "Loading ...\n", VALID_ERROR),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2StderrDiagnostics, PROBES, target);
-    is_status(&result, Status::Fail);
+    assert_status(&result, Status::Fail);
     assert!(result.message.contains("progress and log lines have to be silent"), "{}", result.message);
 }
 
 #[test]
-fn all_faults_of_the_data_are_named_at_once() {
+fn all_problems_of_the_data_are_reported_together() {
     let json = |changed: fn(String) -> String| {
-        listing(Variant::Plain, OutputFormat::Json, move |stdout| data(changed(stdout)))
+        with_changed_list(Variant::Plain, OutputFormat::Json, move |stdout| data(changed(stdout)))
     };
     let result = verdict(CheckId::P2JsonStrict, PROBES, json(|stdout| stdout.replace("1,", "NaN,\"id\":2,")));
-    assert_eq!(told(&result, "list").0, ["duplicate-key", "non-finite"]);
+    assert_eq!(json_evidence(&result, "list").0, ["duplicate-key", "non-finite"]);
     let lines = |call: &Call| match call.format {
         OutputFormat::Jsonl => data(conforming(call).0.replace("id", "no").replace("name", "title")),
         _ => conforming(call),
@@ -196,7 +204,7 @@ fn all_faults_of_the_data_are_named_at_once() {
 }
 
 #[test]
-fn all_that_a_printed_schema_rejects_is_named() {
+fn all_violations_of_a_printed_schema_are_reported() {
     const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
         "required":["version"],"properties":{"ok":{"type":"string"},"data":{"type":"object"}}}"#;
     let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "schema") {
@@ -205,14 +213,14 @@ fn all_that_a_printed_schema_rejects_is_named() {
     };
     let config = format!("[target]\nschema = ['schema']\n{PROBES}");
     let result = verdict(CheckId::P2SchemaPrint, &config, target);
-    is_status(&result, Status::Fail);
+    assert_status(&result, Status::Fail);
     for part in ["version", "/ok", "/data"] {
         assert!(result.message.contains(part), "{part}: {}", result.message);
     }
 }
 
 #[test]
-fn an_invalid_format_shows_both_of_its_faults() {
+fn an_invalid_format_has_evidence_of_both_of_its_problems() {
     let target = |call: &Call| match call.args.iter().any(|arg| arg == "agentnative-unknown-format") {
         true => ended(1, "Error: unknown format\n", ""),
         false => conforming(call),
@@ -223,13 +231,13 @@ fn an_invalid_format_shows_both_of_its_faults() {
 }
 
 #[test]
-fn without_a_format_the_exit_code_is_that_of_text() {
+fn a_call_without_a_format_has_the_exit_code_of_text() {
     let target = |call: &Call| match call.args == ["list"] {
         true => ended(3, "", "no format\n"),
         false => conforming(call),
     };
     let result = verdict(CheckId::P2OutputFormat, PROBES, target);
-    is_status(&result, Status::Fail);
+    assert_status(&result, Status::Fail);
     assert!(result.message.contains("the exit code is 3, with that of `text` 0"), "{}", result.message);
 }
 
@@ -237,21 +245,21 @@ fn without_a_format_the_exit_code_is_that_of_text() {
 fn evidence_of_an_exit_code_shows_the_stream_that_has_output() {
     const HELP: &str = "usage: demo COMMAND\n";
     let bare = format!("{PROBES}\n[[probe]]\nname = 'bare'\nargs = []\nexit = 2\n");
-    for (config, wrong, id) in [
+    for (config, invalid_arg, id) in [
         (PROBES, UNKNOWN_FLAG, CheckId::P2ExitUsage),
         (bare.as_str(), "", CheckId::P2ExitUsage),
         (PROBES, "login", CheckId::P2ExitAuth),
     ] {
         let target = |call: &Call| {
-            let is_wrong = match wrong {
+            let is_matching_call = match invalid_arg {
                 "" => call.args.first().is_none_or(|arg| arg == "--output"),
                 word => call.args.iter().any(|arg| arg == word),
             };
-            if is_wrong { data(HELP) } else { conforming(call) }
+            if is_matching_call { data(HELP) } else { conforming(call) }
         };
         let result = verdict(id, config, target);
-        is_status(&result, Status::Fail);
-        assert_eq!(result.evidence[0].excerpt.as_deref(), Some(HELP.trim_end()), "{wrong}");
+        assert_status(&result, Status::Fail);
+        assert_eq!(result.evidence[0].excerpt.as_deref(), Some(HELP.trim_end()), "{invalid_arg}");
     }
 }
 
@@ -265,20 +273,20 @@ fn the_top_level_keys_that_most_commands_have_are_expected() {
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2Envelope, probes, target);
-    is_status(&result, Status::Warn);
+    assert_status(&result, Status::Warn);
     assert_eq!(
         result.message,
         "commands have different top-level keys: expected `data`, `ok` as in `one`, found `items`"
     );
 }
 
-/// Nothing is laid at the door of a check that passes: what keeps a verdict open leads to a fault.
+/// The check that is named as the cause fails or is itself blocked; it never passes.
 #[test]
-fn what_blocks_a_verdict_is_found_by_the_check_that_it_names() {
+fn a_blocked_verdict_names_a_check_that_reports_the_problem() {
     use agentnative::catalogue::{Check, checks};
     let checks: Vec<&Check> =
         checks().iter().filter(|check| check.layer == agentnative::model::Layer::Behavioral).collect();
-    let ways: [fn(String) -> Answer; 6] = [
+    let defects: [fn(String) -> Answer; 6] = [
         |_| Answer(String::new(), String::new(), End::TimedOut),
         |_| Answer(String::new(), String::new(), End::Signaled(11)),
         |stdout| ended(3, stdout, ""),
@@ -297,23 +305,23 @@ fn what_blocks_a_verdict_is_found_by_the_check_that_it_names() {
         Variant::OpenStdin,
         Variant::ClosedPipe,
     ] {
-        for (format, way) in [OutputFormat::Json, OutputFormat::Jsonl, OutputFormat::Text]
+        for (format, defect) in [OutputFormat::Json, OutputFormat::Jsonl, OutputFormat::Text]
             .into_iter()
-            .flat_map(|format| (0..ways.len()).map(move |way| (format, way)))
+            .flat_map(|format| (0..defects.len()).map(move |defect| (format, defect)))
         {
-            let target = listing(variant, format, ways[way]);
+            let target = with_changed_list(variant, format, defects[defect]);
             let results = agentnative::check::judge(&seen(PROBES, &checks, target), &checks).unwrap().results;
-            let of = |id: CheckId| results.iter().find(|result| result.id == id).unwrap();
-            let leads = |id: CheckId| {
-                let cause = of(id);
+            let result_of = |id: CheckId| results.iter().find(|result| result.id == id).unwrap();
+            let leads_to_problem = |id: CheckId| {
+                let cause = result_of(id);
                 let failed = matches!(cause.status, Status::Fail | Status::Warn);
                 failed || cause.status == Status::Unverified && !cause.blocked_by.is_empty()
             };
             for result in &results {
-                for cause in result.blocked_by.iter().filter(|cause| !leads(cause.id)) {
-                    let cause = of(cause.id);
+                for cause in result.blocked_by.iter().filter(|cause| !leads_to_problem(cause.id)) {
+                    let cause = result_of(cause.id);
                     wrong.push(format!(
-                        "{format:?} {variant:?} {way}: {} waits for {}, which is {:?} ({})",
+                        "{format:?} {variant:?} {defect}: {} is blocked by {}, which is {:?} ({})",
                         result.id, cause.id, cause.status, result.message
                     ));
                 }
