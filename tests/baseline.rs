@@ -9,7 +9,8 @@ use agentnative::model::{
     CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, ProbeId, Status, Variant,
 };
 
-fn behavioral() -> Vec<&'static Check> {
+/// Returns the behavioral checks of principle 2.
+fn output_checks() -> Vec<&'static Check> {
     checks().iter().filter(|check| check.layer == Layer::Behavioral && check.principle == 2).collect()
 }
 
@@ -37,11 +38,11 @@ fn faulty(commands: &'static [&'static str]) -> impl Fn(&Call) -> Answer {
 }
 
 fn record(answer: impl Fn(&Call) -> Answer) -> Recording {
-    seen(&config(), &behavioral(), answer)
+    seen(&config(), &output_checks(), answer)
 }
 
 fn judge_against(recording: &Recording, baseline: &Baseline) -> (Report, Seen) {
-    judge_with(recording, &behavioral(), baseline, &Scans::default()).unwrap()
+    judge_with(recording, &output_checks(), baseline, &Scans::default()).unwrap()
 }
 
 /// Returns the baseline with all problems of a recording.
@@ -74,7 +75,7 @@ fn known_problems_and_the_checks_that_they_block_are_waived() {
     assert_eq!((unmet(&after), after.exit_code(true)), (vec![], 0));
     let (_, message) = status(&after, CheckId::P2OutputJson);
     assert!(message.starts_with("waived: in the baseline (") && message.contains("JSON"), "{message}");
-    // A SHOULD, even if it is denied.
+    // A SHOULD is waived even if it is denied.
     assert_eq!(status(&after, CheckId::P2JsonlNewline).0, Status::Waived);
     assert_eq!(Report { deny: vec![Level::Should], ..after.clone() }.exit_code(true), 0);
     let (blocked_status, message) = status(&after, CheckId::P2OutputParity);
@@ -213,7 +214,7 @@ fn problems_that_were_not_checked_are_not_fixed() {
 fn recording_without_list() -> Recording {
     let config =
         config().replace("name = 'list'\n    args = ['list']", "name = 'all'\n    args = ['show', '2']");
-    seen(&config, &behavioral(), faulty(&[]))
+    seen(&config, &output_checks(), faulty(&[]))
 }
 
 #[test]

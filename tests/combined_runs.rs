@@ -1,5 +1,5 @@
-//! The runs that are made: several conditions in one combined run, each condition alone if the combined run differs, and
-//! repetitions if a verdict depends on them.
+//! The runs that are made: several conditions in one combined run, each condition alone if the combined run differs,
+//! and repetitions if a verdict depends on them.
 
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen};
 use agentnative::catalogue::{Check, checks};
@@ -80,12 +80,12 @@ fn a_combined_run_is_split_where_its_cause_is_open() {
     let open = result_of(&recording, CheckId::P2ExitConsistent);
     assert_status(&open, Status::Unverified);
     assert!(open.message.contains("required runs were not recorded"), "{}", open.message);
-    let wants: BTreeSet<RunKey> =
+    let requested: BTreeSet<RunKey> =
         wanted(&recording, &checks, &Scans::default()).unwrap().into_iter().collect();
-    assert_eq!(wants, key.parts().unwrap().into_iter().collect());
+    assert_eq!(requested, key.parts().unwrap().into_iter().collect());
     // No condition alone causes the difference: the combined run is reported.
     let combined = recording.observations[combined_at].clone();
-    for key in wants {
+    for key in requested {
         let mut alone = Observation { key, ..combined.clone() };
         alone.outcome.end = End::Exited(0);
         recording.observations.push(alone);

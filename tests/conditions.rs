@@ -69,7 +69,7 @@ fn a_wait_without_a_terminal_is_reported_by_one_check() {
 }
 
 #[test]
-fn of_two_checks_on_a_wait_only_one_reports_it() {
+fn only_one_of_two_checks_reports_a_wait() {
     let waiting = |call: &Call| if is_list(call) { waiting_for_input("Go on? ") } else { conforming(call) };
     let results_of = |ids: &[CheckId]| {
         let checks: Vec<&Check> = ids.iter().map(|id| id.check()).collect();

@@ -50,7 +50,7 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-fn with(words: &[&str]) -> Asking {
+fn given(words: &[&str]) -> Asking {
     Asking::With(strings(words))
 }
 
@@ -63,7 +63,7 @@ fn an_empty_file_is_one_target_with_the_defaults() {
         (&target.name, &target.command, &target.conventions.schema),
         (&None, &None, &Asking::Undeclared)
     );
-    assert_eq!(target.conventions.formats.jsonl, with(&["--output", "jsonl"]));
+    assert_eq!(target.conventions.formats.jsonl, given(&["--output", "jsonl"]));
     assert!(target.conventions.formats.assumed);
     assert_eq!((target.conventions.default_format, target.conventions.usage), (OutputFormat::Text, 2));
     assert_eq!(target.conventions.errors, Stream::Stderr);
@@ -153,14 +153,14 @@ reason = "later"
     let target = &config.targets[0];
     assert_eq!(target.command, Some(strings(&["./target/debug/mycli", "--quiet"])));
     let formats = Formats {
-        text: with(&[]),
-        json: with(&["--format", "json"]),
-        jsonl: with(&["--format", "jsonl"]),
+        text: given(&[]),
+        json: given(&["--format", "json"]),
+        jsonl: given(&["--format", "jsonl"]),
         assumed: false,
     };
     assert_eq!(target.conventions.formats, formats);
     assert_eq!(target.conventions.errors, Stream::Stdout);
-    assert_eq!(target.conventions.schema, with(&["schema"]));
+    assert_eq!(target.conventions.schema, given(&["schema"]));
     assert_eq!(target.output_modules, ["schemas", "./in.bin"]);
     assert_eq!(target.conventions.exit_codes, [0, 1, 2, 77]);
     assert_eq!(target.unknown_command, Some(false));
@@ -205,7 +205,7 @@ fn several_targets_have_names_and_their_own_probes() {
     .unwrap();
     let names: Vec<_> = config.targets.iter().map(|target| target.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["server", "client"]);
-    assert_eq!(config.targets[1].conventions.formats.json, with(&["-j"]));
+    assert_eq!(config.targets[1].conventions.formats.json, given(&["-j"]));
     let probe_names =
         |nth: usize| config.probes_of(&config.targets[nth]).map(|p| &*p.name).collect::<Vec<_>>();
     assert_eq!((probe_names(0), probe_names(1)), (vec!["b"], vec!["a"]));
@@ -216,15 +216,15 @@ fn the_contract_of_a_target_sets_what_its_table_does_not() {
     let codes = "contract = 'opencode-run'\n[[probe]]\nname = 'a'\nargs = []\nexit = 130\n";
     let target = parse(&format!("[target]\n{codes}")).unwrap().targets.remove(0);
     assert_eq!(target.contract.as_deref(), Some("opencode-run"));
-    assert_eq!(target.conventions.formats.jsonl, with(&["--format", "json"]));
-    assert_eq!(target.conventions.formats.json, with(&["--output", "json"]));
+    assert_eq!(target.conventions.formats.jsonl, given(&["--format", "json"]));
+    assert_eq!(target.conventions.formats.json, given(&["--output", "json"]));
     assert_eq!(
         (target.conventions.errors, &*target.conventions.exit_codes),
         (Stream::Stdout, &[0, 1, 130, 143][..])
     );
     let settings = "formats.jsonl = ['-j']\nerrors = 'stderr'\nexit_codes = [0, 9, 130]\n";
     let target = parse(&format!("[target]\n{settings}{codes}")).unwrap().targets.remove(0);
-    assert_eq!(target.conventions.formats.jsonl, with(&["-j"]));
+    assert_eq!(target.conventions.formats.jsonl, given(&["-j"]));
     assert_eq!(
         (target.conventions.errors, &*target.conventions.exit_codes),
         (Stream::Stderr, &[0, 9, 130][..])
@@ -241,7 +241,7 @@ fn the_probes_of_the_only_named_target_need_not_name_it() {
 fn tables_of_settings_are_not_targets() {
     let config = parse("[target.env]\nA = '1'\n[target.formats]\njson = ['--json']\n").unwrap();
     assert_eq!((config.targets.len(), &config.targets[0].name), (1, &None));
-    assert_eq!(config.targets[0].conventions.formats.json, with(&["--json"]));
+    assert_eq!(config.targets[0].conventions.formats.json, given(&["--json"]));
 }
 
 #[test]
@@ -250,26 +250,26 @@ fn the_other_formats_are_derived_from_one_with_its_name_in_its_arguments() {
     let cases = [
         (
             "json = ['--format', 'json']",
-            [with(&["--format", "text"]), with(&["--format", "json"]), with(&["--format", "jsonl"])],
+            [given(&["--format", "text"]), given(&["--format", "json"]), given(&["--format", "jsonl"])],
         ),
         (
             "jsonl = ['-o=jsonl', '-q']",
-            [with(&["-o=text", "-q"]), with(&["-o=json", "-q"]), with(&["-o=jsonl", "-q"])],
+            [given(&["-o=text", "-q"]), given(&["-o=json", "-q"]), given(&["-o=jsonl", "-q"])],
         ),
         // Text is the output without a flag; the flag of jsonl is not known.
-        ("json = ['-j']", [with(&[]), with(&["-j"]), undeclared.clone()]),
-        ("json = ['--json']", [with(&[]), with(&["--json"]), undeclared.clone()]),
+        ("json = ['-j']", [given(&[]), given(&["-j"]), undeclared.clone()]),
+        ("json = ['--json']", [given(&[]), given(&["--json"]), undeclared.clone()]),
         (
             "json = ['-j']\njsonl = ['--as', 'jsonl']",
-            [with(&["--as", "text"]), with(&["-j"]), with(&["--as", "jsonl"])],
+            [given(&["--as", "text"]), given(&["-j"]), given(&["--as", "jsonl"])],
         ),
         (
             "json = ['--format', 'json']\njsonl = false",
-            [with(&["--format", "text"]), with(&["--format", "json"]), lacking.clone()],
+            [given(&["--format", "text"]), given(&["--format", "json"]), lacking.clone()],
         ),
         // Neither `false` nor an empty array has an effect on the other formats.
-        ("text = []\njsonl = false", [with(&[]), with(&["--output", "json"]), lacking.clone()]),
-        ("text = false", [lacking.clone(), with(&["--output", "json"]), with(&["--output", "jsonl"])]),
+        ("text = []\njsonl = false", [given(&[]), given(&["--output", "json"]), lacking.clone()]),
+        ("text = false", [lacking.clone(), given(&["--output", "json"]), given(&["--output", "jsonl"])]),
     ];
     for (formats, [text, json, jsonl]) in cases {
         let config = parse(&format!("[target.formats]\n{formats}\n")).unwrap();
@@ -302,7 +302,7 @@ fn a_probe_may_have_its_own_format_flags() {
         [formats_of(0), formats_of(1), formats_of(2)],
         [vec![Json], vec![Text, Json, Jsonl], vec![Text, Json]]
     );
-    assert_eq!(config.probes[0].call.asking[&Json], with(&["--format", "json"]));
+    assert_eq!(config.probes[0].call.asking[&Json], given(&["--format", "json"]));
     assert_eq!(config.probes[0].call.asking[&Text], Asking::Lacking);
     assert_eq!(config.probes[1].call.asking.len(), 1);
 }
@@ -315,14 +315,14 @@ fn common_options_have_defaults_that_a_probe_may_replace() {
     )
     .unwrap();
     let default = Flags::default();
-    assert_eq!(default.of(Flag::Quiet), &with(&["--quiet"]));
-    assert_eq!(default.of(Flag::Limit), &with(&["--limit", "{n}"]));
+    assert_eq!(default.of(Flag::Quiet), &given(&["--quiet"]));
+    assert_eq!(default.of(Flag::Limit), &given(&["--limit", "{n}"]));
     assert_eq!(default.of(Flag::NoInput), &Asking::Undeclared);
 
     let flags = &config.targets[0].conventions.flags;
-    assert_eq!(flags.of(Flag::Quiet), &with(&["-q"]));
+    assert_eq!(flags.of(Flag::Quiet), &given(&["-q"]));
     assert_eq!(flags.of(Flag::Limit), default.of(Flag::Limit));
-    assert_eq!(flags.of(Flag::NoInput), &with(&["--batch", "--template={{.ID}}"]));
+    assert_eq!(flags.of(Flag::NoInput), &given(&["--batch", "--template={{.ID}}"]));
 
     let probe = Probe::declared(&config.probes[0], &config.targets[0]);
     let profile = TargetProfile::of(&config.targets[0]);
@@ -1129,7 +1129,7 @@ fn a_misspelt_dotted_key_is_reported_with_a_suggestion() {
     ] {
         assert_eq!(problems(text), unknown(position), "{text}");
     }
-    // A target may have a name like that of a setting.
+    // A target may have a name that is similar to a setting.
     assert!(parse("[target.format]\ncommand = ['./cli']\n").is_ok());
 }
 

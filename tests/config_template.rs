@@ -18,8 +18,8 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// Reads these help pages, which are given with the arguments that print them (none for the page of the target). Returns
-/// the commands and all calls that were made.
+/// Reads help pages, which are given with the arguments that print them (none for the page of the target). Returns the
+/// commands and all calls that were made.
 fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
     let page = |args: &str| pages.iter().find(|(call, _)| *call == args).map(|(_, page)| page.as_bytes());
     let mut calls = Vec::new();
@@ -102,7 +102,7 @@ fn the_generated_configuration_is_valid_without_and_with_its_suggestions() {
     assert!(text.contains("# … and 20 more commands"), "{text}");
 }
 
-/// argparse: nested subparsers, and an option of the program that stands in front of its commands only.
+/// argparse: nested subparsers, and an option of the program that is accepted only before its commands.
 const ARGPARSE: [(&str, &str); 6] = [
     (
         "",

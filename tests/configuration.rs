@@ -327,7 +327,7 @@ fn the_reference_page_is_up_to_date() {
     assert_eq!(written, text, "UPDATE=1 cargo test --test product configuration writes it");
 }
 
-/// Manifests, errors and editors.
+/// That part describes manifests, errors and editors.
 #[test]
 fn the_hand_written_part_of_the_page_is_correct() {
     let page = fs::read_to_string(root().join("docs/configuration.md")).unwrap();

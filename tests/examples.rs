@@ -129,7 +129,7 @@ fn selected_format(command: &str) -> OutputFormat {
 }
 
 /// Returns the kind of the derived call that shows a check; `None` if a declared probe does.
-fn derived(id: &str, command: &str) -> Option<Derived> {
+fn derived_kind(id: &str, command: &str) -> Option<Derived> {
     match id {
         "p2-output-format" if command.ends_with("--output xml") => Some(Derived::InvalidFormat),
         "p4-unknown-flag" | "p4-names-culprit" => Some(Derived::IgnoredFlag),
@@ -174,11 +174,11 @@ fn conditions(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 }
 
 /// Judges a target that prints this example and conforms otherwise.
-fn judged(check: &Check, example: &Example) -> CheckResult {
+fn judge_example(check: &Check, example: &Example) -> CheckResult {
     let profile = TargetProfile::of(&TargetConfig::default())
         .with_help(&Interface::parse(b"Commands:\n  list  List\n"), &[]);
     let format = selected_format(&example.command);
-    let kind = derived(check.id.as_str(), &example.command);
+    let kind = derived_kind(check.id.as_str(), &example.command);
     let mut example_probe = match kind {
         Some(kind) => {
             let source = (kind != Derived::Schema).then(|| "list".to_owned());
@@ -216,9 +216,9 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
         .collect();
     let plain = (Variant::Plain, 0);
     for other_format in OutputFormat::ALL {
-        let usual = (other_output(check.id.as_str(), other_format), "", 0);
+        let default_output = (other_output(check.id.as_str(), other_format), "", 0);
         for condition in [plain, (Variant::Repeat, 0)] {
-            runs.push(observation(&list, other_format, condition, usual));
+            runs.push(observation(&list, other_format, condition, default_output));
         }
         // The probe of the example in the other formats and conditions.
         for condition in conditions.iter().chain([&plain]).chain(&REPETITIONS) {
@@ -226,7 +226,7 @@ fn judged(check: &Check, example: &Example) -> CheckResult {
             let is_correct = check.id == CheckId::P2ExitConsistent && example.verdict == Status::Pass;
             let is_of_all_formats = format == OutputFormat::Text || is_correct;
             let exit = if is_of_all_formats { example.exit } else { 0 };
-            let other = observation(&example_probe, other_format, *condition, (usual.0, "", exit));
+            let other = observation(&example_probe, other_format, *condition, (default_output.0, "", exit));
             if expected_exit(check.id.as_str()) == 0
                 && kind.is_none()
                 && !runs.iter().any(|run| run.key == other.key)
@@ -265,7 +265,7 @@ fn is_not_judged(check: &Check) -> bool {
 /// Returns the kinds of problems that the examples show, each with the ID of its check.
 pub fn kinds_shown() -> BTreeSet<(String, String)> {
     let shown = checks().iter().filter(|check| !is_not_judged(check)).flat_map(|check| {
-        let evidence = check.examples.iter().flat_map(|example| judged(check, example).evidence);
+        let evidence = check.examples.iter().flat_map(|example| judge_example(check, example).evidence);
         evidence.map(|evidence| (check.id.to_string(), evidence.kind))
     });
     shown.collect()
@@ -278,7 +278,7 @@ fn examples_have_their_stated_verdict() {
     let behavioral = || checks().iter().filter(|check| !is_not_judged(check));
     for check in behavioral() {
         for example in &check.examples {
-            let CheckResult { status, message, .. } = judged(check, example);
+            let CheckResult { status, message, .. } = judge_example(check, example);
             let has_problem = matches!(status, Status::Fail | Status::Warn);
             let is_expected = match example.verdict {
                 Status::Fail | Status::Warn => status == example.verdict,

@@ -56,8 +56,8 @@ const STARVED_MESSAGE: &str = "the machine gave";
 /// Kinds of fixtures that have recordings.
 const RECORDED_KINDS: [&str; 3] = ["incidents", "traps", "violating"];
 
-/// Arguments that check only the behaviour of a fixture, since it has no code and no project. The runs are not confined,
-/// because confinement takes longer and changes no verdict (see below).
+/// Arguments that check only the behaviour of a fixture, since it has no code and no project. The runs are not
+/// confined, because confinement takes longer and changes no verdict (see below).
 const BEHAVIORAL_ARGS: [&str; 5] = ["--isolation", "none", "--layer", "behavioral", "./cli"];
 
 /// Returns the report of a live check, with the configuration of the fixture or the one above it.

@@ -1,4 +1,4 @@
-//! Help pages of tools that are written with common libraries: the interface that is read from them is that of the tool.
+//! Help pages of tools that use common libraries: the interface that is read from them is that of the tool.
 
 use agentnative::targets::Commands;
 use agentnative::targets::help::{CliOption, HelpPage, Interface, Operand};

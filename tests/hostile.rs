@@ -160,8 +160,8 @@ fn run_all(isolation: Isolation) {
         let daemons = if variant == Variant::ClosedPipe { 0 } else { 2 };
         let daemon = find(&runs, "shed-environment.sh", variant);
         assert_eq!(daemon.left_behind.len(), daemons, "{variant:?}: {:?}", daemon.left_behind);
-        let innocent = find(&runs, "unreadable-home.sh", variant);
-        assert!(innocent.left_behind.is_empty(), "{variant:?}: {:?}", innocent.left_behind);
+        let without_daemon = find(&runs, "unreadable-home.sh", variant);
+        assert!(without_daemon.left_behind.is_empty(), "{variant:?}: {:?}", without_daemon.left_behind);
     }
     assert_eq!(find(&runs, "read-stdin.sh", Variant::OpenStdin).waiting, Some(Waiting::Stdin));
 }

@@ -1,6 +1,6 @@
 //! The HTML report shows all results, and escapes all text of a target.
 
-use crate::machine_reports::with_code;
+use crate::machine_reports::report_with_code;
 use crate::render::{TEXT, evidence_at};
 use agentnative::check::Judged;
 use agentnative::model::{CheckResult, Evidence, Level, Status};
@@ -19,7 +19,7 @@ fn page(reports: Vec<Report>) -> String {
 
 #[test]
 fn a_page_shows_each_verdict_with_its_evidence_and_marks_the_problem() {
-    let report = with_code();
+    let report = report_with_code();
     let page = page(vec![report.clone()]);
     for result in &report.results {
         let (id, status) = (result.id, result.status.name());
@@ -37,7 +37,7 @@ fn a_page_shows_each_verdict_with_its_evidence_and_marks_the_problem() {
 
 #[test]
 fn a_page_of_several_targets_lists_them() {
-    let reports: Vec<Report> = (0..20).map(|_| with_code()).collect();
+    let reports: Vec<Report> = (0..20).map(|_| report_with_code()).collect();
     let page = page(reports);
     assert!(page.contains("<h1>20 targets</h1>"));
     assert_eq!(page.matches("<section class=\"target\"").count(), 20);
@@ -60,7 +60,7 @@ fn no_text_of_a_target_is_markup_a_script_or_a_control_character() {
         kind: hostile.into(),
         ..evidence_at(b"[1]\n", 1, hostile)
     };
-    let mut report = with_code();
+    let mut report = report_with_code();
     let first = report.results[0].clone();
     report.target = agentnative::model::TargetInfo {
         name: hostile.into(),
@@ -95,7 +95,7 @@ fn no_text_of_a_target_is_markup_a_script_or_a_control_character() {
 
 #[test]
 fn the_page_allows_only_its_own_style_and_script() {
-    let page = page(vec![with_code()]);
+    let page = page(vec![report_with_code()]);
     let part = |tag: &str| {
         let (_, rest) = page.split_once(&format!("<{tag}>")).unwrap();
         rest.split_once(&format!("</{tag}>")).unwrap().0.to_owned()

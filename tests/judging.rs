@@ -235,13 +235,13 @@ fn records_are_found_at_any_depth_of_the_document() {
             OutputFormat::Jsonl => data(format!("{jsonl}\n")),
         }
     };
-    let whole = r#"{"id":"x","title":"t","ext":"mp4","url":"u","_version":{"v":1},"requested":[{"ext":"mp4","url":"u"},{"ext":"m4a","url":"v"}]}"#;
+    let document = r#"{"id":"x","title":"t","ext":"mp4","url":"u","_version":{"v":1},"requested":[{"ext":"mp4","url":"u"},{"ext":"m4a","url":"v"}]}"#;
     let record = r#"{"id":"x","title":"t","ext":"mp4","url":"u","requested":[{"ext":"mp4","url":"u"},{"ext":"m4a","url":"v"}],"n":1,"m":1}"#;
-    let result = verdict(CheckId::P2OutputParity, list, prints(whole, record));
+    let result = verdict(CheckId::P2OutputParity, list, prints(document, record));
     assert_status(&result, Status::Fail);
     assert!(!result.message.contains("/requested"), "{}", result.message);
     assert!(result.message.contains("`_version` is missing in jsonl"), "{}", result.message);
-    assert_status(&verdict(CheckId::P2OutputParity, list, prints(whole, whole)), Status::Pass);
+    assert_status(&verdict(CheckId::P2OutputParity, list, prints(document, document)), Status::Pass);
     let nested = r#"{"ok":true,"data":{"id":1,"name":"a","tags":[{"id":3}]}}"#;
     let result = verdict(CheckId::P2OutputParity, list, prints(nested, r#"{"id":1,"tags":[{"id":3}]}"#));
     assert_status(&result, Status::Fail);
@@ -411,12 +411,12 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
         ("list", OutputFormat::Jsonl) => data("one\n"),
         _ => conforming(call),
     };
-    let mut whole = seen(&config, &checks, faulty);
-    whole.target.project = Some("/demo".into());
+    let mut full_recording = seen(&config, &checks, faulty);
+    full_recording.target.project = Some("/demo".into());
     let verdict_of = |result: &CheckResult| (result.status, result.message.clone());
-    let without_files = judge(&whole, &checks).unwrap().results;
-    whole.around = Some(Project::default());
-    let all = judge(&whole, &checks).unwrap().results;
+    let without_files = judge(&full_recording, &checks).unwrap().results;
+    full_recording.around = Some(Project::default());
+    let all = judge(&full_recording, &checks).unwrap().results;
     for (result, complete) in without_files.iter().zip(&all) {
         if result.layer == Layer::Project && verdict_of(result) != verdict_of(complete) {
             assert_eq!(result.status, Status::Unverified, "{result:?}");
@@ -426,7 +426,7 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
     // Recordings of each check alone, of half of the runs, and of no runs.
     let mut parts: Vec<Recording> = checks.iter().map(|check| seen(&config, &[check], faulty)).collect();
     for interval in [0, 2] {
-        let mut part = whole.clone();
+        let mut part = full_recording.clone();
         let mut count = 0;
         part.observations.retain(|_| {
             count += 1;
@@ -458,9 +458,9 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
             );
         }
     }
-    whole.interrupted = true;
-    whole.observations.clear();
-    let result = judge(&whole, &[CheckId::P2OutputJson.check()]).unwrap().results.remove(0);
+    full_recording.interrupted = true;
+    full_recording.observations.clear();
+    let result = judge(&full_recording, &[CheckId::P2OutputJson.check()]).unwrap().results.remove(0);
     assert!(result.message.ends_with("were not made: the check was interrupted"), "{}", result.message);
 }
 
@@ -580,8 +580,8 @@ fn lock_of(format: OutputFormat, printed: &'static str) -> Lock {
     Lock::new("demo", None, vec![learner.promise()])
 }
 
-/// Missing output breaks the lock or is reported as not compared. All pairs of outputs are in `pairs.txt` of the contract
-/// crate.
+/// Missing output breaks the lock or is reported as not compared. `pairs.txt` of the contract crate has all pairs of
+/// outputs.
 #[test]
 fn missing_output_does_not_satisfy_a_lock() {
     use OutputFormat::{Json, Jsonl};

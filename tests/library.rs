@@ -1,5 +1,5 @@
-//! The library as tests of a command use it, and the code in `docs/library.md`. The program of this package replaces the
-//! `mycli` of the page.
+//! The library as tests of a command use it, and the code in `docs/library.md`. Here, the program of this package
+//! replaces the `mycli` of the page.
 
 use agentnative::catalogue::checks;
 use agentnative::{Check, ErrorKind, Level, Status};

@@ -1,7 +1,7 @@
 //! The machine-readable reports: the properties that their consumers rely on, and the escaping of all text of a target.
 //! Complete reports are in `tests/snapshots/`.
 
-use crate::render::{TEXT, dated, evidence_at, mixed, render, result, snapshot, target};
+use crate::render::{TEXT, evidence_at, mixed_report, render, result, snapshot, target, with_fixed_metadata};
 use agentnative::check::Judged;
 use agentnative::model::{CheckResult, Evidence, Layer, Level, Status};
 use agentnative::output::{RENDERERS, View};
@@ -14,9 +14,9 @@ use strict_json::sanitize;
 
 const MACHINE_FORMATS: [&str; 5] = ["sarif", "junit", "github", "gitlab", "markdown"];
 
-/// Returns the report of [`mixed`] with a problem at two places of the code and a waived problem.
-pub fn with_code() -> Report {
-    let mut report = mixed();
+/// Returns [`mixed_report`] with a problem at two places of the code and a waived problem.
+pub fn report_with_code() -> Report {
+    let mut report = mixed_report();
     let print = |line| Evidence {
         kind: "print".into(),
         file: Some("src/a b.py".into()),
@@ -46,7 +46,7 @@ pub fn with_code() -> Report {
         ..result("p2-json-strict", Level::Must, Status::Waived, "one document", "")
     };
     report.results.extend([code, waived]);
-    dated(Report::new(report.target, report.runs, false, report.results, report.notes))
+    with_fixed_metadata(Report::new(report.target, report.runs, false, report.results, report.notes))
 }
 
 /// Renders reports in all machine formats, and returns the texts with their names.
@@ -61,7 +61,7 @@ fn rendered(reports: Vec<Report>, strict: bool) -> Vec<(&'static str, String)> {
 
 #[test]
 fn machine_formats_match_their_snapshots() {
-    for (name, text) in rendered(vec![with_code()], false) {
+    for (name, text) in rendered(vec![report_with_code()], false) {
         let file = match name {
             "sarif" => "mixed.sarif".to_owned(),
             "junit" => "mixed.junit.xml".to_owned(),
@@ -90,24 +90,24 @@ fn problems_have_unique_and_stable_fingerprints() {
         let issues = gitlab.as_array().unwrap().iter();
         issues.map(|issue| issue["fingerprint"].as_str().unwrap().to_owned()).collect()
     };
-    let before = fingerprints(with_code());
+    let before = fingerprints(report_with_code());
     assert_eq!(before.iter().collect::<BTreeSet<_>>().len(), before.len());
     // The fingerprints do not depend on line numbers and offsets.
-    let mut report = with_code();
+    let mut report = report_with_code();
     for evidence in report.results.iter_mut().flat_map(|result| &mut result.evidence) {
         evidence.line = evidence.line.map(|line| line + 3);
         evidence.offset = evidence.offset.map(|offset| offset + 40);
     }
     assert_eq!(fingerprints(report), before);
     // Fingerprints of two targets with the same problems are different.
-    let mut other = with_code();
+    let mut other = report_with_code();
     other.target.name = "other".into();
     assert!(fingerprints(other).iter().all(|key| !before.contains(key)));
 }
 
 #[test]
 fn results_of_sarif_refer_to_their_rules_and_locations() {
-    let log: Value = serde_json::from_str(&rendered(vec![with_code()], false)[0].1).unwrap();
+    let log: Value = serde_json::from_str(&rendered(vec![report_with_code()], false)[0].1).unwrap();
     let run = &log["runs"][0];
     let results = run["results"].as_array().unwrap();
     let rules = &run["tool"]["driver"]["rules"];
@@ -142,7 +142,7 @@ fn results_of_sarif_refer_to_their_rules_and_locations() {
 
 #[test]
 fn a_check_is_linked_to_its_page_if_it_has_one() {
-    let mut report = with_code();
+    let mut report = report_with_code();
     let page = "https://docs.example/checks/p2-output-json.html";
     for result in &mut report.results {
         result.docs = match result.id.as_str() {
@@ -168,7 +168,7 @@ fn a_check_is_linked_to_its_page_if_it_has_one() {
 #[test]
 fn strict_turns_unverified_checks_into_failures() {
     for (strict, failures) in [(false, 2), (true, 5)] {
-        let all = rendered(vec![with_code()], strict);
+        let all = rendered(vec![report_with_code()], strict);
         let text = |name| &all.iter().find(|(format, _)| *format == name).unwrap().1;
         assert!(text("junit").contains(&format!(" failures=\"{failures}\" ")), "{}", text("junit"));
         assert_eq!(text("junit").matches("<failure ").count(), failures);
@@ -183,7 +183,7 @@ fn strict_turns_unverified_checks_into_failures() {
 
 #[test]
 fn a_denied_warning_is_an_error() {
-    let mut report = with_code();
+    let mut report = report_with_code();
     report.deny = vec![Level::Should];
     let github = render("github", &report, TEXT);
     assert!(
@@ -195,7 +195,7 @@ fn a_denied_warning_is_an_error() {
 
 #[test]
 fn several_targets_are_one_document() {
-    let reports = vec![with_code(), Report { target: target(), ..mixed() }];
+    let reports = vec![report_with_code(), Report { target: target(), ..mixed_report() }];
     let judged: Vec<Judged> = reports
         .iter()
         .map(|report| Judged { report: report.clone(), recording: None, elapsed: None })
@@ -220,7 +220,7 @@ fn several_targets_are_one_document() {
 
 #[test]
 fn a_large_report_fits_the_limits_of_its_platform() {
-    let mut report = with_code();
+    let mut report = report_with_code();
     let (long, wide) = ("word ".repeat(400), "\u{4e2d}`<".repeat(400));
     let mut results = report.results.clone();
     for result in &mut results {
@@ -313,7 +313,7 @@ proptest! {
 
     #[test]
     fn no_text_of_a_target_is_markup_or_a_command(texts in prop::collection::vec(hostile_text(), 9)) {
-        let mut report = with_code();
+        let mut report = report_with_code();
         // Results with little evidence, and unverified results.
         let is_kept = |result: &CheckResult| result.evidence.len() < 3 && result.status != Status::Pass;
         report.results.retain(is_kept);

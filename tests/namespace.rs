@@ -3,18 +3,18 @@
 
 use std::process::{Command, Output};
 
-/// `agentnative check` of a command that leaves a process behind, below `unshare` with these options and
-/// after `before`. `None`, and a word about it, where this user may make no namespace.
-fn check_in(namespace: &[&str], before: &str) -> Option<Output> {
+/// Checks a command that leaves a process behind, in the namespaces of these `unshare` options; the shell runs `setup`
+/// first. Returns `None`, with a notice on stderr, if this user may not create namespaces.
+fn check_in(namespace_options: &[&str], setup: &str) -> Option<Output> {
     let unshare = |command: &[&str]| {
-        let args = [&["-U", "-r", "-p", "-f"], namespace, command].concat();
+        let args = [&["-U", "-r", "-p", "-f"], namespace_options, command].concat();
         Command::new("unshare").args(args).output()
     };
     if !unshare(&["true"]).is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no process namespace can be made here");
         return None;
     }
-    let script = format!("{before} exec \"$0\" \"$@\"");
+    let script = format!("{setup} exec \"$0\" \"$@\"");
     let leaves_process = "sleep 60 >/dev/null 2>&1 & echo '{}'";
     let check =
         [env!("CARGO_BIN_EXE_agentnative"), "check", "--json", "--check", "p2-completes", "--probe", "list"];

@@ -1,4 +1,5 @@
-//! Problems of tools from public reports, as simulated targets. Each has a control: a similar target without the problem.
+//! Problems from public reports on tools, as simulated targets. Each has a control: a similar target without the
+//! problem.
 
 use crate::made_up::{
     Answer, Call, PROBES, conforming, data, ended, failure, records, seen, seen_with_help, verdict,

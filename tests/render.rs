@@ -93,7 +93,7 @@ pub fn target() -> TargetInfo {
 }
 
 /// Returns a report with every verdict, every kind of evidence, and texts with control characters and commands.
-pub fn mixed() -> Report {
+pub fn mixed_report() -> Report {
     let json = CheckResult {
         evidence: vec![
             evidence_at(b"Fetching data\xe2\x80\xa6\n[]\n", 0, "expected a JSON value"),
@@ -160,7 +160,7 @@ pub fn mixed() -> Report {
             "no probe expects exit code 77",
         )
     };
-    dated(Report::new(
+    with_fixed_metadata(Report::new(
         target(),
         41,
         true,
@@ -218,7 +218,7 @@ pub fn mixed() -> Report {
 }
 
 /// Replaces the version, time and configuration of a report by fixed values.
-pub fn dated(report: Report) -> Report {
+pub fn with_fixed_metadata(report: Report) -> Report {
     let config = ConfigInfo {
         file: Some("agentnative.toml".into()),
         digest: Some("xxh128:99aa06d3014798d86001c324468d497f".into()),
@@ -230,27 +230,27 @@ pub fn dated(report: Report) -> Report {
 
 #[test]
 fn text_matches_its_snapshot() {
-    snapshot("mixed.txt", &render("text", &mixed(), TEXT));
+    snapshot("mixed.txt", &render("text", &mixed_report(), TEXT));
 }
 
 #[test]
 fn narrow_text_matches_its_snapshot() {
-    snapshot("mixed-narrow.txt", &render("text", &mixed(), OutputConfig { width: 48, ..TEXT }));
+    snapshot("mixed-narrow.txt", &render("text", &mixed_report(), OutputConfig { width: 48, ..TEXT }));
 }
 
 #[test]
 fn verbose_text_matches_its_snapshot() {
-    snapshot("mixed-verbose.txt", &rendered("text", &mixed(), TEXT, true));
+    snapshot("mixed-verbose.txt", &rendered("text", &mixed_report(), TEXT, true));
 }
 
 #[test]
 fn quiet_text_matches_its_snapshot() {
-    snapshot("mixed-quiet.txt", &render("text", &mixed(), OutputConfig { quiet: true, ..TEXT }));
+    snapshot("mixed-quiet.txt", &render("text", &mixed_report(), OutputConfig { quiet: true, ..TEXT }));
 }
 
 #[test]
 fn coloured_text_has_the_same_words() {
-    let colored = render("text", &mixed(), OutputConfig { use_color: true, ..TEXT });
+    let colored = render("text", &mixed_report(), OutputConfig { use_color: true, ..TEXT });
     let mut plain = String::new();
     let mut pieces = colored.split("\x1b[");
     plain.push_str(pieces.next().unwrap());
@@ -258,7 +258,7 @@ fn coloured_text_has_the_same_words() {
         plain.push_str(piece.split_once('m').unwrap().1);
     }
     let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    assert_eq!(trimmed(&plain), trimmed(&render("text", &mixed(), TEXT)));
+    assert_eq!(trimmed(&plain), trimmed(&render("text", &mixed_report(), TEXT)));
     assert!(colored.contains("\x1b["));
 }
 
@@ -274,18 +274,18 @@ fn text_of_the_other_outcomes_matches_its_snapshot() {
 
 #[test]
 fn json_contains_the_report_and_matches_its_snapshot() {
-    let document = render("json", &mixed(), OutputConfig::plain(OutputFormat::Json));
+    let document = render("json", &mixed_report(), OutputConfig::plain(OutputFormat::Json));
     assert_eq!(document.matches('\n').count(), 1);
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["ok"], false);
     assert_eq!(value["command"], "check");
-    assert_eq!(serde_json::from_value::<Report>(value["data"].clone()).unwrap(), mixed());
+    assert_eq!(serde_json::from_value::<Report>(value["data"].clone()).unwrap(), mixed_report());
     snapshot("mixed.json", &document);
 }
 
 #[test]
 fn jsonl_contains_all_results_and_matches_its_snapshot() {
-    let lines = render("jsonl", &mixed(), OutputConfig::plain(OutputFormat::Jsonl));
+    let lines = render("jsonl", &mixed_report(), OutputConfig::plain(OutputFormat::Jsonl));
     let events: Vec<Event> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(matches!(events.first(), Some(Event::Start(start)) if start.checks.len() == 10));
     assert!(matches!(events.last(), Some(Event::Summary(summary)) if !summary.conformant));
@@ -296,14 +296,14 @@ fn jsonl_contains_all_results_and_matches_its_snapshot() {
             _ => None,
         })
         .collect();
-    assert_eq!(results, mixed().results);
+    assert_eq!(results, mixed_report().results);
     snapshot("mixed.jsonl", &lines);
 }
 
 #[test]
 fn no_renderer_prints_characters_that_are_unsafe_on_a_terminal() {
     for renderer in RENDERERS {
-        let shown = render(renderer.name, &mixed(), TEXT);
+        let shown = render(renderer.name, &mixed_report(), TEXT);
         // HTML is not for a terminal and may contain tabs.
         let is_allowed = |c: char| c == '\n' || (c == '\t' && renderer.name == "html");
         assert!(!shown.contains(|c| sanitize::is_unsafe(c) && !is_allowed(c)), "{}", renderer.name);

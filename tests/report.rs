@@ -10,13 +10,14 @@ use agentnative_output::OutputConfig;
 use std::path::Path;
 use std::time::Duration;
 
-fn behavioral() -> Vec<&'static Check> {
+/// Returns the behavioral checks of principle 2.
+fn output_checks() -> Vec<&'static Check> {
     checks().iter().filter(|check| check.layer == Layer::Behavioral && check.principle == 2).collect()
 }
 
 /// Renders the text report on a recording at this width.
 fn report(recording: &Recording, width: usize, verbose: bool) -> String {
-    let report = judge(recording, &behavioral()).unwrap();
+    let report = judge(recording, &output_checks()).unwrap();
     let elapsed = Some(Duration::from_millis(1940));
     let judged = [Judged { report, recording: Some(recording.clone()), elapsed }];
     let config = OutputConfig { width, ..OutputConfig::plain(OutputFormat::Text) };
@@ -24,8 +25,8 @@ fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     (text.render)(&View { verbose, folder: Some(Path::new("/")), ..View::new(&judged, config) }).unwrap()
 }
 
-/// A target with colour on a terminal, a notice before the document, a traceback as error, exit code 1 for invalid usage
-/// and for a missing login, and no newline after the last record.
+/// A target with colour on a terminal, a notice before a document, a traceback as an error, exit code 1 for invalid
+/// usage and for a missing login, and no newline after the last record.
 fn six_mistakes(call: &Call) -> Answer {
     let has = |word: &str| call.args.iter().any(|arg| arg.contains(word));
     if has("agentnative-unknown") {
@@ -57,7 +58,7 @@ fn six_mistakes(call: &Call) -> Answer {
 
 fn record_mistakes() -> Recording {
     let config = format!("{PROBES}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\n");
-    let mut recording = seen(&config, &behavioral(), six_mistakes);
+    let mut recording = seen(&config, &output_checks(), six_mistakes);
     recording.language = Some(HelpLanguage::Python);
     recording
 }
@@ -89,10 +90,10 @@ fn many_mistakes(call: &Call) -> Answer {
 
 #[test]
 fn a_report_of_many_problems_lists_each_and_fits_on_a_screen() {
-    let recording = seen(PROBES, &behavioral(), many_mistakes);
+    let recording = seen(PROBES, &output_checks(), many_mistakes);
     let shown = report(&recording, 80, false);
     assert!(shown.lines().count() <= 40, "{shown}");
-    let results = judge(&recording, &behavioral()).unwrap().results;
+    let results = judge(&recording, &output_checks()).unwrap().results;
     let failed: Vec<_> = results.iter().filter(|result| result.status == Status::Fail).collect();
     assert!(failed.len() >= 8, "{shown}");
     let headings: String = shown.lines().filter(|line| line.starts_with("✗ ")).collect();
@@ -122,7 +123,7 @@ fn help_is_for_the_language_of_the_target() {
 fn a_verbose_report_lists_every_verdict_and_all_evidence() {
     let recording = record_mistakes();
     let shown = report(&recording, 80, true);
-    let results = judge(&recording, &behavioral()).unwrap().results;
+    let results = judge(&recording, &output_checks()).unwrap().results;
     assert!(results.iter().all(|result| shown.contains(result.id.as_str())), "{shown}");
     let calls = shown.lines().filter(|line| line.trim_start().starts_with("$ ")).count();
     assert_eq!(calls, results.iter().map(|result| result.evidence.len()).sum::<usize>(), "{shown}");
@@ -143,7 +144,7 @@ fn an_interrupted_check_reports_the_number_of_completed_runs() {
 
 #[test]
 fn checks_without_a_probe_are_one_line() {
-    let mut recording = seen("", &behavioral(), conforming);
+    let mut recording = seen("", &output_checks(), conforming);
     for (config, line) in [
         (
             None,
@@ -168,7 +169,7 @@ fn checks_that_are_blocked_by_a_problem_are_one_line() {
         Some("list" | "lost" | "login" | "sync") => Answer(String::new(), String::new(), End::TimedOut),
         _ => conforming(call),
     };
-    let shown = report(&seen(PROBES, &behavioral(), hangs), 80, false);
+    let shown = report(&seen(PROBES, &output_checks(), hangs), 80, false);
     crate::render::snapshot("every-run-hangs.txt", &shown);
     assert!(shown.contains("✗ p2-completes ") && shown.contains(" checks wait for p2-completes"), "{shown}");
     assert!(!shown.contains("declare a probe that"), "{shown}");

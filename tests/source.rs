@@ -209,8 +209,8 @@ fn unreadable_files_are_skipped_and_reported() {
     assert_eq!((first.file.as_deref(), first.line, first.column), (Some("src/bom.py"), Some(1), Some(1)));
 }
 
-/// Returns files of each language with `depth` nested calls, or modules in Rust. A call is two levels of the syntax tree,
-/// a module one.
+/// Returns files of each language with `depth` nested calls, or modules in Rust. A call is two levels of the syntax
+/// tree, a module is one.
 fn nested(depth: usize) -> [(&'static str, String); 4] {
     let calls = |call: &str| format!("{}1{}", format!("{call}(\n").repeat(depth), ")".repeat(depth));
     [
@@ -347,11 +347,11 @@ fn a_comment_waives_one_line_and_needs_a_reason() {
          \x20   println!(\"e\"); // ast-grep-ignore\n\
          }\n",
     )]);
-    let seen = facts(folder.path());
-    let result = verdict("p2-src-stray-print", &seen, &[]);
+    let code_facts = facts(folder.path());
+    let result = verdict("p2-src-stray-print", &code_facts, &[]);
     let lines: Vec<_> = result.evidence.iter().map(|evidence| evidence.line.unwrap()).collect();
     assert_eq!((result.status, lines), (Status::Warn, vec![5, 6, 7, 8]));
-    let code = Code { facts: &seen, output: &[] };
+    let code = Code { facts: &code_facts, output: &[] };
     let reported = notes(&code);
     assert_eq!(reported.len(), 4, "{reported:#?}");
     assert!(

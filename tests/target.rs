@@ -74,8 +74,8 @@ impl Repository {
         Ok(targets.remove(0))
     }
 
-    /// Writes a Cargo workspace with the target directory `elsewhere`. Each package has a folder, a name, programs and a
-    /// default program; a package with an empty folder is the root package.
+    /// Writes a Cargo workspace with the target directory `elsewhere`. Each package has a folder, a name, programs and
+    /// a default program; a package with an empty folder is the root package.
     fn write_cargo_workspace(&self, packages: &[(&str, &str, &[&str], Option<&str>)]) {
         self.write(".cargo/config.toml", "[build]\ntarget-dir = 'elsewhere'\n");
         let members: Vec<&str> =
