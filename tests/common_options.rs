@@ -10,7 +10,8 @@ use agentnative::run::End;
 const QUIET: CheckId = CheckId::P7Quiet;
 const GLOBAL: CheckId = CheckId::P6GlobalFlags;
 
-fn assert_verdict(result: &CheckResult, status: Status, part: &str) {
+/// Asserts the status of a result and a part of its message.
+fn expect(result: &CheckResult, status: Status, part: &str) {
     assert_eq!(result.status, status, "{part}: {} {:?}", result.message, result.evidence);
     assert!(result.message.contains(part), "{part}: {}", result.message);
 }
@@ -54,7 +55,7 @@ fn an_option_that_is_accepted_only_before_the_subcommand_is_reported_by_one_chec
         Some(1..) => failure(call, 2, "unknown flag"),
         _ => accepts_quiet_anywhere(call),
     };
-    assert_verdict(&verdict(GLOBAL, PROBES, in_front), Status::Fail, "accepted before the subcommand");
+    expect(&verdict(GLOBAL, PROBES, in_front), Status::Fail, "accepted before the subcommand");
     assert_blocked_by(&verdict(QUIET, PROBES, in_front), GLOBAL);
     // The effect of the option there is the subject of the other check.
     let drops_data = |call: &Call| match call.args.iter().position(|arg| arg == "--quiet") {
@@ -62,12 +63,12 @@ fn an_option_that_is_accepted_only_before_the_subcommand_is_reported_by_one_chec
         Some(0) if has(call, "list") => data(""),
         _ => accepts_quiet_anywhere(call),
     };
-    assert_verdict(&verdict(GLOBAL, PROBES, drops_data), Status::Fail, "accepted before the subcommand");
-    assert_verdict(&verdict(QUIET, PROBES, drops_data), Status::Fail, "but not without it");
+    expect(&verdict(GLOBAL, PROBES, drops_data), Status::Fail, "accepted before the subcommand");
+    expect(&verdict(QUIET, PROBES, drops_data), Status::Fail, "but not without it");
 
     let nowhere = with_quiet(|call| failure(call, 2, "unknown flag"));
     assert_blocked_by(&verdict(GLOBAL, PROBES, &nowhere), QUIET);
-    assert_verdict(
+    expect(
         &verdict(QUIET, PROBES, nowhere),
         Status::Fail,
         "`--quiet` is rejected: exit code 2, but 0 without it",
@@ -81,25 +82,21 @@ fn an_option_that_one_subcommand_rejects_is_reported() {
         with_quiet(
             |call| if has(call, "more") { failure(call, 2, "unknown flag") } else { conforming(call) },
         );
-    assert_verdict(&verdict(GLOBAL, &config, &rejects_quiet_after_more), Status::Fail, "accepted by `list`");
+    expect(&verdict(GLOBAL, &config, &rejects_quiet_after_more), Status::Fail, "accepted by `list`");
     assert_blocked_by(&verdict(QUIET, &config, &rejects_quiet_after_more), GLOBAL);
 
     let config = format!("[target]\nflags.no_input = ['--batch']\n{config}");
     let rejects_after_more = |call: &Call| {
         if has(call, "--batch") && has(call, "more") { failure(call, 2, "x") } else { conforming(call) }
     };
-    assert_verdict(
+    expect(
         &verdict(GLOBAL, &config, rejects_after_more),
         Status::Fail,
         "`--batch` is rejected after the arguments",
     );
     let rejects_everywhere =
         |call: &Call| if has(call, "--batch") { failure(call, 2, "x") } else { conforming(call) };
-    assert_verdict(
-        &verdict(GLOBAL, &config, rejects_everywhere),
-        Status::Unverified,
-        "correct `flags.no_input`",
-    );
+    expect(&verdict(GLOBAL, &config, rejects_everywhere), Status::Unverified, "correct `flags.no_input`");
 }
 
 #[test]
@@ -165,7 +162,7 @@ fn a_quiet_run_prints_errors_and_data_only() {
         Answer(stdout, _, End::Exited(0)) => ended(0, stdout, "working\n"),
         other => other,
     });
-    assert_verdict(&verdict(QUIET, PROBES, &noisy), Status::Fail, "stderr is not empty with `--quiet`");
+    expect(&verdict(QUIET, PROBES, &noisy), Status::Fail, "stderr is not empty with `--quiet`");
     let blank = with_quiet(|call| match conforming(call) {
         Answer(stdout, _, End::Exited(0)) => ended(0, stdout, "\n"),
         other => other,
@@ -175,11 +172,11 @@ fn a_quiet_run_prints_errors_and_data_only() {
         Answer(stdout, _, End::Exited(code)) => ended(code, stdout, ""),
         other => other,
     });
-    assert_verdict(&verdict(QUIET, PROBES, without_message), Status::Fail, "the failure has no message");
+    expect(&verdict(QUIET, PROBES, without_message), Status::Fail, "the failure has no message");
     let without_data = with_quiet(|call| match conforming(call) {
         Answer(_, stderr, end) => Answer(String::new(), stderr, end),
     });
-    assert_verdict(&verdict(QUIET, PROBES, without_data), Status::Fail, "stdout is empty with `--quiet`");
+    expect(&verdict(QUIET, PROBES, without_data), Status::Fail, "stdout is empty with `--quiet`");
     // A result may be described on stderr. Another exit code means that the option was not understood as quiet.
     let linter = format!("{PROBES}\n[[probe]]\nname = 'lint'\nargs = ['lint']\nexit = 1\nresult = true\n");
     let lints = |call: &Call| match () {
@@ -204,23 +201,19 @@ fn an_unverified_result_names_the_reason() {
     let without_message = |call: &Call| if has(call, "lost") { ended(1, "", "") } else { conforming(call) };
     assert_blocked_by(&verdict(QUIET, PROBES, without_message), CheckId::P2StderrDiagnostics);
     let list = "[[probe]]\nname = 'list'\nargs = ['list']\n";
-    assert_verdict(&verdict(QUIET, list, conforming), Status::Unverified, "no probe fails");
+    expect(&verdict(QUIET, list, conforming), Status::Unverified, "no probe fails");
     let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
-    assert_verdict(&verdict(QUIET, lost, conforming), Status::Unverified, "declare a probe that succeeds");
-    assert_verdict(&verdict(GLOBAL, lost, conforming), Status::Unverified, "no common option was tried");
+    expect(&verdict(QUIET, lost, conforming), Status::Unverified, "declare a probe that succeeds");
+    expect(&verdict(GLOBAL, lost, conforming), Status::Unverified, "no common option was tried");
 }
 
 #[test]
 fn the_configuration_may_declare_that_there_is_no_option() {
     let target = format!("[target]\nflags.quiet = false\n{PROBES}");
-    assert_verdict(
-        &verdict(QUIET, &target, conforming),
-        Status::Fail,
-        "the configuration has `flags.quiet = false`",
-    );
+    expect(&verdict(QUIET, &target, conforming), Status::Fail, "the configuration has `flags.quiet = false`");
     let probe = PROBES.replace("args = ['list']", "args = ['list']\nflags.quiet = false");
     let result = verdict(QUIET, &probe, conforming);
-    assert_verdict(&result, Status::Fail, "the probe list has `flags.quiet = false`");
+    expect(&result, Status::Fail, "the probe list has `flags.quiet = false`");
     assert_eq!(result.evidence[0].probe.as_deref(), Some("list"));
 }
 
@@ -233,5 +226,5 @@ fn records_are_compared_if_there_is_no_document() {
         true => data("{\"id\":1,\"name\":\"a\"}\n"),
         false => conforming(call),
     });
-    assert_verdict(&verdict(QUIET, config, fewer), Status::Fail, "the document differs");
+    expect(&verdict(QUIET, config, fewer), Status::Fail, "the document differs");
 }

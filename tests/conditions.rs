@@ -7,7 +7,8 @@ use agentnative::model::{CheckId, CheckResult, ProbeId, Status, Variant};
 use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation, Waiting};
 use std::time::Duration;
 
-fn assert_verdict(result: &CheckResult, status: Status, part: &str) {
+/// Asserts the status of a result and a part of its message.
+fn expect(result: &CheckResult, status: Status, part: &str) {
     assert_eq!(result.status, status, "{part}: {} {:?}", result.message, result.evidence);
     assert!(result.message.contains(part), "{part}: {}", result.message);
 }
@@ -39,20 +40,20 @@ fn a_question_is_distinguished_from_a_filter() {
             with_list_in(Variant::TerminalIn, move |_| waiting_for_input(stderr)),
         )
     };
-    assert_verdict(&verdict_of("Go on? [y/N] "), Status::Warn, "waits for an answer on the terminal");
-    assert_verdict(&verdict_of("Pick one:\n> a\n  b\n"), Status::Warn, "waits for an answer on the terminal");
-    assert_verdict(&verdict_of(""), Status::Pass, "");
+    expect(&verdict_of("Go on? [y/N] "), Status::Warn, "waits for an answer on the terminal");
+    expect(&verdict_of("Pick one:\n> a\n  b\n"), Status::Warn, "waits for an answer on the terminal");
+    expect(&verdict_of(""), Status::Pass, "");
     let filter = |call: &Call| match call.variant {
         Variant::TerminalIn | Variant::OpenStdin if is_list(call) => waiting_for_input(""),
         _ => conforming(call),
     };
-    assert_verdict(&verdict(CheckId::P1TtyDetection, PROBES, filter), Status::Pass, "");
+    expect(&verdict(CheckId::P1TtyDetection, PROBES, filter), Status::Pass, "");
     let slow = |_: &Call| Answer("working\n".into(), String::new(), End::TimedOut);
     let result = verdict(CheckId::P1TtyDetection, PROBES, with_list_in(Variant::TerminalIn, slow));
-    assert_verdict(&result, Status::Unverified, "list · json · terminal-in did not end");
+    expect(&result, Status::Unverified, "list · json · terminal-in did not end");
     let fails =
         verdict(CheckId::P1TtyDetection, PROBES, with_list_in(Variant::TerminalIn, |_| ended(1, "", "no\n")));
-    assert_verdict(&fails, Status::Pass, "");
+    expect(&fails, Status::Pass, "");
 }
 
 #[test]
@@ -75,9 +76,9 @@ fn only_one_of_two_checks_reports_a_wait() {
         let checks: Vec<&Check> = ids.iter().map(|id| id.check()).collect();
         judge(&seen(PROBES, &checks, waiting), &checks).unwrap().results
     };
-    assert_verdict(&results_of(&[CheckId::P2Completes])[0], Status::Fail, "waits for input that never comes");
+    expect(&results_of(&[CheckId::P2Completes])[0], Status::Fail, "waits for input that never comes");
     let both = results_of(&[CheckId::P1NoPrompt, CheckId::P2Completes, CheckId::P2OutputJson]);
-    assert_verdict(&both[0], Status::Fail, "waits for input that never comes");
+    expect(&both[0], Status::Fail, "waits for input that never comes");
     assert_blocked_by(&both[1], CheckId::P1NoPrompt);
     assert_blocked_by(&both[2], CheckId::P1NoPrompt);
     let slow = |_: &Call| Answer(String::new(), String::new(), End::TimedOut);
@@ -95,11 +96,7 @@ fn a_recording_without_the_required_data_is_unverified() {
         let result_of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
         assert_ne!(result_of(&recording).status, Status::Unverified, "{id}");
         recording.observations.iter_mut().for_each(|run| run.outcome.trips = None);
-        assert_verdict(
-            &result_of(&recording),
-            Status::Unverified,
-            "the recording does not say which programs",
-        );
+        expect(&result_of(&recording), Status::Unverified, "the recording does not say which programs");
     }
 }
 
@@ -114,13 +111,13 @@ fn a_login_probe_is_required_if_the_help_lists_a_login() {
             .results
             .remove(0)
     };
-    assert_verdict(&verdict_with(""), Status::Unverified, "the help lists the command `login`");
-    assert_verdict(
+    expect(&verdict_with(""), Status::Unverified, "the help lists the command `login`");
+    expect(
         &verdict_with("[target]\nlacks = ['login']"),
         Status::NotApplicable,
         "no login according to its configuration",
     );
-    assert_verdict(&verdict(ID, PROBES, conforming), Status::NotApplicable, "no command that signs in");
+    expect(&verdict(ID, PROBES, conforming), Status::NotApplicable, "no command that signs in");
 }
 
 #[test]
@@ -137,10 +134,10 @@ fn a_timeout_of_a_starved_run_is_no_evidence() {
         let (withheld, elapsed) = (Duration::from_millis(withheld), Duration::from_secs(10));
         verdict_with(&|run| run.outcome.starvation = Some(Starvation { withheld, elapsed }))
     };
-    assert_verdict(&verdict_with(&|_| ()), Status::Fail, "the command did not end within 10 s");
-    assert_verdict(&when_starved(999), Status::Fail, "the command did not end within 10 s");
-    assert_verdict(&when_starved(1_000), Status::Unverified, "the machine gave list · json 9 s of 10 s");
-    assert_verdict(&when_starved(8_760), Status::Unverified, "the machine gave list · json 1.2 s of 10 s");
+    expect(&verdict_with(&|_| ()), Status::Fail, "the command did not end within 10 s");
+    expect(&when_starved(999), Status::Fail, "the command did not end within 10 s");
+    expect(&when_starved(1_000), Status::Unverified, "the machine gave list · json 9 s of 10 s");
+    expect(&when_starved(8_760), Status::Unverified, "the machine gave list · json 1.2 s of 10 s");
     // The result is the same if the other runs of the call were skipped.
     let mut single_run = recording.clone();
     let list = ProbeId::declared("list");
@@ -150,9 +147,9 @@ fn a_timeout_of_a_starved_run_is_no_evidence() {
         run.outcome.starvation = Some(Starvation { withheld, elapsed });
     }
     let result = judge(&single_run, &[ID.check()]).unwrap().results.remove(0);
-    assert_verdict(&result, Status::Unverified, "the machine gave list · json 3 s of 10 s");
+    expect(&result, Status::Unverified, "the machine gave list · json 3 s of 10 s");
     assert_eq!((result.message.contains("see p2-completes"), result.blocked_by), (false, Vec::new()));
-    assert_verdict(
+    expect(
         &verdict_with(&|run| run.outcome.in_parallel = true),
         Status::Unverified,
         "and was not repeated alone",
@@ -162,12 +159,8 @@ fn a_timeout_of_a_starved_run_is_no_evidence() {
         verdict_with(&|run| run.outcome.lock = Some(FileLock { path: path.clone(), holder: holder.clone() }))
     };
     let result = when_locked(Some("/a/lock"), None);
-    assert_verdict(
-        &result,
-        Status::Unverified,
-        "list · json waited for a lock on `/a/lock` that another run held",
-    );
-    assert_verdict(
+    expect(&result, Status::Unverified, "list · json waited for a lock on `/a/lock` that another run held");
+    expect(
         &when_locked(None, Some("cargo")),
         Status::Unverified,
         "waited for a lock on a file that `cargo` held",
@@ -189,12 +182,12 @@ fn a_process_of_a_starved_run_does_not_count_as_left_behind() {
                 vec![Leftover { pid: 7, name: b"child".to_vec(), survives: false, detached: false }];
         }
         let result_of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
-        assert_verdict(&result_of(&recording), Status::Fail, "");
+        expect(&result_of(&recording), Status::Fail, "");
         for run in &mut recording.observations {
             let (withheld, elapsed) = (Duration::from_millis(800), Duration::from_secs(1));
             run.outcome.starvation = Some(Starvation { withheld, elapsed });
         }
-        assert_verdict(&result_of(&recording), Status::Unverified, "0.2 s of 1 s");
+        expect(&result_of(&recording), Status::Unverified, "0.2 s of 1 s");
     }
 }
 
@@ -215,13 +208,13 @@ fn a_run_that_is_busy_with_debug_output_does_not_hang() {
         recording.observations.iter_mut().for_each(|run| run.outcome.waiting = Some(waiting));
         judge(&recording, &[ID.check()]).unwrap().results.remove(0)
     };
-    assert_verdict(
+    expect(
         &judged(1, Waiting::Busy),
         Status::Unverified,
         "was still working after 10 s, and its plain run ends",
     );
-    assert_verdict(&judged(1, Waiting::Asleep), Status::Fail, "it was asleep");
-    assert_verdict(&judged(0, Waiting::Busy), Status::Fail, "it was using the CPU");
+    expect(&judged(1, Waiting::Asleep), Status::Fail, "it was asleep");
+    expect(&judged(0, Waiting::Busy), Status::Fail, "it was using the CPU");
 }
 
 #[test]
@@ -252,16 +245,16 @@ fn arrival_times_of_a_starved_run_are_no_evidence() {
         run.outcome.stdout.chunks = vec![chunk(1, 0), chunk(run.stdout.bytes.len(), spread)];
     }
     let result_of = |recording: &Recording| judge(recording, &[ID.check()]).unwrap().results.remove(0);
-    assert_verdict(&result_of(&recording), Status::Warn, "all records arrive within 10 ms at the end");
+    expect(&result_of(&recording), Status::Warn, "all records arrive within 10 ms at the end");
     let slow = recording.observations.iter().position(|run| run.key.variant != Variant::Plain).unwrap();
     let mut when_starved = |withheld, elapsed| {
         let (withheld, elapsed) = (Duration::from_millis(withheld), Duration::from_secs(elapsed));
         recording.observations[slow].outcome.starvation = Some(Starvation { withheld, elapsed });
         result_of(&recording)
     };
-    assert_verdict(&when_starved(4_900, 5), Status::Warn, "all records arrive within 10 ms at the end");
-    assert_verdict(&when_starved(4_970, 5), Status::Unverified, "0 s of 5 s");
-    assert_verdict(&when_starved(4_970, 90), Status::Unverified, "the machine held up the records of list");
+    expect(&when_starved(4_900, 5), Status::Warn, "all records arrive within 10 ms at the end");
+    expect(&when_starved(4_970, 5), Status::Unverified, "0 s of 5 s");
+    expect(&when_starved(4_970, 90), Status::Unverified, "the machine held up the records of list");
 }
 
 const NO_INPUT: &str = "
@@ -284,25 +277,25 @@ fn prompts(with_batch: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
 #[test]
 fn the_option_that_disables_prompts_is_judged_if_a_probe_prompts() {
     let verdict_of = |answer: &dyn Fn(&Call) -> Answer| verdict(CheckId::P1NoInput, NO_INPUT, answer);
-    assert_verdict(
+    expect(
         &verdict_of(&prompts(conforming)),
         Status::Pass,
         "1 probe asks a question on a terminal without the option",
     );
-    assert_verdict(&verdict_of(&prompts(|_| ended(2, "pass --yes\n", ""))), Status::Pass, "");
-    assert_verdict(
+    expect(&verdict_of(&prompts(|_| ended(2, "pass --yes\n", ""))), Status::Pass, "");
+    expect(
         &verdict_of(&prompts(|_| Answer("Sure? ".into(), String::new(), End::Waited))),
         Status::Fail,
         "in spite of `--batch`",
     );
-    assert_verdict(&verdict_of(&conforming), Status::Unverified, "no probe asks a question on a terminal");
+    expect(&verdict_of(&conforming), Status::Unverified, "no probe asks a question on a terminal");
     let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--batch") {
         true => ended(2, "", "unknown option --batch\n"),
         false => prompts(conforming)(call),
     };
     assert_blocked_by(&verdict_of(&rejects), CheckId::P6GlobalFlags);
     let undeclared = verdict(CheckId::P1NoInput, PROBES, conforming);
-    assert_verdict(&undeclared, Status::NotApplicable, "`flags.no_input`");
+    expect(&undeclared, Status::NotApplicable, "`flags.no_input`");
 }
 
 #[test]
@@ -310,16 +303,12 @@ fn lost_output_may_end_in_any_failure() {
     let verdict_of = |answer: fn(&Call) -> Answer| {
         verdict(CheckId::P4WriteError, PROBES, with_list_in(Variant::Full, answer))
     };
-    assert_verdict(
-        &verdict_of(|_| data("")),
-        Status::Warn,
-        "could be written to stdout, but the exit code is 0",
-    );
-    assert_verdict(&verdict_of(|_| ended(120, "", "")), Status::Pass, "");
-    assert_verdict(&verdict_of(|_| Answer(String::new(), String::new(), End::Signaled(6))), Status::Pass, "");
-    assert_verdict(&verdict_of(|_| waiting_for_input("")), Status::Unverified, "did not end");
+    expect(&verdict_of(|_| data("")), Status::Warn, "could be written to stdout, but the exit code is 0");
+    expect(&verdict_of(|_| ended(120, "", "")), Status::Pass, "");
+    expect(&verdict_of(|_| Answer(String::new(), String::new(), End::Signaled(6))), Status::Pass, "");
+    expect(&verdict_of(|_| waiting_for_input("")), Status::Unverified, "did not end");
     let silent = |call: &Call| if is_list(call) { data("") } else { conforming(call) };
-    assert_verdict(&verdict(CheckId::P4WriteError, PROBES, silent), Status::Unverified, "");
+    expect(&verdict(CheckId::P4WriteError, PROBES, silent), Status::Unverified, "");
 }
 
 #[test]
@@ -328,19 +317,15 @@ fn escape_sequences_are_judged_by_the_environment() {
         verdict(CheckId::P6NoColor, PROBES, with_list_in(variant, answer))
     };
     let bold = |_: &Call| data("\u{1b}[1mone\u{1b}[0m\n");
-    assert_verdict(&verdict_of(Variant::ColourPipe, bold), Status::Fail, "an escape sequence in a pipe");
-    assert_verdict(&verdict_of(Variant::NoColour, bold), Status::Fail, "TERM=dumb");
-    assert_verdict(&verdict_of(Variant::NoColour, |call| bold_if(call.nth == 0)), Status::Pass, "");
-    assert_verdict(&verdict_of(Variant::Tty, bold), Status::Pass, "");
+    expect(&verdict_of(Variant::ColourPipe, bold), Status::Fail, "an escape sequence in a pipe");
+    expect(&verdict_of(Variant::NoColour, bold), Status::Fail, "TERM=dumb");
+    expect(&verdict_of(Variant::NoColour, |call| bold_if(call.nth == 0)), Status::Pass, "");
+    expect(&verdict_of(Variant::Tty, bold), Status::Pass, "");
     let coloured = |_: &Call| ended(0, "one\n", "\u{1b}[31mred\u{1b}[0m\n");
-    assert_verdict(&verdict_of(Variant::NoColour, coloured), Status::Fail, "NO_COLOR=1");
+    expect(&verdict_of(Variant::NoColour, coloured), Status::Fail, "NO_COLOR=1");
     let redrawn = |_: &Call| ended(0, "one\n", "\u{1b}[2Kworking\n");
     assert_blocked_by(&verdict_of(Variant::ColourPipe, redrawn), CheckId::P7NoSpinner);
-    assert_verdict(
-        &verdict_of(Variant::NoColour, |_| waiting_for_input("")),
-        Status::Unverified,
-        "did not end",
-    );
+    expect(&verdict_of(Variant::NoColour, |_| waiting_for_input("")), Status::Unverified, "did not end");
 }
 
 #[test]
@@ -355,27 +340,19 @@ fn a_target_without_a_format_option_is_judged_by_its_text() {
     let verdict_of = |id, variant, answer: fn(&Call) -> Answer| {
         verdict(id, "[[probe]]\nname = 'list'\nargs = ['list']\n", text_only(answer, variant))
     };
-    assert_verdict(
+    expect(
         &verdict_of(CheckId::P6NoColor, Variant::NoColour, |_| data("\u{1b}[31mone\n")),
         Status::Fail,
         "NO_COLOR",
     );
-    assert_verdict(&verdict_of(CheckId::P6NoColor, Variant::Plain, conforming), Status::Pass, "");
-    assert_verdict(
+    expect(&verdict_of(CheckId::P6NoColor, Variant::Plain, conforming), Status::Pass, "");
+    expect(
         &verdict_of(CheckId::P1TtyDetection, Variant::TerminalIn, |_| waiting_for_input("Go on? ")),
         Status::Warn,
         "waits",
     );
-    assert_verdict(
-        &verdict_of(CheckId::P4WriteError, Variant::Full, |_| data("")),
-        Status::Warn,
-        "exit code is 0",
-    );
-    assert_verdict(
-        &verdict_of(CheckId::P4WriteError, Variant::Full, |_| ended(1, "", "full")),
-        Status::Pass,
-        "",
-    );
+    expect(&verdict_of(CheckId::P4WriteError, Variant::Full, |_| data("")), Status::Warn, "exit code is 0");
+    expect(&verdict_of(CheckId::P4WriteError, Variant::Full, |_| ended(1, "", "full")), Status::Pass, "");
 }
 
 fn bold_if(bold: bool) -> Answer {
@@ -404,40 +381,36 @@ fn in_bare_environment(nth: u8, answer: fn(&Call) -> Answer) -> impl Fn(&Call) -
 fn help_and_version_succeed_without_a_home_and_with_an_invalid_configuration() {
     const ID: CheckId = CheckId::P6BareEnvironment;
     let warns = |call: &Call| Answer(conforming(call).0, "no home\n".into(), End::Exited(0));
-    assert_verdict(&verdict(ID, CONFIG_FILE, in_bare_environment(0, warns)), Status::Pass, "");
-    assert_verdict(
+    expect(&verdict(ID, CONFIG_FILE, in_bare_environment(0, warns)), Status::Pass, "");
+    expect(
         &verdict(ID, PROBES, in_bare_environment(0, warns)),
         Status::Pass,
         "`config_file` is not declared",
     );
     for (nth, phrase) in [(0, "without HOME"), (1, "with an invalid configuration file")] {
         let fails = verdict(ID, CONFIG_FILE, in_bare_environment(nth, |_| ended(78, "", "cannot read it\n")));
-        assert_verdict(&fails, Status::Warn, &format!("ends with 78 {phrase}, and otherwise with 0"));
+        expect(&fails, Status::Warn, &format!("ends with 78 {phrase}, and otherwise with 0"));
         let crashes = verdict(
             ID,
             CONFIG_FILE,
             in_bare_environment(nth, |_| Answer(String::new(), String::new(), End::Signaled(6))),
         );
-        assert_verdict(
-            &crashes,
-            Status::Unverified,
-            "was killed by signal 6 (SIGABRT): see p2-exit-consistent",
-        );
+        expect(&crashes, Status::Unverified, "was killed by signal 6 (SIGABRT): see p2-exit-consistent");
     }
 }
 
 #[test]
 fn completions_are_scripts_that_name_the_target() {
     const ID: CheckId = CheckId::P6Completions;
-    assert_verdict(
+    expect(
         &verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| data("complete -W list demo\n"))),
         Status::Pass,
         "",
     );
     let fails = verdict(ID, CONFIG_FILE, in_bare_environment(1, |_| ended(78, "", "cannot read it\n")));
-    assert_verdict(&fails, Status::Fail, "ends with 78 with an invalid configuration file; expected 0");
+    expect(&fails, Status::Fail, "ends with 78 with an invalid configuration file; expected 0");
     let no_script = verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| data("done\n")));
-    assert_verdict(&no_script, Status::Fail, "prints no script with the name `demo` without HOME");
+    expect(&no_script, Status::Fail, "prints no script with the name `demo` without HOME");
 }
 
 const VARIABLE_CONFIG: &str = "
@@ -462,30 +435,30 @@ fn loud(is_loud: impl Fn(Option<&str>) -> bool) -> impl Fn(&Call) -> Answer {
 #[test]
 fn a_variable_is_compared_with_its_option() {
     let verdict_of = |answer: &dyn Fn(&Call) -> Answer| verdict(CheckId::P1EnvFlag, VARIABLE_CONFIG, answer);
-    assert_verdict(&verdict_of(&loud(|value| value == Some("1"))), Status::Pass, "");
-    assert_verdict(
+    expect(&verdict_of(&loud(|value| value == Some("1"))), Status::Pass, "");
+    expect(
         &verdict_of(&loud(|value| value.is_some())),
         Status::Fail,
         "`DEMO_LOUD=0` has an effect; expected none",
     );
-    assert_verdict(
+    expect(
         &verdict_of(&loud(|value| matches!(value, Some("1" | "false")))),
         Status::Fail,
         "`DEMO_LOUD=false` has an effect",
     );
-    assert_verdict(
+    expect(
         &verdict_of(&loud(|value| matches!(value, Some("1" | "")))),
         Status::Fail,
         "`DEMO_LOUD=` has an effect",
     );
-    assert_verdict(&verdict_of(&loud(|_| false)), Status::Fail, "`DEMO_LOUD=1` changes nothing");
-    assert_verdict(&verdict_of(&conforming), Status::Unverified, "`--loud` changes nothing in list");
+    expect(&verdict_of(&loud(|_| false)), Status::Fail, "`DEMO_LOUD=1` changes nothing");
+    expect(&verdict_of(&conforming), Status::Unverified, "`--loud` changes nothing in list");
     let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--loud") {
         true => ended(2, "", "unknown option --loud\n"),
         false => conforming(call),
     };
-    assert_verdict(&verdict_of(&rejects), Status::Unverified, "`--loud` is rejected by list");
-    assert_verdict(
+    expect(&verdict_of(&rejects), Status::Unverified, "`--loud` is rejected by list");
+    expect(
         &verdict(CheckId::P1EnvFlag, PROBES, conforming),
         Status::NotApplicable,
         "no option with a variable",
@@ -501,8 +474,8 @@ fn a_call_that_prompts_on_a_terminal_is_no_evidence_of_a_pager() {
     };
     let remove = "[[probe]]\nname = 'remove'\nargs = ['remove']\nformats = ['text']\n";
     let result = verdict(CheckId::P6NoPager, &format!("{PROBES}\n{remove}"), prompts);
-    assert_verdict(&result, Status::NotApplicable, "no call starts a pager");
-    assert_verdict(&verdict(CheckId::P6NoPager, remove, prompts), Status::Unverified, "remove");
+    expect(&result, Status::NotApplicable, "no call starts a pager");
+    expect(&verdict(CheckId::P6NoPager, remove, prompts), Status::Unverified, "remove");
 }
 
 #[test]
@@ -522,10 +495,10 @@ fn an_unknown_flag_is_also_tried_after_the_arguments() {
         verdict(check, FORMAT_FIRST, answer)
     };
     let rejects = |_: &Call| ended(2, "", "demo: too many arguments\n");
-    assert_verdict(&verdict_of(CheckId::P4UnknownFlag, &rejects), Status::Pass, "");
-    assert_verdict(&verdict_of(CheckId::P4NamesCulprit, &rejects), Status::Pass, "");
+    expect(&verdict_of(CheckId::P4UnknownFlag, &rejects), Status::Pass, "");
+    expect(&verdict_of(CheckId::P4NamesCulprit, &rejects), Status::Pass, "");
     let accepts = |call: &Call| conforming(&Call { args: vec!["list".to_owned()], ..call.clone() });
     let result = verdict_of(CheckId::P4UnknownFlag, &accepts);
-    assert_verdict(&result, Status::Fail, FLAG);
+    expect(&result, Status::Fail, FLAG);
     assert_eq!(result.evidence[0].probe.as_deref(), Some("list, unknown flag behind"));
 }

@@ -8,7 +8,8 @@ use agentnative::catalogue::Check;
 use agentnative::check::judge;
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Status, Variant};
 
-fn assert_verdict(result: &CheckResult, status: Status, part: &str) {
+/// Asserts the status of a result and a part of its message.
+fn expect(result: &CheckResult, status: Status, part: &str) {
     assert_eq!(result.status, status, "{part}: {} {:?}", result.message, result.evidence);
     assert!(result.message.contains(part), "{part}: {}", result.message);
 }
@@ -31,22 +32,14 @@ fn a_crash_in_json_is_not_a_rejected_format() {
         _ if is_list(call) => ended(1, "", CRASH),
         _ => conforming(call),
     };
-    assert_verdict(
-        &verdict(CheckId::P2ExitConsistent, PROBES, crashes),
-        Status::Fail,
-        "exit code 1 here, but 0 in",
-    );
+    expect(&verdict(CheckId::P2ExitConsistent, PROBES, crashes), Status::Fail, "exit code 1 here, but 0 in");
     assert_ne!(verdict(CheckId::P2OutputFormat, PROBES, crashes).status, Status::Fail);
     let rejects = |call: &Call| match call.format {
         OutputFormat::Text => conforming(call),
         _ if is_list(call) => ended(1, "", "demo: unknown option --output\n"),
         _ => conforming(call),
     };
-    assert_verdict(
-        &verdict(CheckId::P2OutputFormat, PROBES, rejects),
-        Status::Fail,
-        "is rejected: exit code 1",
-    );
+    expect(&verdict(CheckId::P2OutputFormat, PROBES, rejects), Status::Fail, "is rejected: exit code 1");
     assert_ne!(verdict(CheckId::P2ExitConsistent, PROBES, rejects).status, Status::Fail);
 }
 
@@ -65,12 +58,12 @@ fn a_call_without_a_required_argument_may_omit_the_unknown_flag_from_its_error()
         true => ended(2, "", "demo: error: the following arguments are required: file\n"),
         false => conforming(call),
     };
-    assert_verdict(&judged(&argparse), Status::Pass, "");
+    expect(&judged(&argparse), Status::Pass, "");
     let omits_flag = |call: &Call| match has(call, "--agentnative-unknown-flag") {
         true => ended(2, "", "demo: bad usage\n"),
         false => conforming(call),
     };
-    assert_verdict(&judged(&omits_flag), Status::Fail, "does not contain the refused word");
+    expect(&judged(&omits_flag), Status::Fail, "does not contain the refused word");
 }
 
 /// RSeidelsohn/license-checker-rseidelsohn#9
@@ -80,12 +73,12 @@ fn a_quiet_option_that_may_be_ignored_is_no_evidence() {
         true => data(records(call, &[r#"{"id":1}"#])),
         false => conforming(call),
     };
-    assert_verdict(
+    expect(
         &verdict(CheckId::P7Quiet, PROBES, ignores),
         Status::Unverified,
         "an unknown flag is accepted as well",
     );
-    assert_verdict(&verdict(CheckId::P7Quiet, PROBES, conforming_with_quiet), Status::Pass, "");
+    expect(&verdict(CheckId::P7Quiet, PROBES, conforming_with_quiet), Status::Pass, "");
 }
 
 /// A conforming target that accepts `--quiet` anywhere.
@@ -104,7 +97,7 @@ fn an_error_object_with_exit_code_0_fails() {
         }
     };
     let error = with_document(r#"{"error":"not_found","kind":"general","message":"no note 9"}"#);
-    assert_verdict(
+    expect(
         &verdict(CheckId::P2ExitConsistent, PROBES, error),
         Status::Fail,
         "the payload is an error object",
@@ -114,7 +107,7 @@ fn an_error_object_with_exit_code_0_fails() {
         r#"{"error":"","kind":"note","message":"milk"}"#,
         r#"[{"error":"a","kind":"b","message":"c"}]"#,
     ] {
-        assert_verdict(&verdict(CheckId::P2ExitConsistent, PROBES, with_document(valid)), Status::Pass, "");
+        expect(&verdict(CheckId::P2ExitConsistent, PROBES, with_document(valid)), Status::Pass, "");
     }
 }
 
@@ -127,18 +120,14 @@ fn a_document_on_stderr_is_one_problem() {
         }
         answer => answer,
     };
-    assert_verdict(
-        &verdict(CheckId::P2OutputJson, PROBES, moved),
-        Status::Fail,
-        "the JSON document is on stderr",
-    );
+    expect(&verdict(CheckId::P2OutputJson, PROBES, moved), Status::Fail, "the JSON document is on stderr");
     let quiet = verdict(CheckId::P7Quiet, PROBES, moved);
     assert_eq!(quiet.status, Status::Unverified, "{}", quiet.message);
     let empty = |call: &Call| match is_list(call) && call.format == OutputFormat::Json {
         true => ended(0, "", "working\n"),
         false => conforming(call),
     };
-    assert_verdict(
+    expect(
         &verdict(CheckId::P2OutputJson, PROBES, empty),
         Status::Fail,
         "expected a JSON value, found nothing",
@@ -158,16 +147,12 @@ fn text_that_is_longer_than_a_pipe_is_complete() {
         let checks: [&Check; 1] = [CheckId::P2OutputComplete.check()];
         judge(&seen(config, &checks, answer), &checks).unwrap().results.remove(0)
     };
-    assert_verdict(
+    expect(
         &judged(Variant::SlowReader, 65_536),
         Status::Fail,
         "stdout is truncated after 65536 of 160000 bytes",
     );
-    assert_verdict(
-        &judged(Variant::Plain, 65_536),
-        Status::Fail,
-        "stdout is truncated after 65536 of 160000 bytes",
-    );
+    expect(&judged(Variant::Plain, 65_536), Status::Fail, "stdout is truncated after 65536 of 160000 bytes");
     assert_eq!(judged(Variant::SlowReader, 160_000).status, Status::NotApplicable);
     assert_eq!(
         judged(Variant::Plain, 1_000).status,
@@ -180,16 +165,8 @@ fn text_that_is_longer_than_a_pipe_is_complete() {
 fn probes_for_declared_gaps_are_not_required() {
     let lacking = format!("[target]\nlacks = ['long-running']\n{PROBES}");
     for id in [CheckId::P6Sigterm, CheckId::P6Sigint] {
-        assert_verdict(
-            &verdict(id, &lacking, conforming),
-            Status::NotApplicable,
-            "no call works for a while",
-        );
-        assert_verdict(
-            &verdict(id, PROBES, conforming),
-            Status::Unverified,
-            "or `lacks = [\"long-running\"]`",
-        );
+        expect(&verdict(id, &lacking, conforming), Status::NotApplicable, "no call works for a while");
+        expect(&verdict(id, PROBES, conforming), Status::Unverified, "or `lacks = [\"long-running\"]`");
     }
     let verdict_with = |idempotent: &str| {
         let config = format!(
@@ -200,8 +177,8 @@ fn probes_for_declared_gaps_are_not_required() {
             _ => failure(call, 2, "no"),
         })
     };
-    assert_verdict(&verdict_with("idempotent = false"), Status::NotApplicable, "has `idempotent = false`");
-    assert_verdict(
+    expect(&verdict_with("idempotent = false"), Status::NotApplicable, "has `idempotent = false`");
+    expect(
         &verdict_with(""),
         Status::Unverified,
         "declare `idempotent = true` if it does not, `false` if it does",
@@ -226,11 +203,11 @@ fn random_output_is_not_attributed_to_a_condition() {
         judge(&seen(config, &checks, target), &checks).unwrap().results.remove(0)
     };
     let line = |call: &Call| data(format!("update available\n{}", records(call, &["{}"])));
-    assert_verdict(&judged(CheckId::P2OutputPure, false, &line), Status::Fail, "stdout");
+    expect(&judged(CheckId::P2OutputPure, false, &line), Status::Fail, "stdout");
     let random = judged(CheckId::P2OutputPure, true, &line);
-    assert_verdict(&random, Status::Unverified, "see p2-output-json");
+    expect(&random, Status::Unverified, "see p2-output-json");
     let busy = |call: &Call| ended(1, records(call, &["{}"]), "demo: write EAGAIN\n");
-    assert_verdict(
+    expect(
         &judged(CheckId::P2ExitConsistent, false, &busy),
         Status::Fail,
         "exit code 1 here, but 0 in list · text",
@@ -249,7 +226,7 @@ fn an_empty_list_is_reported_as_no_evidence_on_items() {
             }
         })
     };
-    assert_verdict(&verdict_of(""), Status::Pass, "no item was seen: each list is empty");
+    expect(&verdict_of(""), Status::Pass, "no item was seen: each list is empty");
     assert!(!verdict_of("{\"id\":1}").message.contains("no item"));
 }
 
@@ -262,7 +239,7 @@ fn a_format_that_one_command_rejects_is_reported() {
         Some("status") => ended(2, "", "demo: unknown option --output\n"),
         _ => conforming(call),
     };
-    assert_verdict(
+    expect(
         &verdict(CheckId::P2OutputFormat, &config, target),
         Status::Fail,
         "is rejected: exit code 2, but 0 without it",
