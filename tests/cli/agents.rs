@@ -1,4 +1,4 @@
-//! Known agents: the contract that their name and version choose.
+//! Contracts that the name and the version of a known agent select.
 
 use super::support::{Folder, output_of};
 use agentnative::check::load_config;
@@ -6,8 +6,8 @@ use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// What `check` says of a program of this name that prints this for `--version`, and of its one probe.
-fn checked(name: &str, printed: &str, args: &[&str]) -> super::support::CliOutput {
+/// Checks one probe of a program with this name and this output of `--version`.
+fn check_program(name: &str, printed: &str, args: &[&str]) -> super::support::CliOutput {
     let folder = Folder::new();
     let script = format!(
         "#!/bin/sh\ncase $* in --version) echo '{printed}'; exit;; --help) exit;; esac\necho \"{{\\\"type\\\":\\\"$*\\\"}}\"\n"
@@ -30,11 +30,11 @@ fn checked(name: &str, printed: &str, args: &[&str]) -> super::support::CliOutpu
 }
 
 #[test]
-fn name_and_version_of_an_agent_choose_its_contract() {
+fn name_and_version_of_an_agent_select_its_contract() {
     for (name, printed, args, contract) in [
         ("codex", "codex-cli 0.169.0", &[][..], Some("codex-exec")),
         ("codex", "codex-cli 0.42.0", &[], Some("codex-exec@0.42")),
-        // Another program of this name, and a version that the contract was not written for.
+        // Another program with this name, and versions that the contract does not cover.
         ("codex", "codex 0.169.0", &[], None),
         ("codex", "codex-cli 0.1.0", &[], None),
         ("codex", "codex-cli", &[], None),
@@ -42,14 +42,14 @@ fn name_and_version_of_an_agent_choose_its_contract() {
         ("codex", "codex-cli 0.169.0", &["--contract", "none"], None),
         ("claude", "2.1.197 (Claude Code)", &["--contract", "auto"], Some("claude-stream")),
     ] {
-        let data = checked(name, printed, args).data();
+        let data = check_program(name, printed, args).data();
         let notes = data["notes"].as_array().cloned().unwrap_or_default();
         let note = contract.map(|contract| {
             json!(format!("the contract {contract} applies, since `--version` prints {printed:?}; --contract none undoes it"))
         });
         assert_eq!(notes.first(), note.as_ref(), "{name} {printed} {args:?}: {notes:?}");
         let result = &data["results"][0];
-        // To the older form, the line of the program is a prelude.
+        // The older version of the contract accepts lines before the events.
         let expected = match contract {
             None => "not-applicable",
             Some("codex-exec@0.42") => "pass",
@@ -57,13 +57,13 @@ fn name_and_version_of_an_agent_choose_its_contract() {
         };
         assert_eq!(result["status"], expected, "{name} {printed} {args:?}: {result}");
     }
-    let error = checked("other", "1.0", &["--contract", "auto"]);
+    let error = check_program("other", "1.0", &["--contract", "auto"]);
     assert_eq!(error.code, Some(78));
     assert_eq!(error.error()["message"], "no bundled contract fits the program other");
 }
 
 #[test]
-fn the_program_of_a_contract_runs_without_its_updates() {
+fn the_automatic_updates_of_a_known_agent_are_disabled() {
     let folder = Folder::new();
     let script = "#!/bin/sh\ncase $* in --version) echo '2.1.197 (Claude Code)'; exit;; --help) exit;; esac\necho \"updates=${DISABLE_AUTOUPDATER:-on}.\"\n";
     folder.write("claude", script);
@@ -83,25 +83,25 @@ fn the_program_of_a_contract_runs_without_its_updates() {
 }
 
 #[test]
-fn a_contract_that_is_named_takes_the_version_of_the_program() {
+fn a_named_contract_uses_the_version_of_the_program() {
     for (printed, note) in [
         ("codex-cli 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),
         ("codex-cli 0.43.0", "the contract codex-exec has no form for 0.43.0: the nearest, 0.42, applies"),
         ("codex-cli", "`--version` prints no version number: the newest form of the contract applies"),
     ] {
-        let data = checked("tool", printed, &["--contract", "codex-exec"]).data();
+        let data = check_program("tool", printed, &["--contract", "codex-exec"]).data();
         assert_eq!(data["notes"][0], note);
     }
-    // A version that is named, and a program with versions of its own.
+    // An explicit version of the contract, and a program that is not the agent.
     for (printed, contract) in [("codex-cli 0.42.1", "codex-exec@0.169"), ("tool 0.42.1", "codex-exec")] {
-        let data = checked("tool", printed, &["--contract", contract]).data();
+        let data = check_program("tool", printed, &["--contract", contract]).data();
         assert_eq!(data.get("notes"), None);
         assert_eq!(data["results"][0]["status"], "fail");
     }
 }
 
 #[test]
-fn the_configurations_of_agents_name_what_is_there() {
+fn the_example_configurations_of_agents_can_be_loaded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agents");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let configs: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
@@ -113,7 +113,7 @@ fn the_configurations_of_agents_name_what_is_there() {
 }
 
 #[test]
-fn under_a_contract_a_wrong_exit_code_is_blamed_on_no_check_that_does_not_apply() {
+fn an_unexpected_exit_code_under_a_contract_is_not_blocked_by_a_check_that_does_not_apply() {
     let folder = Folder::new();
     let config = "[target]\ncommand = [\"false\"]\ncontract = \"vibe-streaming\"\n\n[[probe]]\nname = \"wrong\"\nargs = [\"--no\"]\nexit = 2\n";
     folder.write("agentnative.toml", config);

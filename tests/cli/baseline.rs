@@ -1,4 +1,4 @@
-//! `check --baseline` and `--write-baseline`: the files, the exit codes, and what each format shows.
+//! `check --baseline` and `--write-baseline`: files, exit codes and the output in each format.
 
 use super::support::Folder;
 use serde_json::Value;
@@ -16,21 +16,21 @@ const CHECKS: [&str; 10] = [
     "p2-exit-success",
 ];
 
-/// A target with a fault in the json of `list` and a warning in its jsonl, and a recording `seen` of it.
-fn recorded() -> Folder {
+/// A target whose `list` has a problem in json and a warning in jsonl, with its recording `seen`.
+fn folder_with_recording() -> Folder {
     let folder = Folder::demo("before() { if [ \"$format\" = json ]; then echo loading; fi; }");
     let check = ["check", "./cli", "--probe", "list", "--record", "seen", "--json"];
-    let said = folder.run(&[&check[..], &CHECKS].concat());
-    assert_eq!((said.code, said.status("p2-output-json").as_str()), (Some(1), "fail"));
+    let output = folder.run(&[&check[..], &CHECKS].concat());
+    assert_eq!((output.code, output.status("p2-output-json").as_str()), (Some(1), "fail"));
     folder
 }
 
 #[test]
 fn a_baseline_is_written_and_accepted() {
-    let folder = recorded();
+    let folder = folder_with_recording();
     let replay = |flags: &[&str]| folder.run(&[&["check", "--replay", "seen"], flags, &CHECKS].concat());
     let first = replay(&["--write-baseline", "known.json"]);
-    assert_eq!(first.code, Some(1), "the verdicts are those without it");
+    assert_eq!(first.code, Some(1), "writing a baseline changes no verdict");
     assert!(
         first.err.contains("known.json: 1 entry written; accept it with --baseline known.json"),
         "{}",
@@ -51,25 +51,25 @@ fn a_baseline_is_written_and_accepted() {
     assert_eq!((known.code, known.status("p2-output-json").as_str()), (Some(0), "waived"), "{}", known.out);
     assert_eq!(known.status("p2-output-parity"), "waived");
     assert_eq!(known.data().get("notes"), None);
-    let has =
+    let assert_contains =
         |name: &str, words: &str| assert!(folder.read(name).contains(words), "{name}: {}", folder.read(name));
-    has("sarif", r#""kind":"external""#);
-    has("sarif", "waived: in the baseline (");
-    has("junit", "failures=\"0\"");
-    has("junit", "<skipped message=\"waived: in the baseline (");
-    has("github", "::notice title=cli%3A p2-output-json::waived: in the baseline (");
-    has("gitlab", r#""severity":"info""#);
-    has("markdown", "waived");
-    has("jsonl", r#""status":"waived""#);
-    has("text", "conformant: ");
+    assert_contains("sarif", r#""kind":"external""#);
+    assert_contains("sarif", "waived: in the baseline (");
+    assert_contains("junit", "failures=\"0\"");
+    assert_contains("junit", "<skipped message=\"waived: in the baseline (");
+    assert_contains("github", "::notice title=cli%3A p2-output-json::waived: in the baseline (");
+    assert_contains("gitlab", r#""severity":"info""#);
+    assert_contains("markdown", "waived");
+    assert_contains("jsonl", r#""status":"waived""#);
+    assert_contains("text", "conformant: ");
 
-    // Old and new at once; the same faults give the same bytes.
+    // One call can read and write the same file; the same problems give the same bytes.
     let both = replay(&["--baseline", "known.json", "--write-baseline", "known.json"]);
     assert_eq!((both.code, folder.read("known.json")), (Some(0), text.clone()), "{}", both.err);
-    // What is not checked stays, also where only the file itself tells of it.
+    // Entries of checks that did not run are kept, also without `--baseline`.
     let other = ["check", "--replay", "seen", "--check", "p2-exit-success", "--write-baseline", "known.json"];
     assert_eq!((folder.run(&other).code, folder.read("known.json")), (Some(0), text.clone()));
-    // The schema that is printed is that of the file.
+    // The printed schema accepts the file.
     let schema = folder.run(&["schema", "baseline", "--json"]).data();
     let schema = jsonschema::draft202012::new(&schema).unwrap();
     assert!(schema.is_valid(&serde_json::from_str(&text).unwrap()));
@@ -77,8 +77,8 @@ fn a_baseline_is_written_and_accepted() {
 }
 
 #[test]
-fn what_is_fixed_is_a_note() {
-    let folder = recorded();
+fn a_fixed_problem_is_noted() {
+    let folder = folder_with_recording();
     let replay = |flags: &[&str]| folder.run(&[&["check", "--replay", "seen"], flags, &CHECKS].concat());
     replay(&["--write-baseline", "known.json"]);
     let known = folder.read("known.json");
@@ -88,25 +88,25 @@ fn what_is_fixed_is_a_note() {
          \"kind\":\"no-final-newline\"},\n{\"target\":\"other\",\"check\":\"p2-raw\",\"kind\":\"x\"}",
     );
     folder.write("known.json", &more);
-    let said = replay(&["--baseline", "known.json", "--json"]);
+    let output = replay(&["--baseline", "known.json", "--json"]);
     let note = "1 entry of the baseline is fixed: p2-jsonl-newline (list · jsonl); run --write-baseline to remove it";
-    assert_eq!((said.code, said.data()["notes"].clone()), (Some(0), serde_json::json!([note])));
-    assert_eq!(folder.read("known.json"), more, "nothing but --write-baseline changes it");
+    assert_eq!((output.code, output.data()["notes"].clone()), (Some(0), serde_json::json!([note])));
+    assert_eq!(folder.read("known.json"), more, "only --write-baseline changes the file");
     replay(&["--baseline", "known.json", "--write-baseline", "next.json"]);
     let next = folder.read("next.json");
     assert!(next.contains("\"other\"") && !next.contains("p2-jsonl-newline"), "{next}");
 }
 
 #[test]
-fn what_is_no_baseline_is_refused_with_its_place() {
-    let folder = recorded();
+fn an_invalid_baseline_is_an_error_with_its_position() {
+    let folder = folder_with_recording();
     let missing = folder.run(&["check", "./cli", "--baseline", "none.json", "--json"]);
     assert_eq!((missing.code, missing.error()["kind"].as_str()), (Some(2), Some("usage")));
     let hint = missing.error()["hint"].clone();
     assert!(hint.as_str().unwrap().contains("--write-baseline"), "{hint}");
     let good =
         "{\"version\": 1, \"entries\": [\n{\"target\": \"cli\", \"check\": \"p2-raw\", \"kind\": \"x\"}\n]}";
-    for (text, said) in [
+    for (text, expected) in [
         ("", "bad:1:1: "),
         ("<<<<<<< ours\n{}", "bad:1:1: expected value"),
         ("{\n}", "bad:2:1: missing field `version`; expected `version` and `entries`"),
@@ -124,7 +124,7 @@ fn what_is_no_baseline_is_refused_with_its_place() {
         for option in ["--baseline", "--write-baseline"] {
             let refused = folder.run(&["check", "--replay", "seen", option, "bad"]);
             assert_eq!((refused.code, refused.out.as_str()), (Some(78), ""), "{text}");
-            assert!(refused.err.contains(said), "{said}\n{}", refused.err);
+            assert!(refused.err.contains(expected), "{expected}\n{}", refused.err);
             assert_eq!(folder.read("bad"), text);
         }
     }
@@ -133,7 +133,7 @@ fn what_is_no_baseline_is_refused_with_its_place() {
 }
 
 #[test]
-fn code_is_known_by_its_lines() {
+fn problems_in_code_are_matched_by_the_text_of_their_lines() {
     let folder = Folder::new();
     folder.write(
         "pyproject.toml",
@@ -152,7 +152,7 @@ fn code_is_known_by_its_lines() {
         (&known["entries"][0]["file"], &known["entries"][0]["text"]),
         (&"demo.py".into(), &"print('one')".into())
     );
-    // Lines that move are the same.
+    // Lines that moved still match.
     folder.write("demo.py", format!("# A comment\n\n{code}"));
     let moved = check(&["--baseline", "known"]);
     assert_eq!(
@@ -161,26 +161,26 @@ fn code_is_known_by_its_lines() {
         "{}",
         moved.out
     );
-    // One more of the same is new, and so is another one.
+    // One more line with the same text is new, and so is a line with another text.
     for more in ["print('one')", "print('two')"] {
         folder.write("demo.py", code.replace("    helper()\n", &format!("    {more}\n")));
         let new = check(&["--baseline", "known"]);
         let evidence = new.data()["results"][0]["evidence"].take();
-        let lines: Vec<&Value> = evidence.as_array().unwrap().iter().map(|seen| &seen["line"]).collect();
+        let lines: Vec<&Value> = evidence.as_array().unwrap().iter().map(|entry| &entry["line"]).collect();
         assert_eq!((new.code, lines), (Some(1), vec![&Value::from(9)]), "{}", new.out);
     }
-    // A file that cannot be read is not free of faults.
+    // The entries of a file that cannot be parsed are kept.
     folder.write("demo.py", "def main(:\n    print('one')\n");
-    let torn = check(&["--baseline", "known", "--write-baseline", "next"]);
-    assert_eq!(folder.read("next"), folder.read("known"), "{}", torn.out);
-    // A report knows when it was made, by which version, and of which configuration.
+    let unparsable = check(&["--baseline", "known", "--write-baseline", "next"]);
+    assert_eq!(folder.read("next"), folder.read("known"), "{}", unparsable.out);
+    // A report contains its time, the version of the program and the configuration.
     folder.write("demo.py", code);
     folder.write("agentnative.toml", "[check]\nskip = [\"p2-raw\"]\n");
     let data = check(&["--timeout", "5"]).data();
     assert_eq!(data["version"], env!("CARGO_PKG_VERSION"));
     let time = data["time"].as_str().unwrap();
     assert!(time.len() == 20 && time.starts_with("20") && time.ends_with('Z'), "{time}");
-    // What `xxh128sum` says of these bytes.
+    // The output of `xxh128sum` for these bytes.
     let digest = "xxh128:674a8103eea81138e86914f6f9beca72";
     let config =
         serde_json::json!({ "file": "agentnative.toml", "digest": digest, "overrides": ["--timeout 5"] });

@@ -1,4 +1,4 @@
-//! Schemas and targets whose author wants us to work for ever: the work ends, and is told as what it is.
+//! Budgets: work on schemas and targets of any size ends, and an exceeded budget is reported as such.
 
 use super::support::{Folder, within};
 use rustix::process::{Pid, Signal, kill_process};
@@ -7,22 +7,22 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 
-/// A schema of so many definitions, each of which refers to the one before it twice.
-fn doubling(levels: usize) -> Value {
-    let twice = |nth: usize| json!({ "$ref": format!("#/$defs/{}", nth - 1) });
+/// A schema with `levels` definitions, each of which refers to the previous one twice.
+fn doubling_schema(levels: usize) -> Value {
+    let reference = |nth: usize| json!({ "$ref": format!("#/$defs/{}", nth - 1) });
     let definition = |nth: usize| match nth {
         0 => json!({ "type": "object" }),
-        nth => json!({ "allOf": [twice(nth), twice(nth)] }),
+        nth => json!({ "allOf": [reference(nth), reference(nth)] }),
     };
     let definitions = (0..levels).map(|nth| (nth.to_string(), definition(nth)));
     let definitions: serde_json::Map<String, Value> = definitions.collect();
     json!({ "$defs": definitions, "$ref": format!("#/$defs/{}", levels - 1) })
 }
 
-/// A folder with a target that prints such a schema as its own.
-fn hostile() -> Folder {
+/// A folder with a target that prints a [`doubling_schema`] as its schema.
+fn folder_with_doubling_schema() -> Folder {
     let folder = Folder::with("case $1 in schema) cat \"${0%/*}/doubling.json\" ;; *) echo '{}' ;; esac\n");
-    folder.write("doubling.json", doubling(40).to_string());
+    folder.write("doubling.json", doubling_schema(40).to_string());
     folder.write(
         "agentnative.toml",
         "[target]\ncommand = ['./cli']\nschema = ['schema']\n[[probe]]\nname = 'go'\nargs = ['go']\n",
@@ -31,11 +31,11 @@ fn hostile() -> Folder {
 }
 
 #[test]
-fn validate_ends_with_an_error_of_its_own() {
-    // A valid document takes time, the errors of another one memory.
+fn validate_reports_an_exceeded_budget_as_its_own_kind_of_error() {
+    // A valid document takes time; the errors of an invalid one take memory.
     for (levels, document) in [(40, "{}"), (30, "0")] {
         let folder = Folder::new();
-        folder.write("doubling.json", doubling(levels).to_string());
+        folder.write("doubling.json", doubling_schema(levels).to_string());
         folder.write("data.json", document);
         let spent = folder.run(&["validate", "--contract", "./doubling.json", "--json", "data.json"]);
         assert_eq!((spent.code, spent.out.as_str()), (Some(1), ""), "{}", spent.err);
@@ -44,9 +44,9 @@ fn validate_ends_with_an_error_of_its_own() {
 }
 
 #[test]
-fn a_comparison_that_takes_too_much_is_undecided() {
+fn a_comparison_over_its_budget_is_undecided() {
     let folder = Folder::new();
-    folder.write("doubling.json", doubling(40).to_string());
+    folder.write("doubling.json", doubling_schema(40).to_string());
     folder.write("string.json", json!({ "type": "string" }).to_string());
     let link =
         |nth: usize| json!({ "allOf": [{ "$ref": format!("#/$defs/{}", nth + 1) }], "minProperties": 1 });
@@ -72,7 +72,7 @@ fn a_comparison_that_takes_too_much_is_undecided() {
 }
 
 #[test]
-fn a_contract_has_a_largest_size() {
+fn the_size_of_a_contract_is_limited() {
     let folder = Folder::new();
     let many: Vec<Value> = (0..100_000).map(|nth| json!({ "const": nth })).collect();
     folder.write("many.json", json!({ "anyOf": many }).to_string());
@@ -88,8 +88,8 @@ fn a_contract_has_a_largest_size() {
 }
 
 #[test]
-fn a_check_that_takes_too_much_is_unverified_and_the_report_is_written() {
-    let folder = hostile();
+fn a_check_over_its_budget_is_unverified_and_the_report_is_written() {
+    let folder = folder_with_doubling_schema();
     let args = ["check", "--json", "--check", "p2-schema-print", "--check", "p2-exit-success"];
     let report = folder.run(&args);
     assert_eq!(report.code, Some(0), "{}", report.err);
@@ -100,13 +100,13 @@ fn a_check_that_takes_too_much_is_unverified_and_the_report_is_written() {
 
 #[test]
 fn a_signal_ends_the_program_while_it_judges() {
-    let folder = hostile();
+    let folder = folder_with_doubling_schema();
     for signal in [Signal::INT, Signal::TERM] {
         let mut command = folder.command();
         let command = command.args(["check", "--jsonl", "--check", "p2-schema-print"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // After the last run nothing is left but to judge.
+        // After the last run only judging is left.
         let lines = within("the last run", move || {
             let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
             let runs = lines.next().unwrap()["runs"].as_u64().unwrap();
@@ -117,7 +117,7 @@ fn a_signal_ends_the_program_while_it_judges() {
         });
         kill_process(Pid::from_child(&child), signal).unwrap();
         let status = within("the end", move || child.wait().unwrap());
-        // Whether it was the last moment of the runs, or the judging.
+        // The signal arrives at the end of the last run or while judging.
         let number = signal.as_raw();
         assert!(status.signal() == Some(number) || status.code() == Some(128 + number), "{status:?}");
         drop(lines);
@@ -125,13 +125,13 @@ fn a_signal_ends_the_program_while_it_judges() {
 }
 
 #[test]
-fn want_of_resources_is_no_fault_of_the_target() {
+fn too_few_file_descriptors_are_an_error_of_the_checker() {
     let folder = Folder::with("echo '{}'\n");
     let program = env!("CARGO_BIN_EXE_agentnative");
-    for most in [8, 12, 20] {
+    for limit in [8, 12, 20] {
         let temporary = tempfile::tempdir().unwrap();
         let script =
-            format!("ulimit -n {most}; exec '{program}' check ./cli --json --probe go --check p2-completes");
+            format!("ulimit -n {limit}; exec '{program}' check ./cli --json --probe go --check p2-completes");
         let mut shell = std::process::Command::new("sh");
         let shell = shell.args(["-c", &script]).current_dir(folder.path()).env("TMPDIR", temporary.path());
         let refused = super::support::output_of(shell);
@@ -140,43 +140,43 @@ fn want_of_resources_is_no_fault_of_the_target() {
         let says = |text: &str| refused.err.contains(text);
         assert!(
             says("Too many open files") && says("ulimit -n") && !says("panicked"),
-            "{most}: {}",
+            "{limit}: {}",
             refused.err
         );
-        assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "{most}");
+        assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "{limit}");
     }
 }
 
-/// A command, to be completed, as a user with no rights: limits on processes count for him.
-fn as_nobody() -> std::process::Command {
+/// The beginning of a command line that runs a program as an unprivileged user, for whom process limits apply.
+fn unprivileged() -> std::process::Command {
     let mut command = std::process::Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "prlimit"]);
     command
 }
 
 #[test]
-fn nothing_panics_where_no_more_threads_can_be_had() {
+fn nothing_panics_if_threads_cannot_be_created() {
     use std::os::unix::fs::PermissionsExt as _;
-    if !as_nobody().args(["--nproc=1", "true"]).output().is_ok_and(|done| done.status.success()) {
+    if !unprivileged().args(["--nproc=1", "true"]).output().is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: there is no ordinary user here");
         return;
     }
     let folder = Folder::with("echo '{}'\n");
-    let open = |path: &std::path::Path| {
+    let make_public = |path: &std::path::Path| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
     };
-    open(folder.path());
+    make_public(folder.path());
     std::fs::copy(env!("CARGO_BIN_EXE_agentnative"), folder.path().join("agentnative")).unwrap();
     folder.write("main.py", "import sys\nprint('{}')\n");
     let checks = ["check ./cli --json --probe go --check p2-completes", "check --layer source --json ."];
-    for most in 1..10 {
+    for limit in 1..10 {
         for words in checks {
-            let mut command = as_nobody();
-            command.arg(format!("--nproc={most}")).arg("./agentnative").args(words.split(' '));
+            let mut command = unprivileged();
+            command.arg(format!("--nproc={limit}")).arg("./agentnative").args(words.split(' '));
             command.current_dir(folder.path()).env("TMPDIR", folder.path());
-            let ended = super::support::output_of(&mut command);
-            assert!(!ended.err.contains("panicked"), "{most} {words}: {}", ended.err);
-            assert!(matches!(ended.code, Some(0 | 1)), "{most} {words}: {:?} {}", ended.code, ended.err);
+            let output = super::support::output_of(&mut command);
+            assert!(!output.err.contains("panicked"), "{limit} {words}: {}", output.err);
+            assert!(matches!(output.code, Some(0 | 1)), "{limit} {words}: {:?} {}", output.code, output.err);
         }
     }
 }

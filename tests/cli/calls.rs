@@ -1,18 +1,18 @@
-//! Which calls are made of a target that could be harmed: each target here records its calls. Confined, it could not.
+//! Which calls are made of a target. Each target here records its calls, which it could not do under confinement.
 
 use super::support::Folder;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A target that records its calls, one a line, and then does `rest`.
-fn recorder(rest: &str) -> Folder {
+/// A target that writes each of its calls to the file `calls`, one per line, and then executes `rest`.
+fn recording_target(rest: &str) -> Folder {
     let folder = Folder::new();
     let calls = folder.write("calls", "");
     folder.script("cli", &format!("printf '%s\\n' \"$*\" >>'{}'\n{rest}", calls.display()));
     folder
 }
 
-/// All calls so far, each once.
+/// Distinct calls so far.
 fn calls(folder: &Folder) -> BTreeSet<String> {
     folder.read("calls").lines().map(str::to_owned).collect()
 }
@@ -21,7 +21,7 @@ fn set(words: &[&str]) -> BTreeSet<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Takes any word that is no command as a prompt: each would cost money. `$HELP` is its usage.
+/// Treats each word that is no command as a prompt, which could cost money. `$USAGE` is its usage line.
 const PROMPTS: &str = r#"
 for arg; do case $arg in
     --help) printf 'Usage: cli %s\n\nCommands:\n  list  List\n  add   Add\n' "$USAGE"; exit 0 ;;
@@ -35,7 +35,7 @@ echo "an answer to $*"
 
 #[test]
 fn a_check_of_files_alone_calls_nothing() {
-    let folder = recorder("echo '{}'");
+    let folder = recording_target("echo '{}'");
     let probe = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     let config = format!("[target]\ncommand = ['./cli']\nformats.json = ['--format', 'json']\n{probe}");
     folder.write("agentnative.toml", config);
@@ -44,13 +44,13 @@ fn a_check_of_files_alone_calls_nothing() {
 }
 
 #[test]
-fn no_free_word_for_a_target_that_takes_a_prompt() {
+fn a_target_that_takes_a_prompt_is_called_without_unknown_positional_arguments() {
     let harmless = set(&["--help", "--version", "--agentnative-unknown-flag"]);
     let target = |usage: &str, settings: &str, probes: &str| {
-        let folder = recorder(&format!("USAGE='{usage}'\n{PROMPTS}"));
+        let folder = recording_target(&format!("USAGE='{usage}'\n{PROMPTS}"));
         let config = format!("[target]\ncommand = ['./cli']\nformats.json = ['-j']\n{settings}\n{probes}");
         folder.write("agentnative.toml", config);
-        let said = folder.run(&[
+        let output = folder.run(&[
             "check",
             ".",
             "--json",
@@ -61,18 +61,18 @@ fn no_free_word_for_a_target_that_takes_a_prompt() {
             "--layer",
             "behavioral",
         ]);
-        (calls(&folder), said)
+        (calls(&folder), output)
     };
     for usage in ["[options] [command] [prompt]", "[OPTIONS] [PROMPT]\n       cli <COMMAND> [ARGS]", "<file>"]
     {
         let (calls, _) = target(usage, "", "");
-        let free = |call: &&String| call.split(' ').any(|word| !word.starts_with('-'));
-        assert_eq!(calls.iter().find(free), None, "{usage}");
+        let has_word = |call: &&String| call.split(' ').any(|word| !word.starts_with('-'));
+        assert_eq!(calls.iter().find(has_word), None, "{usage}");
         assert!(calls.is_superset(&harmless), "{calls:?}");
     }
     let unknown = "agentnative-unknown-command".to_owned();
-    let asks = |calls: &BTreeSet<String>| calls.iter().any(|call| call.ends_with(&unknown));
-    // The usage alone would allow it; what else decides.
+    let is_called = |calls: &BTreeSet<String>| calls.iter().any(|call| call.ends_with(&unknown));
+    // The usage alone allows the call; the probes and the configuration decide.
     let plain = "[options] [command]";
     let words = "[[probe]]\nname = 'ask'\nargs = ['{format}', 'how are you']\nformats = ['text']\n";
     let fails = "[[probe]]\nname = 'fail'\nargs = ['-x']\nexit = 2\nformats = ['text']\n";
@@ -82,20 +82,20 @@ fn no_free_word_for_a_target_that_takes_a_prompt() {
         (plain, "unknown_command = false", "", false),
         ("[prompt]", "unknown_command = true", fails, true),
     ] {
-        let (calls, said) = target(usage, settings, probes);
-        assert_eq!(asks(&calls), expected, "{usage} {settings} {probes}: {calls:?}");
-        // That it was answered is the affair of one check alone.
+        let (calls, output) = target(usage, settings, probes);
+        assert_eq!(is_called(&calls), expected, "{usage} {settings} {probes}: {calls:?}");
+        // Only one check reports that the call was answered.
         assert_eq!(
-            said.status("p2-exit-usage"),
+            output.status("p2-exit-usage"),
             if expected { "fail" } else { "pass" },
             "{usage} {settings}"
         );
-        let results = said.data();
-        let open = results["results"].as_array().unwrap().iter().filter(|result| {
+        let results = output.data();
+        let blocked = results["results"].as_array().unwrap().iter().filter(|result| {
             let causes = result["blocked_by"].as_array().cloned().unwrap_or_default();
             causes.iter().any(|cause| cause["probe"] == "agentnative-unknown-command")
         });
-        assert_eq!(open.count(), 0, "{results:#}");
+        assert_eq!(blocked.count(), 0, "{results:#}");
     }
 }
 
@@ -106,8 +106,8 @@ fn names(folder: &Folder) -> BTreeSet<String> {
 }
 
 #[test]
-fn an_output_that_names_a_file_writes_none() {
-    // Its help is silent on `--output`, which names a file; outside of its folder it fails, as git does.
+fn an_output_option_that_names_a_file_writes_none() {
+    // Its help does not mention `--output`, which names a file; outside of its folder it fails, as git does.
     let writes = r#"
         case "$1" in --help | --version) echo 'usage: cli log'; exit 0 ;; -*) echo "unknown $1" >&2; exit 2 ;; esac
         [ "$ANYWHERE" = yes ] || [ -f here ] || { echo 'not in a project' >&2; exit 128; }
@@ -117,19 +117,19 @@ fn an_output_that_names_a_file_writes_none() {
         done
         echo one
     "#;
-    // Every word but a flag becomes a file.
+    // Each word that is no flag becomes a file.
     let any = r#"
         for arg; do case $arg in --help | --version) echo 'a tool'; exit 0 ;; -*) ;; *) echo one >"$arg" ;; esac; done
     "#;
     for (anywhere, script, expected) in
         [("no", writes, "unverified"), ("yes", writes, "fail"), ("yes", any, "fail")]
     {
-        let folder = recorder(&format!("ANYWHERE={anywhere}\n{script}"));
+        let folder = recording_target(&format!("ANYWHERE={anywhere}\n{script}"));
         folder.write("here", "");
         folder.write("log", "one\n");
         let before = names(&folder);
-        // A confined call that starts elsewhere could not record itself.
-        let said = folder.run(&[
+        // Under confinement the calls could not be recorded.
+        let output = folder.run(&[
             "check",
             "./cli",
             "--json",
@@ -141,17 +141,17 @@ fn an_output_that_names_a_file_writes_none() {
             "behavioral",
         ]);
         assert_eq!(names(&folder), before, "{script}");
-        let asked: BTreeSet<String> =
+        let called: BTreeSet<String> =
             calls(&folder).into_iter().filter(|call| call.contains("--output")).collect();
-        assert_eq!(asked, set(&["log --output agentnative-unknown-format"]), "{script}");
-        assert_eq!(said.status("p2-output-format"), expected, "{said:?}");
-        assert_eq!(said.status("p2-output-json"), "unverified");
+        assert_eq!(called, set(&["log --output agentnative-unknown-format"]), "{script}");
+        assert_eq!(output.status("p2-output-format"), expected, "{output:?}");
+        assert_eq!(output.status("p2-output-json"), "unverified");
     }
 }
 
 #[test]
-fn a_format_that_is_refused_by_name_is_asked_for() {
-    let folder = recorder(
+fn a_format_option_that_is_rejected_by_name_is_called() {
+    let folder = recording_target(
         r#"
         case "$*" in
             --help | --version) echo 'a tool' ;;
@@ -160,7 +160,7 @@ fn a_format_that_is_refused_by_name_is_asked_for() {
         esac
         "#,
     );
-    let said = folder.run(&[
+    let output = folder.run(&[
         "check",
         "./cli",
         "--json",
@@ -172,13 +172,13 @@ fn a_format_that_is_refused_by_name_is_asked_for() {
         "behavioral",
     ]);
     assert!(calls(&folder).contains("log --output json"));
-    assert_eq!(said.status("p2-output-format"), "fail");
+    assert_eq!(output.status("p2-output-format"), "fail");
 }
 
 #[test]
-fn only_a_declared_list_is_asked_for_lengths() {
+fn only_declared_lists_are_called_with_limits() {
     let limits = |settings: &str, args: &str, list: &str| {
-        let folder = recorder("echo '{\"items\":[1,2]}'");
+        let folder = recording_target("echo '{\"items\":[1,2]}'");
         let config = format!(
             "[target]\ncommand = ['./cli']\nformats.json = ['-j']\n{settings}\n\
              [[probe]]\nname = 'log'\nargs = [{args}]\nformats = ['json']\n{list}\n"
@@ -199,8 +199,8 @@ fn only_a_declared_list_is_asked_for_lengths() {
 }
 
 #[test]
-fn variables_are_set_for_declared_options_and_for_those_that_change_the_output_only() {
-    let tried = |settings: &str| {
+fn variables_are_set_only_for_declared_options_and_for_options_that_change_the_output() {
+    let values_tried = |settings: &str| {
         let folder = Folder::new();
         let log = folder.write("calls", "");
         let help = "Options:\n  -q, --quiet  Less [env: A_QUIET=]\n  --delete  Delete all [env: A_DELETE=]\n  \
@@ -217,11 +217,12 @@ fn variables_are_set_for_declared_options_and_for_those_that_change_the_output_o
         folder.run(&["check", ".", "--json", "--isolation", "none", "--check", "p1-env-flag"]);
         calls(&folder)
     };
-    let of = |name: &str| ["1", "0", "false", ""].map(|value| format!("{name}={value}"));
-    let shown = BTreeSet::from_iter(of("A_QUIET").into_iter().chain(["A_OUTPUT=json".to_owned()]));
-    assert_eq!(tried(""), shown);
-    let declared = tried("env_flags = { '--delete' = 'A_DELETE', '-q' = 'A_QUIET' }");
-    assert_eq!(declared, BTreeSet::from_iter(shown.into_iter().chain(of("A_DELETE"))));
+    let assignments = |name: &str| ["1", "0", "false", ""].map(|value| format!("{name}={value}"));
+    let of_output_options =
+        BTreeSet::from_iter(assignments("A_QUIET").into_iter().chain(["A_OUTPUT=json".to_owned()]));
+    assert_eq!(values_tried(""), of_output_options);
+    let declared = values_tried("env_flags = { '--delete' = 'A_DELETE', '-q' = 'A_QUIET' }");
+    assert_eq!(declared, BTreeSet::from_iter(of_output_options.into_iter().chain(assignments("A_DELETE"))));
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn a_variable_is_tried_in_the_format_of_the_contract_of_the_target() {
 }
 
 #[test]
-fn a_variable_that_is_tried_does_not_apply_to_the_calls_before() {
+fn a_tried_variable_does_not_apply_to_setup_calls() {
     let folder = Folder::with(
         "case $1 in --help) echo 'Usage: cli COMMAND' ;;\n\
          add) [ -z \"$X_BRIEF\" ] || exit 1; echo \"$2\" >items ;;\n\
@@ -255,44 +256,45 @@ fn a_variable_that_is_tried_does_not_apply_to_the_calls_before() {
          env_flags = { '--brief' = 'X_BRIEF' }\n\
          [[probe]]\nname = 'list'\nargs = ['list']\nworkspace = true\nsetup = [['add', 'milk']]\n",
     );
-    let said = folder.run(&["check", ".", "--json", "--check", "p1-env-flag"]);
-    assert_eq!(said.status("p1-env-flag"), "pass", "{}", said.out);
+    let output = folder.run(&["check", ".", "--json", "--check", "p1-env-flag"]);
+    assert_eq!(output.status("p1-env-flag"), "pass", "{}", output.out);
 }
 
 #[test]
-fn completions_are_asked_for_where_they_are_declared_or_a_subcommand_is_called_so() {
-    let asked = |commands: &str, settings: &str| {
-        let folder = recorder(&format!("case $* in --help) printf 'Commands:\n{commands}' ;; esac"));
+fn completions_are_called_if_they_are_declared_or_a_subcommand_has_that_name() {
+    let checked = |commands: &str, settings: &str| {
+        let folder = recording_target(&format!("case $* in --help) printf 'Commands:\n{commands}' ;; esac"));
         folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{settings}\n"));
-        let said = folder.run(&["check", ".", "--json", "--isolation", "none", "--check", "p6-completions"]);
+        let output =
+            folder.run(&["check", ".", "--json", "--isolation", "none", "--check", "p6-completions"]);
         let mut calls = calls(&folder);
         calls.remove("--help");
-        (calls, said.status("p6-completions"))
+        (calls, output.status("p6-completions"))
     };
     let none = (set(&[]), "unverified".to_owned());
-    assert_eq!(asked("  list  List\n", ""), none);
-    assert_eq!(asked("  complete  Complete a task\n", ""), none);
+    assert_eq!(checked("  list  List\n", ""), none);
+    assert_eq!(checked("  complete  Complete a task\n", ""), none);
     let guessed = set(&["completion bash", "completion zsh", "completion fish"]);
-    assert_eq!(asked("  completion  Complete\n", ""), (guessed, "unverified".to_owned()));
+    assert_eq!(checked("  completion  Complete\n", ""), (guessed, "unverified".to_owned()));
     let declared = set(&["--script=bash", "--script=zsh", "--script=fish"]);
     let config = "completions = ['--script={shell}']";
-    assert_eq!(asked("  completion  Complete\n", config), (declared, "fail".to_owned()));
-    assert_eq!(asked("  completion  Complete\n", "completions = false"), (set(&[]), "fail".to_owned()));
+    assert_eq!(checked("  completion  Complete\n", config), (declared, "fail".to_owned()));
+    assert_eq!(checked("  completion  Complete\n", "completions = false"), (set(&[]), "fail".to_owned()));
 }
 
 #[test]
-fn examples_are_tried_where_their_command_is_declared_and_unknown_flags_are_rejected() {
+fn examples_are_called_if_their_command_is_declared_and_unknown_flags_are_rejected() {
     const HELP: &str = "Commands:\\n  list  List\\n  show  Show\\n  wipe  Wipe all\\n  exec  Run\\n\\nExamples:\\n  \
         cli list -n 2\\n  cli show 1 | less\\n  cli wipe --now\\n  cli list <name>\\n  cli -v list --help\\n  \
         cli exec ls -- -l\\n";
-    let tried = |on_unknown: &str| {
-        let folder = recorder(&format!(
+    let values_tried = |on_unknown: &str| {
+        let folder = recording_target(&format!(
             "case $* in *--help*) printf '{HELP}' ;; *unknown*) {on_unknown} ;; *) echo one ;; esac"
         ));
         let probes = [("list", "'list'"), ("show", "'show', '1'")];
         let probes = probes.map(|(name, args)| format!("[[probe]]\nname = '{name}'\nargs = [{args}]\n"));
         folder.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{}", probes.concat()));
-        let said = folder.run(&[
+        let output = folder.run(&[
             "check",
             ".",
             "--json",
@@ -303,28 +305,28 @@ fn examples_are_tried_where_their_command_is_declared_and_unknown_flags_are_reje
             "--record",
             "runs",
         ]);
-        // Confined, it cannot record its calls itself.
+        // The target cannot record confined calls, so they are read from the recording.
         let made = |line: &str| {
             let line: Value = serde_json::from_str(line).unwrap();
             let probe = line["run"]["probe"].as_str()?;
             probe.starts_with("example").then(|| probe.to_owned())
         };
         let calls: BTreeSet<String> = folder.read("runs").lines().filter_map(made).collect();
-        (calls, said.status("p3-examples-parse"))
+        (calls, output.status("p3-examples-parse"))
     };
     let both = set(&["example `list -n 2`", "example `show 1`"]);
     let rejects = "echo \"unknown flag --agentnative-unknown-flag\" >&2; exit 2";
-    assert_eq!(tried(rejects), (both.clone(), "pass".to_owned()));
-    assert_eq!(tried("echo \"unknown flag $2\" >&2; exit 2"), (both, "warn".to_owned()),);
-    // What would not be rejected would be carried out.
-    assert_eq!(tried("echo one"), (set(&[]), "unverified".to_owned()));
+    assert_eq!(values_tried(rejects), (both.clone(), "pass".to_owned()));
+    assert_eq!(values_tried("echo \"unknown flag $2\" >&2; exit 2"), (both, "warn".to_owned()),);
+    // A call that is not rejected would be executed.
+    assert_eq!(values_tried("echo one"), (set(&[]), "unverified".to_owned()));
 }
 
 #[test]
-fn an_example_that_is_carried_out_changes_nothing_outside_a_copy() {
+fn an_example_that_is_executed_changes_only_a_copy() {
     let folder = Folder::new();
     let help = "Examples:\\n  cli 1 2\\n";
-    // It rejects the unknown flag but for an example.
+    // It rejects the unknown flag except in the example.
     folder.script(
         "cli",
         &format!(
@@ -334,7 +336,7 @@ fn an_example_that_is_carried_out_changes_nothing_outside_a_copy() {
     );
     folder
         .write("agentnative.toml", "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'one'\nargs = ['1']\n");
-    let said = folder.run(&[
+    let output = folder.run(&[
         "check",
         ".",
         "--json",
@@ -345,7 +347,7 @@ fn an_example_that_is_carried_out_changes_nothing_outside_a_copy() {
         "--record",
         "runs",
     ]);
-    assert_eq!(said.status("p3-examples-parse"), "unverified");
+    assert_eq!(output.status("p3-examples-parse"), "unverified");
     assert!(
         folder.read("runs").contains("1 2 --agentnative-unknown-flag")
             || folder.read("runs").contains("example `1 2`")
@@ -354,8 +356,8 @@ fn an_example_that_is_carried_out_changes_nothing_outside_a_copy() {
 }
 
 #[test]
-fn help_is_asked_for_the_commands_of_declared_probes_only() {
-    // What a command lists is read before the next word of a probe is taken for a command of it.
+fn help_is_called_only_for_the_commands_of_declared_probes() {
+    // A word of a probe counts as a subcommand only if the help of its parent lists it.
     let remotes = r#"
         case "$*" in
             "remote --help") printf 'Commands:\n  add  Add\n  drop  Drop\n' ;;
@@ -363,12 +365,12 @@ fn help_is_asked_for_the_commands_of_declared_probes_only() {
             *) echo one ;;
         esac
     "#;
-    let folder = recorder(remotes);
+    let folder = recording_target(remotes);
     folder.write(
         "agentnative.toml",
         "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'add'\nargs = ['--quiet', 'remote', 'add', 'wipe']\nformats = ['text']\n",
     );
-    let said = folder.run(&[
+    let output = folder.run(&[
         "check",
         ".",
         "--json",
@@ -379,7 +381,7 @@ fn help_is_asked_for_the_commands_of_declared_probes_only() {
         "--layer",
         "behavioral",
     ]);
-    let asked: BTreeSet<String> = calls(&folder).into_iter().filter(|call| call.contains("-h")).collect();
-    assert_eq!(asked, set(&["--help", "remote --help", "remote add --help"]));
-    assert_eq!(said.status("p3-command-help"), "fail", "{said:?}");
+    let called: BTreeSet<String> = calls(&folder).into_iter().filter(|call| call.contains("-h")).collect();
+    assert_eq!(called, set(&["--help", "remote --help", "remote add --help"]));
+    assert_eq!(output.status("p3-command-help"), "fail", "{output:?}");
 }

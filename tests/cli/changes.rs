@@ -1,4 +1,4 @@
-//! Calls that change something: where they run, and what is said where that does not show enough.
+//! Calls that change something: where they run, and what is reported if their changes cannot be observed.
 
 use super::support::{CliOutput, Folder, output_of};
 use serde_json::Value;
@@ -24,7 +24,7 @@ destructive = true
 idempotent = true
 "#;
 
-const P5: [&str; 4] = ["check", "--json", "--principle", "5"];
+const CHECK_P5: [&str; 4] = ["check", "--json", "--principle", "5"];
 
 fn folder(lines: &str, config: &str) -> Folder {
     let folder = Folder::demo(lines);
@@ -33,7 +33,7 @@ fn folder(lines: &str, config: &str) -> Folder {
 }
 
 /// Status and message of a check.
-fn told(output: &CliOutput, id: &str) -> (String, String) {
+fn result(output: &CliOutput, id: &str) -> (String, String) {
     let document = output.json();
     let mut results = document["data"]["results"].as_array().unwrap().iter();
     let result = results.find(|result| result["id"] == id).unwrap_or_else(|| panic!("no {id}"));
@@ -41,32 +41,32 @@ fn told(output: &CliOutput, id: &str) -> (String, String) {
     (word("status"), word("message"))
 }
 
-fn is(output: &CliOutput, id: &str, status: &str, part: &str) {
-    let (own, message) = told(output, id);
+fn expect(output: &CliOutput, id: &str, status: &str, part: &str) {
+    let (own, message) = result(output, id);
     assert!(own == status && message.contains(part), "{id}: {own}: {message}");
 }
 
 #[test]
-fn nothing_is_changed_but_in_copies() {
+fn changing_calls_run_in_copies() {
     let folder = folder("", PROBES);
     let before: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
-    let output = folder.run(&P5);
+    let output = folder.run(&CHECK_P5);
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        is(&output, id, "pass", "");
+        expect(&output, id, "pass", "");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), before.len());
 }
 
 #[test]
-fn a_recording_holds_what_was_changed() {
+fn a_recording_contains_the_changes() {
     let folder = folder("store() { printf x >>\"$operand.rec\"; }", PROBES);
-    let all: Vec<&str> = P5.into_iter().chain(["--record", "runs"]).collect();
-    let seen = folder.run(&all);
-    is(&seen, "p5-idempotent", "warn", "the second call modifies `bread.rec`");
+    let all: Vec<&str> = CHECK_P5.into_iter().chain(["--record", "runs"]).collect();
+    let live = folder.run(&all);
+    expect(&live, "p5-idempotent", "warn", "the second call modifies `bread.rec`");
     let again = folder.run(&["check", "--json", "--principle", "5", "--replay", "runs"]);
     let results = |output: &CliOutput| output.data()["results"].clone();
-    assert_eq!(results(&again), results(&seen));
-    // One that is older tells nothing of changes.
+    assert_eq!(results(&again), results(&live));
+    // Older recordings contain no changes.
     let older: String = folder
         .read("runs")
         .lines()
@@ -79,145 +79,150 @@ fn a_recording_holds_what_was_changed() {
     folder.write("older", older);
     let older = folder.run(&["check", "--json", "--principle", "5", "--replay", "older"]);
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        is(&older, id, "unverified", "is not known");
+        expect(&older, id, "unverified", "is not known");
     }
 }
 
 #[test]
-fn one_fault_is_told_once() {
-    let locked = folder("destroy() { fail 1 locked general 'it is locked'; }", PROBES).run(&P5);
-    is(&locked, "p5-confirm", "fail", "with `--yes`, the exit code is 1 instead of 0");
-    is(&locked, "p5-dry-run", "unverified", "see p5-confirm");
-    is(&locked, "p5-idempotent", "unverified", "see p5-confirm");
+fn a_problem_is_reported_by_one_check() {
+    let locked = folder("destroy() { fail 1 locked general 'it is locked'; }", PROBES).run(&CHECK_P5);
+    expect(&locked, "p5-confirm", "fail", "with `--yes`, the exit code is 1 instead of 0");
+    expect(&locked, "p5-dry-run", "unverified", "see p5-confirm");
+    expect(&locked, "p5-idempotent", "unverified", "see p5-confirm");
 
-    let full = folder("store() { fail 1 full general 'there is no room'; }", PROBES).run(&P5);
-    is(&full, "p5-confirm", "unverified", "the call before it, `add milk`, exited with 1");
-    is(&full, "p5-dry-run", "unverified", "correct `args`, `setup` or `exit` of the probe");
-    is(&full, "p5-read-only", "pass", "");
+    let full = folder("store() { fail 1 full general 'there is no room'; }", PROBES).run(&CHECK_P5);
+    expect(&full, "p5-confirm", "unverified", "the call before it, `add milk`, exited with 1");
+    expect(&full, "p5-dry-run", "unverified", "correct `args`, `setup` or `exit` of the probe");
+    expect(&full, "p5-read-only", "pass", "");
 
-    let asks = "unconfirmed() { command printf 'Sure? ' >&2; read -r answer </dev/tty; destroy; }";
-    let asks = folder(asks, PROBES).run(&["check", "--json", "--principle", "1,5"]);
-    is(&asks, "p5-confirm", "fail", "without `--yes`, the call removes `milk.rec`");
+    let prompting = "unconfirmed() { command printf 'Sure? ' >&2; read -r answer </dev/tty; destroy; }";
+    let prompting = folder(prompting, PROBES).run(&["check", "--json", "--principle", "1,5"]);
+    expect(&prompting, "p5-confirm", "fail", "without `--yes`, the call removes `milk.rec`");
 }
 
 #[test]
-fn who_refuses_the_confirmation_is_told_of_that_alone() {
+fn a_rejected_confirmation_flag_fails_only_the_check_of_the_confirmation() {
     let refuses = "remove() { if [ -n \"$yes\" ]; then usage_error 'unknown flag: --yes'; fi; plan; if [ -z \"$dry\" ]; then destroy; fi; }";
     let output =
         folder(refuses, PROBES).run(&["check", "--json", "--check", "p5-*,p4-names-culprit,p4-unknown-flag"]);
-    is(&output, "p5-confirm", "fail", "");
-    is(&output, "p4-names-culprit", "pass", "");
-    is(&output, "p4-unknown-flag", "pass", "");
+    expect(&output, "p5-confirm", "fail", "");
+    expect(&output, "p4-names-culprit", "pass", "");
+    expect(&output, "p4-unknown-flag", "pass", "");
 }
 
 #[test]
-fn a_secret_is_given_to_the_calls_before_as_usual() {
+fn setup_calls_receive_the_secret_in_the_environment() {
     let config = "[target]\ncommand = ['./cli']\nsecret = { env = 'DEMO_TOKEN', file = ['--token-file', '{file}'] }\n\
         [[probe]]\nname = 'account'\nargs = ['whoami']\nworkspace = true\nsecret = true\nsetup = [['whoami']]\n\
         env = { DEMO_TOKEN = 'tok_4f7a91c2' }\n";
     let output = folder("", config).run(&["check", "--json", "--check", "p1-secret-*"]);
-    is(&output, "p1-secret-path", "pass", "");
-    is(&output, "p1-secret-silent", "pass", "");
+    expect(&output, "p1-secret-path", "pass", "");
+    expect(&output, "p1-secret-silent", "pass", "");
     let short = folder("", &config.replace("tok_4f7a91c2", "tok"));
     let short = short.run(&["check", "--json", "--check", "p1-secret-*"]);
-    is(&short, "p1-secret-path", "unverified", "the call before it, `whoami`, exited with 77");
+    expect(&short, "p1-secret-path", "unverified", "the call before it, `whoami`, exited with 77");
 }
 
 #[test]
-fn what_reading_calls_change_too_is_told_of_them() {
+fn changes_that_reading_calls_also_make_are_reported_for_those() {
     let list = "\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\nworkspace = true\n";
     let config = format!("{PROBES}{list}");
-    // What the first call of all leaves in a fresh home.
-    let first = folder("before() { : >>\"$HOME/.demo-first\"; }", &config).run(&P5);
-    is(&first, "p5-read-only", "fail", "creates `~/.demo-first`");
+    // Files that the first call leaves in a fresh home.
+    let first = folder("before() { : >>\"$HOME/.demo-first\"; }", &config).run(&CHECK_P5);
+    expect(&first, "p5-read-only", "fail", "creates `~/.demo-first`");
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        is(&first, id, "pass", "");
+        expect(&first, id, "pass", "");
     }
-    let index = folder("before() { command printf x >>index; }", &config).run(&P5);
-    is(&index, "p5-read-only", "fail", "creates `index`");
+    let index = folder("before() { command printf x >>index; }", &config).run(&CHECK_P5);
+    expect(&index, "p5-read-only", "fail", "creates `index`");
     for id in ["p5-dry-run", "p5-idempotent"] {
-        is(&index, id, "unverified", "see p5-read-only");
+        expect(&index, id, "unverified", "see p5-read-only");
     }
 }
 
 #[test]
-fn of_too_many_changes_some_may_be_results() {
+fn with_too_many_changes_some_may_be_results() {
     let many = "cd \"$XDG_CACHE_HOME\" && seq 1100 | xargs touch; cd - >/dev/null";
     let caches =
         format!("plan() {{ mkdir -p \"$XDG_CACHE_HOME\"; {many}; begin ''; row 1 x 1; finish ''; }}");
-    is(&folder(&caches, PROBES).run(&P5), "p5-dry-run", "unverified", "changes too much to tell");
+    expect(&folder(&caches, PROBES).run(&CHECK_P5), "p5-dry-run", "unverified", "changes too much to tell");
     let results = "plan() { seq 1100 | xargs touch; begin ''; row 1 x 1; finish ''; }";
-    is(&folder(results, PROBES).run(&P5), "p5-dry-run", "fail", "more");
+    expect(&folder(results, PROBES).run(&CHECK_P5), "p5-dry-run", "fail", "more");
 }
 
 #[test]
-fn what_shows_no_change_shows_no_dry_run() {
-    let remote = folder("store() { :; }", PROBES).run(&P5);
-    is(&remote, "p5-dry-run", "unverified", "changes nothing in the workspace or the home");
+fn a_call_without_visible_changes_does_not_verify_a_dry_run() {
+    let remote = folder("store() { :; }", PROBES).run(&CHECK_P5);
+    expect(&remote, "p5-dry-run", "unverified", "changes nothing in the workspace or the home");
     let confirmed = "destroy() { :; }";
-    is(&folder(confirmed, PROBES).run(&P5), "p5-confirm", "fail", "the call changes nothing");
-    // Beside a service, or where it may write anywhere, the change may be elsewhere.
+    expect(&folder(confirmed, PROBES).run(&CHECK_P5), "p5-confirm", "fail", "the call changes nothing");
+    // With a service, or without confinement, the change may be elsewhere.
     let service = "\n[[service]]\ncommand = [\"./serve\"]\nready = { line = \"up\" }\n";
     let served = folder(confirmed, &format!("{PROBES}{service}"));
     served.script("serve", "echo up; exec sleep 60");
-    is(&served.run(&P5), "p5-confirm", "unverified", "the call changes nothing");
-    let free: Vec<&str> = P5.into_iter().chain(["--allow-unconfined"]).collect();
-    is(&folder(confirmed, PROBES).run(&free), "p5-confirm", "unverified", "the call changes nothing");
+    expect(&served.run(&CHECK_P5), "p5-confirm", "unverified", "the call changes nothing");
+    let unconfined: Vec<&str> = CHECK_P5.into_iter().chain(["--allow-unconfined"]).collect();
+    expect(
+        &folder(confirmed, PROBES).run(&unconfined),
+        "p5-confirm",
+        "unverified",
+        "the call changes nothing",
+    );
 }
 
 #[test]
-fn a_command_whose_name_says_that_it_changes_something_is_named() {
-    let with = |target: &str| {
+fn a_command_whose_name_suggests_changes_is_named() {
+    let check_with = |target: &str| {
         let probe = "[[probe]]\nname = 'list'\nargs = ['list']\nworkspace = true\n";
-        folder("", &format!("[target]\ncommand = ['./cli']\n{target}\n{probe}")).run(&P5)
+        folder("", &format!("[target]\ncommand = ['./cli']\n{target}\n{probe}")).run(&CHECK_P5)
     };
-    let open = with("");
-    is(&open, "p5-dry-run", "unverified", "the help lists the command `add`");
-    is(&open, "p5-confirm", "unverified", "the help lists the command `remove`");
-    is(&open, "p5-read-only", "pass", "");
-    let lacking = with("lacks = ['changes']");
+    let undeclared = check_with("");
+    expect(&undeclared, "p5-dry-run", "unverified", "the help lists the command `add`");
+    expect(&undeclared, "p5-confirm", "unverified", "the help lists the command `remove`");
+    expect(&undeclared, "p5-read-only", "pass", "");
+    let lacking = check_with("lacks = ['changes']");
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        is(&lacking, id, "not-applicable", "changes nothing according to its configuration");
+        expect(&lacking, id, "not-applicable", "changes nothing according to its configuration");
     }
 }
 
 #[test]
-fn without_a_folder_of_its_own_a_call_shows_nothing() {
+fn a_call_without_a_workspace_is_unverified() {
     let config = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
-    is(&folder("", config).run(&P5), "p5-read-only", "unverified", "declare `workspace` for list");
+    expect(&folder("", config).run(&CHECK_P5), "p5-read-only", "unverified", "declare `workspace` for list");
     let both = format!("{config}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\nworkspace = true\n");
-    is(&folder("", &both).run(&P5), "p5-read-only", "unverified", "declare `workspace` for list (");
+    expect(&folder("", &both).run(&CHECK_P5), "p5-read-only", "unverified", "declare `workspace` for list (");
     let writes = folder("before() { : >index; }", &both);
-    is(&writes.run(&P5), "p5-read-only", "fail", "the call creates `index`");
+    expect(&writes.run(&CHECK_P5), "p5-read-only", "fail", "the call creates `index`");
 }
 
 #[test]
-fn with_formats_a_call_that_changes_something_runs_like_others() {
+fn a_changing_call_with_declared_formats_is_checked_like_others() {
     let formats = PROBES.replace("[\"add\", \"bread\"]", "[\"add\", \"bread\"]\nformats = [\"json\"]");
     let only = ["check", "--json", "--check", "p2-output-json"];
-    is(&folder("", PROBES).run(&only), "p2-output-json", "unverified", "declare a probe");
-    is(&folder("", &formats).run(&only), "p2-output-json", "pass", "");
-    is(&folder("after() { echo done; }", &formats).run(&only), "p2-output-json", "fail", "");
+    expect(&folder("", PROBES).run(&only), "p2-output-json", "unverified", "declare a probe");
+    expect(&folder("", &formats).run(&only), "p2-output-json", "pass", "");
+    expect(&folder("after() { echo done; }", &formats).run(&only), "p2-output-json", "fail", "");
 }
 
 #[test]
-fn json_is_asked_for_only_where_that_writes_no_file() {
+fn json_is_requested_only_if_that_writes_no_file() {
     let lines = "for arg; do case $arg in --help) echo 'Commands:'; echo '  add  Add'; exit 0 ;; esac; done\n\
         case \"$*\" in *--dry-run*) echo would add ;; *) echo added; : >added ;; esac\n\
         case \"$*\" in *--output*) : >\"${*##* }\" ;; esac\n";
     let probe = "[[probe]]\nname = 'add'\nargs = ['add']\nworkspace = true\nchanges = true\n";
-    let open = Folder::with(lines);
-    open.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{probe}"));
-    is(&open.run(&P5), "p5-dry-run", "unverified", "add was not tried in json");
-    open.write(
+    let target = Folder::with(lines);
+    target.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{probe}"));
+    expect(&target.run(&CHECK_P5), "p5-dry-run", "unverified", "add was not tried in json");
+    target.write(
         "agentnative.toml",
         format!("[target]\ncommand = ['./cli']\nformats = {{ json = false, jsonl = false }}\n{probe}"),
     );
-    is(&open.run(&P5), "p5-dry-run", "pass", "");
+    expect(&target.run(&CHECK_P5), "p5-dry-run", "pass", "");
 }
 
 #[test]
-fn isolation_is_said_on_the_command_line_too() {
+fn the_command_line_can_set_the_isolation() {
     let outside = tempfile::tempdir().unwrap();
     let file = outside.path().join("file");
     let config = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
@@ -238,9 +243,9 @@ fn isolation_is_said_on_the_command_line_too() {
     assert!(unknown.err.contains("none, landlock, auto, require"), "{unknown:?}");
 }
 
-/// Runs a command where the kernel seems to have no namespaces for us, as in a container of hosted CI, and, with `none` as
-/// the first argument, no Landlock either: the system calls for them fail.
-const WITHOUT: &str = r#"
+/// Runs a command without namespaces, as in a container of hosted CI, and, with `none` as the first argument, without
+/// Landlock: their system calls fail.
+const WITHOUT_CONFINEMENT: &str = r#"
 import ctypes, os, struct, sys
 unshare = {'x86_64': 272, 'aarch64': 97, 'riscv64': 97}[os.uname().machine]
 landlock = 444 if sys.argv.pop(1) == 'none' else 0xFFFFFFFF
@@ -260,28 +265,28 @@ os.execv(sys.argv[1], sys.argv[1:])
 "#;
 
 #[test]
-fn what_cannot_be_confined_is_not_run_unless_that_is_allowed() {
+fn calls_that_cannot_be_confined_run_only_if_that_is_allowed() {
     let folder = folder("", PROBES);
-    let with = |kernel: &str, args: &[&str]| {
+    let run_with_kernel = |kernel: &str, args: &[&str]| {
         let mut command = Command::new("python3");
-        command.args(["-c", WITHOUT, kernel, env!("CARGO_BIN_EXE_agentnative")]).args(args);
+        command.args(["-c", WITHOUT_CONFINEMENT, kernel, env!("CARGO_BIN_EXE_agentnative")]).args(args);
         output_of(command.current_dir(folder.path()))
     };
-    let without = |args: &[&str]| with("none", args);
-    let refused = without(&P5);
+    let without = |args: &[&str]| run_with_kernel("none", args);
+    let refused = without(&CHECK_P5);
     if refused.err.contains("no filter") {
         eprintln!("skipped: no system call can be filtered here");
         return;
     }
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        is(&refused, id, "unverified", "this system has neither namespaces for it nor Landlock");
-        is(&refused, id, "unverified", "--allow-unconfined");
+        expect(&refused, id, "unverified", "this system has neither namespaces for it nor Landlock");
+        expect(&refused, id, "unverified", "--allow-unconfined");
     }
-    is(&refused, "p5-read-only", "pass", "");
-    let allowed: Vec<&str> = P5.into_iter().chain(["--allow-unconfined"]).collect();
+    expect(&refused, "p5-read-only", "pass", "");
+    let allowed: Vec<&str> = CHECK_P5.into_iter().chain(["--allow-unconfined"]).collect();
     let allowed = without(&allowed);
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        is(&allowed, id, "pass", "");
+        expect(&allowed, id, "pass", "");
     }
     assert!(allowed.out.contains("was not enforced"), "{}", allowed.out);
     let required = without(&["check", "--isolation", "require"]);
@@ -291,43 +296,43 @@ fn what_cannot_be_confined_is_not_run_unless_that_is_allowed() {
         "{required:?}"
     );
 
-    // With Landlock alone, all is decided, and the report says what is open.
-    let confined = with("landlock", &P5);
+    // Landlock alone is enough for all verdicts; the report says what it does not restrict.
+    let confined = run_with_kernel("landlock", &CHECK_P5);
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent", "p5-read-only"] {
-        is(&confined, id, "pass", "");
+        expect(&confined, id, "pass", "");
     }
     assert_eq!(confined.data()["isolation"], "landlock");
     assert!(confined.out.contains("they could read the files of the user"), "{}", confined.out);
-    let required = with("landlock", &["check", "--isolation", "require"]);
+    let required = run_with_kernel("landlock", &["check", "--isolation", "require"]);
     assert_eq!((required.code, required.out.as_str()), (Some(1), ""), "{required:?}");
 }
 
 #[test]
-fn a_request_that_is_not_sent_shows_no_time_limit() {
+fn a_call_that_sends_no_request_does_not_verify_a_timeout() {
     let ping = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'ping'\nargs = ['ping', '{stalled}']\n";
     let only = ["check", "--json", "--check", "p6-timeout"];
     let silent = folder("ping() { fail 1 offline general offline; }", ping).run(&only);
-    is(&silent, "p6-timeout", "unverified", "exit code 1 and sent no request");
-    is(&folder("", ping).run(&only), "p6-timeout", "pass", "");
+    expect(&silent, "p6-timeout", "unverified", "exit code 1 and sent no request");
+    expect(&folder("", ping).run(&only), "p6-timeout", "pass", "");
     let none = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
-    is(&folder("", none).run(&only), "p6-timeout", "unverified", "the help lists the command `sync`");
+    expect(&folder("", none).run(&only), "p6-timeout", "unverified", "the help lists the command `sync`");
     let lacking = none.replace("[target]", "[target]\nlacks = ['network']");
-    is(&folder("", &lacking).run(&only), "p6-timeout", "not-applicable", "");
+    expect(&folder("", &lacking).run(&only), "p6-timeout", "not-applicable", "");
 }
 
 #[test]
-fn a_call_that_never_begins_is_not_interrupted() {
+fn a_call_that_never_prints_the_expected_text_is_not_interrupted() {
     let only = ["check", "--json", "--check", "p6-sigterm"];
     let probe = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'backup'\nargs = ['backup']\nworkspace = true\n\
         changes = true\ninterrupt = { after = 'AFTER' }\n";
-    let with = |after: &str| folder("", &probe.replace("AFTER", after)).run(&only);
-    is(&with("backing up"), "p6-sigterm", "pass", "");
-    is(&with("exporting"), "p6-sigterm", "unverified", "`exporting` was not seen");
-    is(&with("1     backup"), "p6-sigterm", "unverified", "ended before it could be interrupted");
+    let check_with = |after: &str| folder("", &probe.replace("AFTER", after)).run(&only);
+    expect(&check_with("backing up"), "p6-sigterm", "pass", "");
+    expect(&check_with("exporting"), "p6-sigterm", "unverified", "`exporting` was not seen");
+    expect(&check_with("1     backup"), "p6-sigterm", "unverified", "ended before it could be interrupted");
 }
 
 #[test]
-fn options_go_where_the_format_option_is_accepted() {
+fn options_are_placed_where_the_format_option_is_accepted() {
     let strict = "seen= value=\nfor word in \"$@\"; do\n  if [ -n \"$value\" ]; then value=; continue; fi\n  \
         case $seen$word in yes-*) echo \"demo: unknown option $word\" >&2; exit 2 ;; esac\n  \
         case $word in --output | --limit | --timeout) value=yes ;; -*) ;; *) seen=yes ;; esac\ndone\n";
@@ -336,12 +341,12 @@ fn options_go_where_the_format_option_is_accepted() {
     let config = format!("{PROBES}{list}");
     let output = folder(strict, &config).run(&["check", "--json", "--check", "p5-*", "--check", "p7-limit"]);
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent", "p7-limit"] {
-        is(&output, id, "pass", "");
+        expect(&output, id, "pass", "");
     }
 }
 
 #[test]
-fn help_that_changes_something_is_seen_whatever_the_workspaces_of_the_probes() {
+fn help_that_changes_files_is_found_with_any_workspaces_of_the_probes() {
     let probes = |list: &str, show: &str| {
         format!(
             "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\nworkspace = {list}\n\
@@ -354,6 +359,6 @@ fn help_that_changes_something_is_seen_whatever_the_workspaces_of_the_probes() {
             std::fs::create_dir(folder.path().join(name)).unwrap();
             folder.write(&format!("{name}/one"), "1");
         }
-        is(&folder.run(&P5), "p5-read-only", "fail", "the call creates `seen`");
+        expect(&folder.run(&CHECK_P5), "p5-read-only", "fail", "the call creates `seen`");
     }
 }

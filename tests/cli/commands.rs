@@ -1,4 +1,4 @@
-//! The commands that answer from what the program knows: in each format, and by their schemas.
+//! Commands that run no target: their output in each format, and its schemas.
 
 use super::support::{Folder, all_ids, keys, run};
 use crate::playground::run_in;
@@ -6,17 +6,17 @@ use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// A command in all three formats; the short flags do the same as the long ones.
-fn three(args: &[&str]) -> (String, Value, Vec<Value>) {
-    let with = |flags: &[&str]| {
-        let said = run(&[args, flags].concat());
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{args:?} {flags:?}");
-        said
+/// Output of a command as text, JSON and JSON Lines; the short and the long flags are equivalent.
+fn all_formats(args: &[&str]) -> (String, Value, Vec<Value>) {
+    let run_with = |flags: &[&str]| {
+        let output = run(&[args, flags].concat());
+        assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "{args:?} {flags:?}");
+        output
     };
-    let (text, json, jsonl) = (with(&[]), with(&["--output", "json"]), with(&["--output=jsonl"]));
-    assert_eq!(text, with(&["--output", "text"]));
-    assert_eq!(json, with(&["--json"]));
-    assert_eq!(jsonl, with(&["--jsonl"]));
+    let (text, json, jsonl) = (run_with(&[]), run_with(&["--output", "json"]), run_with(&["--output=jsonl"]));
+    assert_eq!(text, run_with(&["--output", "text"]));
+    assert_eq!(json, run_with(&["--json"]));
+    assert_eq!(jsonl, run_with(&["--jsonl"]));
     let document = json.json();
     assert_eq!(keys(&document), ["command", "data", "ok"]);
     assert_eq!((&document["ok"], document["command"].as_str()), (&Value::Bool(true), args.first().copied()));
@@ -25,15 +25,15 @@ fn three(args: &[&str]) -> (String, Value, Vec<Value>) {
     (text.out, document["data"].clone(), jsonl.lines())
 }
 
-fn valid(schema: &Value, instance: &Value) {
+fn assert_valid(schema: &Value, instance: &Value) {
     let validator = jsonschema::draft202012::new(schema).unwrap();
     let errors: Vec<String> =
         validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{instance:#}");
 }
 
-fn schema(name: &str) -> Value {
-    let (text, json, jsonl) = three(&["schema", name]);
+fn printed_schema(name: &str) -> Value {
+    let (text, json, jsonl) = all_formats(&["schema", name]);
     let schema: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&schema, &[schema.clone()][..]), (&json, &jsonl[..]));
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
@@ -41,8 +41,8 @@ fn schema(name: &str) -> Value {
 }
 
 #[test]
-fn list() {
-    let (text, json, jsonl) = three(&["list"]);
+fn list_prints_all_checks() {
+    let (text, json, jsonl) = all_formats(&["list"]);
     assert_eq!(json.as_array().unwrap(), &jsonl);
     let mut ids: Vec<&str> = jsonl.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
     for (entry, line) in jsonl.iter().zip(text.lines().filter(|line| !line.starts_with(' '))) {
@@ -61,23 +61,23 @@ fn list() {
 
 #[test]
 fn the_requirements_of_the_standard_are_listed_with_their_checks() {
-    let (text, json, jsonl) = three(&["list", "--standard"]);
+    let (text, json, jsonl) = all_formats(&["list", "--standard"]);
     assert_eq!((jsonl.len(), json.as_array().unwrap()), (60, &jsonl));
-    let of = |id: &str| jsonl.iter().find(|entry| entry["id"] == id).unwrap();
-    let codes = of("p2-may-more-formats");
+    let requirement = |id: &str| jsonl.iter().find(|entry| entry["id"] == id).unwrap();
+    let codes = requirement("p2-may-more-formats");
     assert_eq!((&codes["principle"], &codes["level"]), (&2.into(), &"may".into()));
     assert_eq!(codes["checks"], serde_json::json!([{ "id": "p2-more-formats" }]));
-    let parts = of("p1-must-no-interactive")["checks"].as_array().unwrap();
+    let parts = requirement("p1-must-no-interactive")["checks"].as_array().unwrap();
     let ids: Vec<&str> = parts.iter().map(|part| part["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["p1-no-prompt", "p1-no-input", "p2-completes"]);
     assert!(parts.iter().all(|part| part["part"].is_string()), "{parts:?}");
-    let none = of("p8-may-install-all");
+    let none = requirement("p8-may-install-all");
     assert!(none["checks"] == serde_json::json!([]) && none["without"].is_string(), "{none}");
     assert!(text.contains("p2-may-raw-flag ") && text.contains("a permission: there is nothing to require"));
     let of_principle = run(&["list", "--standard", "--principle", "8", "--jsonl"]).lines();
     assert_eq!(of_principle.len(), 4);
     assert_eq!(run(&["list", "--standard", "--principle", "9"]).code, Some(2));
-    // What an edition has not is not listed, and what it added is told.
+    // Only the requirements of the edition are listed, with the edition that added them.
     let of_edition = |edition: &str| run(&["list", "--standard", "--edition", edition, "--jsonl"]).lines();
     let (older, newer) = (of_edition("0.5"), of_edition("0.6"));
     let added: Vec<&Value> = newer.iter().filter(|requirement| requirement["since"] != "0.5").collect();
@@ -88,9 +88,9 @@ fn the_requirements_of_the_standard_are_listed_with_their_checks() {
 }
 
 #[test]
-fn explain() {
+fn explain_describes_each_check() {
     for id in all_ids() {
-        let (text, json, jsonl) = three(&["explain", &id]);
+        let (text, json, jsonl) = all_formats(&["explain", &id]);
         assert_eq!(jsonl, std::slice::from_ref(&json));
         let mut expected = vec![
             "derived",
@@ -109,7 +109,7 @@ fn explain() {
             "what",
             "why",
         ];
-        // The code has snippets, language by language.
+        // Source checks have snippets for each language.
         expected.extend((json["layer"] == "source").then_some("source"));
         expected.extend(json.get("standard_part").map(|_| "standard_part"));
         expected.sort_unstable();
@@ -125,9 +125,9 @@ fn explain() {
 }
 
 #[test]
-fn completions() {
+fn completions_offer_the_known_values() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let (text, json, jsonl) = three(&["completions", shell]);
+        let (text, json, jsonl) = all_formats(&["completions", shell]);
         assert_eq!(jsonl, std::slice::from_ref(&json));
         assert_eq!((json["shell"].as_str(), json["script"].as_str()), (Some(shell), Some(text.as_str())));
         for word in ["agentnative", "AGENTNATIVE_COMPLETE"] {
@@ -137,7 +137,7 @@ fn completions() {
     let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
     bash.stdin.take().unwrap().write_all(run(&["completions", "bash"]).out.as_bytes()).unwrap();
     assert!(bash.wait().unwrap().success());
-    // IDs are offered; patterns stay allowed.
+    // IDs are offered; patterns are accepted as well.
     let folder = Folder::new();
     folder.write("completions", run(&["completions", "bash"]).out);
     let offered = |words: &[&str], last: &str| {
@@ -163,7 +163,7 @@ fn completions() {
     assert_eq!(sorted(offered(&["check", "--skip"], "p2-json-")), json);
     assert_eq!(sorted(offered(&["explain"], "p2-json-")), json);
     assert!(offered(&["explain"], "diff-key-").contains("diff-key-removed"));
-    // Several in one word, numbers, names of contracts and files, formats of reports.
+    // Several values in one word, numbers, names of contracts and files, formats of reports.
     assert_eq!(offered(&["check", "--skip"], "p2-raw,p2-json-al"), "p2-raw,p2-json-alias");
     assert_eq!(offered(&["check", "--principle"], "2"), "2");
     folder.write("dexter.schema.json", "{}");
@@ -174,7 +174,7 @@ fn completions() {
     assert_eq!(offered(&["contract", "show"], "opencode"), "opencode-events opencode-run");
     assert_eq!(offered(&["check", "--report"], "g"), "github= gitlab=");
     assert_eq!(offered(&["report", "merge", "--report"], "html=dex"), "html=dexter.schema.json");
-    // Versions of a contract behind its name, keys of the configuration by their paths, else by their names.
+    // Versions of a contract after its name; keys of the configuration by path, otherwise by name.
     assert_eq!(offered(&["contract", "show"], "codex-exec@"), "codex-exec@0.169 codex-exec@0.42");
     assert_eq!(offered(&["validate", "--contract"], "codex-exec@0.1"), "codex-exec@0.169");
     assert_eq!(offered(&["contract", "diff"], "codex-exec@0.42"), "codex-exec@0.42");
@@ -183,7 +183,7 @@ fn completions() {
     assert_eq!(offered(&["explain", "config"], "timeo"), "timeout");
     let keys = offered(&["explain", "config"], "");
     assert!(keys.contains("target.exit_codes") && keys.contains("probe.args"), "{keys}");
-    // bash splits words at `=` and `@`, and replaces what is behind the last of them.
+    // bash splits words at `=` and `@`, and replaces the text after the last of them.
     let split = |line: &str, words: &str| {
         let script = format!(
             ". ./completions; COMP_LINE={line:?}; COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=({words}); \
@@ -208,7 +208,7 @@ fn completions() {
     );
     assert_eq!(split("agentnative check --check p2-ra", "agentnative check --check p2-ra"), "p2-raw");
     assert_eq!(split("agentnative check --bin ", "agentnative check --bin ''"), "");
-    // The targets of the configuration; one that is broken offers none and prints nothing.
+    // Targets of the configuration; an invalid configuration offers none and prints nothing.
     let target = |name: &str| format!("[target.{name}]\ncommand = [\"./{name}\"]\n");
     folder.write("agentnative.toml", target("one") + &target("two"));
     assert_eq!(offered(&["check", "--bin"], ""), "one two");
@@ -220,39 +220,43 @@ fn completions() {
 }
 
 #[test]
-fn what_is_printed_is_valid_against_the_schemas() {
-    let (output, report, events, error) =
-        (schema("output"), schema("report"), schema("events"), schema("error"));
+fn outputs_are_valid_against_the_printed_schemas() {
+    let (output, report, events, error) = (
+        printed_schema("output"),
+        printed_schema("report"),
+        printed_schema("events"),
+        printed_schema("error"),
+    );
     assert_eq!(output.to_string(), run(&["schema"]).out.parse::<Value>().unwrap().to_string());
     let folder = Folder::demo("before() { if [ \"$format\" = json ]; then echo loading; fi; }");
     let check = ["check", "./cli", "--probe", "list", "--probe", "77:whoami", "--check", "p2-output-json"];
     let init = ["init", "--print", "./cli"];
     for args in [&["list"][..], &["explain", "p2-raw"], &["completions", "zsh"], &["schema"], &init, &check] {
-        let said = folder.run(&[args, &["--json"]].concat());
-        valid(&output, &said.json());
-        let mut other = said.json();
+        let printed = folder.run(&[args, &["--json"]].concat());
+        assert_valid(&output, &printed.json());
+        let mut other = printed.json();
         other["data"] = Value::String("something else".into());
         assert!(!jsonschema::is_valid(&output, &other), "{args:?}");
-        other = said.json();
+        other = printed.json();
         other["more"] = Value::Null;
         assert!(!jsonschema::is_valid(&output, &other), "{args:?}");
     }
-    valid(&report, &folder.run(&[&check[..], &["--json"]].concat()).json());
+    assert_valid(&report, &folder.run(&[&check[..], &["--json"]].concat()).json());
     let stream = folder.run(&[&check[..], &["--jsonl"]].concat());
-    stream.lines().iter().for_each(|event| valid(&events, event));
-    valid(&error, &stream.error());
-    valid(&error, &folder.run(&["check", "--json", "nothing-here"]).error());
+    stream.lines().iter().for_each(|event| assert_valid(&events, event));
+    assert_valid(&error, &stream.error());
+    assert_valid(&error, &folder.run(&["check", "--json", "nothing-here"]).error());
     folder.write("bad.toml", "[target]\ncommand = 7\n");
-    valid(&error, &folder.run(&["check", "--json", "--config", "bad.toml"]).error());
+    assert_valid(&error, &folder.run(&["check", "--json", "--config", "bad.toml"]).error());
 }
 
 #[test]
-fn init_writes_a_skeleton_that_can_be_used() {
+fn init_writes_a_usable_skeleton() {
     let folder = Folder::demo("");
     let printed = folder.run(&["init", "--print", "./cli"]);
     assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""));
     assert!(!folder.path().join("agentnative.toml").exists());
-    // The file is to be committed: no path of this machine is in it.
+    // The file is to be committed, so it contains no path of this machine.
     assert!(printed.out.contains("\ncommand = [\"./cli\"]\n"), "{}", printed.out);
     let absolute = folder.path().join("cli").display().to_string();
     for args in [&["init", "--print", &absolute][..], &["init", "--print", "--", &absolute]] {
@@ -264,8 +268,8 @@ fn init_writes_a_skeleton_that_can_be_used() {
         "{script}"
     );
 
-    let said = folder.run(&["init", "./cli", "--json"]);
-    let data = said.data();
+    let output = folder.run(&["init", "./cli", "--json"]);
+    let data = output.data();
     assert_eq!(keys(&data), ["commands", "file", "next", "probes", "text", "unread"]);
     let commands = [
         "list", "show", "empty", "dump", "status", "watch", "history", "add", "remove", "backup", "ping",
@@ -280,7 +284,7 @@ fn init_writes_a_skeleton_that_can_be_used() {
         assert!(printed.out.contains(&format!("#name = \"{command}\"\n")), "{command}: {}", printed.out);
     }
 
-    // It is read, and with one probe turned on it is of use.
+    // The file can be read, and one enabled probe makes it usable.
     let confirmed = printed.out.replace(
         "#[[probe]]\n#name = \"list\"\n#args = [\"list\"]",
         "[[probe]]\nname = \"list\"\nargs = [\"list\"]",
@@ -294,7 +298,7 @@ fn init_writes_a_skeleton_that_can_be_used() {
 }
 
 #[test]
-fn init_does_not_overwrite() {
+fn init_overwrites_only_with_force() {
     let folder = Folder::demo("");
     folder.write("agentnative.toml", "[target]\ncommand = [\"./cli\"]\n");
     let refused = folder.run(&["init", "./cli"]);
@@ -302,13 +306,13 @@ fn init_does_not_overwrite() {
     assert!(refused.err.contains("File exists") && refused.err.contains("--force"), "{}", refused.err);
     assert_eq!(folder.read("agentnative.toml"), "[target]\ncommand = [\"./cli\"]\n");
 
-    let told = folder.run(&["init", "./cli", "--force"]);
-    assert_eq!(told.code, Some(0));
+    let output = folder.run(&["init", "./cli", "--force"]);
+    assert_eq!(output.code, Some(0));
     assert!(
-        told.out.starts_with("wrote ")
-            && told.out.contains("14 commands found in the help, 0 probes declared"),
+        output.out.starts_with("wrote ")
+            && output.out.contains("14 commands found in the help, 0 probes declared"),
         "{}",
-        told.out
+        output.out
     );
     assert!(folder.read("agentnative.toml").contains("#[[probe]]"));
     assert_eq!(folder.run(&["init", "./cli", "--print", "--jsonl"]).lines().len(), 1);

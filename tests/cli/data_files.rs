@@ -1,4 +1,4 @@
-//! The data files of a command: many of them, listed, compressed, and some that cannot be read.
+//! Data files as arguments: lists of files, compressed files, many files and unreadable files.
 
 use super::support::{CliOutput, Folder, cli_output, output_of};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -8,11 +8,11 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 const LINES: &str = "{\"id\":1}\n{\"id\":2}\n";
-/// The same, as `gzip -n` writes it.
+/// [`LINES`] as `gzip -n` writes them.
 const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xab\x56\xca\x4c\x51\xb2\x32\xac\xe5\xaa\x06\x33\x8c\x6a\xb9\x00\x06\x2c\xa5\x04\x12\x00\x00\x00";
-/// The same, as `zstd --check` writes it.
+/// [`LINES`] as `zstd --check` writes them.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x04\x58\x91\x00\x00{\"id\":1}\n{\"id\":2}\n\xe8\x23\x85\x18";
-/// A frame that a reader of Zstandard skips.
+/// A skippable frame of Zstandard.
 const SKIPPABLE: &[u8] = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00abc";
 
 fn folder() -> Folder {
@@ -28,7 +28,7 @@ fn validate(folder: &Folder, args: &[&str]) -> CliOutput {
     folder.run(&[&["validate", "--json", "--contract", "id.schema.json"], args].concat())
 }
 
-fn fed(folder: &Folder, args: &[&str], stdin: &[u8]) -> CliOutput {
+fn run_with_stdin(folder: &Folder, args: &[&str], stdin: &[u8]) -> CliOutput {
     let mut command = assert_cmd::Command::from_std(folder.command());
     cli_output(command.args(args).write_stdin(stdin).output().unwrap())
 }
@@ -39,13 +39,13 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn names(seen: &CliOutput, list: &str) -> Vec<String> {
-    let files = seen.data()[list].as_array().unwrap().clone();
+fn file_names(output: &CliOutput, list: &str) -> Vec<String> {
+    let files = output.data()[list].as_array().unwrap().clone();
     files.iter().map(|file| file["file"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn compressed_data_is_read_whatever_its_file_is_called() {
+fn compressed_data_is_recognized_by_its_contents() {
     let folder = folder();
     let compressed = [
         GZIP.to_vec(),
@@ -57,43 +57,43 @@ fn compressed_data_is_read_whatever_its_file_is_called() {
     for (bytes, records) in compressed.iter().zip([2, 2, 4, 4, 2]) {
         for name in ["data.jsonl.gz", "data.jsonl.zst", "data.jsonl", "data"] {
             let path = folder.write(name, bytes);
-            let seen = validate(&folder, &["--framing", "lines", name]);
+            let output = validate(&folder, &["--framing", "lines", name]);
             assert_eq!(
-                (seen.code, &seen.data()["files"][0]["records"]),
+                (output.code, &output.data()["files"][0]["records"]),
                 (Some(0), &json!(records)),
-                "{name}: {seen:?}"
+                "{name}: {output:?}"
             );
             let inferred = folder.run(&["contract", "infer", "--json", name]);
             assert_eq!(inferred.data()["records"], records, "{name}: {inferred:?}");
             fs::remove_file(path).unwrap();
         }
-        let seen = fed(
+        let output = run_with_stdin(
             &folder,
             &["validate", "--json", "--contract", "id.schema.json", "--framing", "lines", "-"],
             bytes,
         );
         assert_eq!(
-            (seen.code, &seen.data()["files"][0]["bytes"]),
+            (output.code, &output.data()["files"][0]["bytes"]),
             (Some(0), &json!(LINES.len() * records / 2))
         );
     }
-    // The name tells the framing as it does without the compression.
+    // The name determines the framing as it does for uncompressed data.
     folder.write("data.jsonl.gz", GZIP);
-    let seen = validate(&folder, &["data.jsonl.gz"]);
-    assert_eq!(seen.data()["files"][0]["records"], 2, "{seen:?}");
+    let output = validate(&folder, &["data.jsonl.gz"]);
+    assert_eq!(output.data()["files"][0]["records"], 2, "{output:?}");
 }
 
 #[test]
-fn large_compressed_data_and_events_and_samples_of_a_diff() {
+fn large_data_events_and_diff_samples_can_be_compressed() {
     let folder = folder();
     let lines: String =
         (0..40_000).map(|id| format!("{{\"id\":{id},\"text\":\"{}\"}}\n", id * 7919)).collect();
     folder.write("gz.jsonl.gz", gzipped(lines.as_bytes()));
     folder.write("zst.jsonl.zst", compress_to_vec(lines.as_bytes(), CompressionLevel::Fastest));
     folder.write("plain.jsonl", &lines);
-    let seen = validate(&folder, &["--jobs", "2", "gz.jsonl.gz", "zst.jsonl.zst", "plain.jsonl"]);
-    assert_eq!(seen.code, Some(0), "{seen:?}");
-    for file in seen.data()["files"].as_array().unwrap() {
+    let output = validate(&folder, &["--jobs", "2", "gz.jsonl.gz", "zst.jsonl.zst", "plain.jsonl"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    for file in output.data()["files"].as_array().unwrap() {
         assert_eq!((&file["records"], &file["bytes"]), (&json!(40_000), &json!(lines.len())), "{file}");
     }
     let same = folder.run(&["contract", "diff", "--json", "plain.jsonl", "gz.jsonl.gz"]);
@@ -109,7 +109,7 @@ fn large_compressed_data_and_events_and_samples_of_a_diff() {
 }
 
 #[test]
-fn compressed_data_that_is_cut_or_wrong_is_an_error() {
+fn truncated_or_corrupt_compressed_data_is_an_error() {
     let folder = folder();
     let changed = |bytes: &[u8], at: usize| {
         let mut bytes = bytes.to_vec();
@@ -131,9 +131,9 @@ fn compressed_data_that_is_cut_or_wrong_is_an_error() {
             &["contract", "infer", "--json", "data.jsonl"],
             &["outcome", "--json", "data.jsonl"],
         ] {
-            let seen = folder.run(args);
-            assert_eq!((seen.code, seen.out.as_str()), (Some(1), ""), "{args:?} {seen:?}");
-            let message = seen.error()["message"].as_str().unwrap().to_owned();
+            let output = folder.run(args);
+            assert_eq!((output.code, output.out.as_str()), (Some(1), ""), "{args:?} {output:?}");
+            let message = output.error()["message"].as_str().unwrap().to_owned();
             assert!(
                 message.starts_with("cannot read data.jsonl: ") && message.contains(reason),
                 "{args:?}: {message}"
@@ -143,7 +143,7 @@ fn compressed_data_that_is_cut_or_wrong_is_an_error() {
 }
 
 #[test]
-fn a_list_names_files_and_folders() {
+fn a_list_of_files_can_name_folders() {
     let folder = folder();
     fs::create_dir(folder.path().join("runs")).unwrap();
     folder.write("runs/b.jsonl.zst", ZSTD);
@@ -154,40 +154,42 @@ fn a_list_names_files_and_folders() {
     let expected = ["last.json", "runs/a.jsonl", "runs/b.jsonl.zst"];
     folder.write("list", "last.json\n\nruns\n");
     folder.write("list0", "last.json\0runs\0a b\n.json\0");
-    assert_eq!(names(&validate(&folder, &["--files-from", "list"]), "files"), expected);
-    let with_odd = [&expected[..], &["a b\n.json"]].concat();
-    assert_eq!(names(&validate(&folder, &["--files-from", "list0"]), "files"), with_odd);
+    assert_eq!(file_names(&validate(&folder, &["--files-from", "list"]), "files"), expected);
+    let with_odd_name = [&expected[..], &["a b\n.json"]].concat();
+    assert_eq!(file_names(&validate(&folder, &["--files-from", "list0"]), "files"), with_odd_name);
     // Files on the command line come first.
     let both = validate(&folder, &["runs/b.jsonl.zst", "--files-from", "list"]);
-    assert_eq!(names(&both, "files"), [&["runs/b.jsonl.zst"], &expected[..]].concat());
-    let of_stdin = fed(&folder, &["contract", "infer", "--json", "--files-from", "-"], b"last.json\nruns");
-    assert_eq!((&of_stdin.data()["files"], &of_stdin.data()["records"]), (&json!(3), &json!(5)));
+    assert_eq!(file_names(&both, "files"), [&["runs/b.jsonl.zst"], &expected[..]].concat());
+    let from_stdin =
+        run_with_stdin(&folder, &["contract", "infer", "--json", "--files-from", "-"], b"last.json\nruns");
+    assert_eq!((&from_stdin.data()["files"], &from_stdin.data()["records"]), (&json!(3), &json!(5)));
     folder.write("empty", "\n");
     let empty = validate(&folder, &["--files-from", "empty"]);
     assert_eq!((empty.code, &empty.error()["message"]), (Some(2), &json!("empty lists no files")));
-    let gone = validate(&folder, &["--files-from", "gone"]);
-    assert_eq!(gone.code, Some(2), "{gone:?}");
-    let twice = fed(&folder, &["contract", "infer", "--json", "--files-from", "-", "-"], b"last.json");
+    let missing = validate(&folder, &["--files-from", "gone"]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    let conflicting =
+        run_with_stdin(&folder, &["contract", "infer", "--json", "--files-from", "-", "-"], b"last.json");
     assert_eq!(
-        (twice.code, &twice.error()["message"]),
+        (conflicting.code, &conflicting.error()["message"]),
         (Some(2), &json!("stdin cannot be both the list of files and data"))
     );
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_does_not_end_the_others() {
+fn unreadable_files_are_named_and_the_others_are_read() {
     let folder = folder();
     folder.write("good.json", "{\"id\":1}");
     folder.write("bad.json", "{\"id\":true}");
     folder.write("cut.jsonl.gz", &GZIP[..20]);
     fs::create_dir(folder.path().join("empty")).unwrap();
     let args = ["cut.jsonl.gz", "good.json", "empty", "gone.json", "bad.json"];
-    let seen = validate(&folder, &args);
-    assert_eq!(seen.code, Some(1), "{seen:?}");
-    assert_eq!(names(&seen, "files"), ["good.json", "bad.json"]);
-    assert_eq!(names(&seen, "unreadable"), ["cut.jsonl.gz", "empty", "gone.json"]);
-    assert_eq!(seen.data()["valid"], false);
-    let error = seen.error();
+    let output = validate(&folder, &args);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert_eq!(file_names(&output, "files"), ["good.json", "bad.json"]);
+    assert_eq!(file_names(&output, "unreadable"), ["cut.jsonl.gz", "empty", "gone.json"]);
+    assert_eq!(output.data()["valid"], false);
+    let error = output.error();
     assert_eq!(
         (&error["message"], error["issues"].as_array().unwrap().len()),
         (&json!("3 of 5 files cannot be read"), 3)
@@ -204,20 +206,20 @@ fn what_cannot_be_read_is_named_and_does_not_end_the_others() {
     let text = folder.run(&[&["validate", "--contract", "id.schema.json"][..], &args].concat());
     assert!(text.out.ends_with("5 files, 1 invalid, 3 unreadable\n"), "{}", text.out);
     assert!(text.err.contains("cannot read gone.json: No such file"), "{}", text.err);
-    // Without an invalid file the exit code is that of the first that cannot be read.
+    // Without an invalid file the first unreadable file determines the exit code.
     let one = validate(&folder, &["good.json", "gone.json"]);
     assert_eq!((one.code, &one.error()["kind"]), (Some(2), &json!("usage")));
     let inferred = folder.run(&["contract", "infer", "--json", "good.json", "gone.json"]);
     assert_eq!((inferred.code, &inferred.json()["ok"]), (Some(2), &json!(false)));
     assert_eq!(
-        (names(&inferred, "unreadable"), &inferred.data()["files"]),
+        (file_names(&inferred, "unreadable"), &inferred.data()["files"]),
         (vec!["gone.json".to_owned()], &json!(1))
     );
     assert_eq!(inferred.data()["schema"]["required"], json!(["id"]));
 }
 
 #[test]
-fn many_files_give_the_same_side_by_side() {
+fn the_output_does_not_depend_on_the_number_of_jobs() {
     let folder = folder();
     fs::create_dir(folder.path().join("many")).unwrap();
     for nth in 0..300 {
@@ -228,34 +230,34 @@ fn many_files_give_the_same_side_by_side() {
         );
     }
     folder.write("many/150.json", "{\"id\":");
-    // A long one among them, which all threads share.
+    // A long file, which all threads share.
     folder.write("many/200.jsonl", format!("{{\"id\":1,\"text\":\"{}\"}}\n", "x".repeat(2000)).repeat(1500));
     for args in [
         &["validate", "--contract", "id.schema.json"][..],
         &["validate", "--jsonl", "--contract", "id.schema.json"],
         &["contract", "infer"],
     ] {
-        let [alone, together] =
+        let [sequential, parallel] =
             ["1", "5"].map(|jobs| folder.run(&[args, &["--jobs", jobs, "many"]].concat()));
-        assert_eq!(alone, together);
-        assert_eq!(alone.code, Some(1));
+        assert_eq!(sequential, parallel);
+        assert_eq!(sequential.code, Some(1));
     }
     fs::remove_file(folder.path().join("many/150.json")).unwrap();
-    let [alone, together] =
+    let [sequential, parallel] =
         ["1", "5"].map(|jobs| folder.run(&["contract", "infer", "--json", "--jobs", jobs, "many"]));
-    assert_eq!((alone.code, &alone.out), (Some(0), &together.out));
-    assert_eq!(alone.data()["files"], 300);
-    let closed = output_of(
+    assert_eq!((sequential.code, &sequential.out), (Some(0), &parallel.out));
+    assert_eq!(sequential.data()["files"], 300);
+    let to_full_device = output_of(
         folder
             .command()
             .args(["validate", "--contract", "id.schema.json", "--jobs", "5", "many"])
             .stdout(Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap())),
     );
-    assert_eq!(closed.code, Some(1), "{closed:?}");
+    assert_eq!(to_full_device.code, Some(1), "{to_full_device:?}");
 }
 
 #[test]
-fn counts_of_several_calls_are_merged_into_those_of_one() {
+fn merged_states_give_the_result_of_one_call() {
     let folder = folder();
     let corpora = [
         "fixtures/outcome",
@@ -271,7 +273,7 @@ fn counts_of_several_calls_are_merged_into_those_of_one() {
         .filter(|name| name.ends_with(".json") || name.ends_with(".jsonl"))
         .filter(|name| folder.run(&["contract", "infer", "--quiet", name]).code == Some(0))
         .collect();
-    // A map with data for keys, a closed set, a tuple, too many values of a tag, and what is too deep to tell.
+    // A map with data as keys, an enum, a tuple, too many values of a tag, and nesting that is too deep.
     let many: String = (0..600).map(|nth| format!("{{\"by\":{{\"key{nth}\":{nth}}},\"type\":\"t{nth}\",\"role\":\"{}\",\"pair\":[\"a\",{nth}]}}\n", ["a", "b"][nth % 2])).collect();
     let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
     files.push(folder.write("many.jsonl", many).display().to_string());
@@ -287,20 +289,20 @@ fn counts_of_several_calls_are_merged_into_those_of_one() {
         states.push(format!("{nth}.state"));
         assert_eq!(call(&["--state", &states[nth]], part).code, Some(0));
     }
-    // In any order, in steps, and together with files.
+    // States can be merged in any order, in steps, and together with files.
     states.reverse();
     assert_eq!(call(&["--merge"], &states), whole);
     assert_eq!(call(&["--state", "half.state", "--merge"], &states[1..]).code, Some(0));
     assert_eq!(call(&["--merge", "half.state"], &["--merge".to_owned(), states[0].clone()]), whole);
     let first = &files[files.chunks(7).count() * 7 - 7..];
     assert_eq!(call(&["--merge", "half.state", "--"], first), whole);
-    // A state of a state is the same.
+    // The state of a merged state is the same.
     call(&["--state", "again.state", "--merge", "half.state"], &[]);
     assert_eq!(folder.read("again.state"), folder.read("half.state"));
 }
 
 #[test]
-fn a_state_that_is_wrong_is_an_error_with_its_line() {
+fn an_invalid_state_is_an_error_with_its_line() {
     let folder = folder();
     folder.write("data.json", "{\"id\":[1,\"a\"]}");
     folder.run(&["contract", "infer", "--state", "good.state", "data.json"]);
@@ -324,29 +326,29 @@ fn a_state_that_is_wrong_is_an_error_with_its_line() {
     ];
     for (text, line, reason) in rows {
         folder.write("wrong.state", &text);
-        let seen = folder.run(&["contract", "infer", "--json", "--merge", "wrong.state"]);
-        assert_eq!((seen.code, seen.out.as_str()), (Some(78), ""), "{reason}: {seen:?}");
-        let issue = &seen.error()["issues"][0];
+        let output = folder.run(&["contract", "infer", "--json", "--merge", "wrong.state"]);
+        assert_eq!((output.code, output.out.as_str()), (Some(78), ""), "{reason}: {output:?}");
+        let issue = &output.error()["issues"][0];
         let message = issue["message"].as_str().unwrap();
         assert!(message.contains(reason), "{reason}: {message}");
         assert_eq!(issue["line"], line, "{reason}: {issue}");
     }
-    // Shapes in shapes, each on a line.
+    // Nested shapes, one per line.
     let mut chain = "{\"inference\":1,\"shapes\":100001,\"inputs\":1,\"records\":1,\"bytes\":1}\n{\"nulls\":1,\"bools\":0,\"integers\":0,\"numbers\":0,\"deep\":false}\n".to_owned();
     for nth in 0..100_000 {
         chain.push_str(&format!("{{\"nulls\":0,\"bools\":0,\"integers\":0,\"numbers\":0,\"deep\":false,\"arrays\":{{\"count\":1,\"elements\":{{\"list\":{nth}}}}}}}\n"));
     }
     folder.write("chain.state", chain);
-    let seen = folder.run(&["contract", "infer", "--json", "--merge", "chain.state"]);
-    assert_eq!(seen.code, Some(78), "{seen:?}");
+    let output = folder.run(&["contract", "infer", "--json", "--merge", "chain.state"]);
+    assert_eq!(output.code, Some(78), "{output:?}");
     let missing = folder.run(&["contract", "infer", "--json", "--merge", "gone.state"]);
     assert_eq!(missing.code, Some(2), "{missing:?}");
     let unwritable = folder.run(&["contract", "infer", "--json", "--state", "gone/x.state", "data.json"]);
     assert_eq!((unwritable.code, &unwritable.error()["kind"]), (Some(1), &json!("write")));
 }
 
-/// The events of a run of codex; one that fails says so.
-fn run_of_codex(tokens: u64, fails: bool) -> String {
+/// Events of a run of codex, which ends with a failure if `fails`.
+fn codex_events(tokens: u64, fails: bool) -> String {
     let end = match fails {
         true => json!({"type": "turn.failed", "error": {"message": "no quota"}}),
         false => {
@@ -366,16 +368,16 @@ fn run_of_codex(tokens: u64, fails: bool) -> String {
 fn runs_of_several_files_are_summarized_together() {
     let folder = folder();
     fs::create_dir(folder.path().join("runs")).unwrap();
-    folder.write("runs/a.jsonl", run_of_codex(5, false));
-    folder.write("runs/b.jsonl.gz", gzipped(run_of_codex(7, false).as_bytes()));
-    folder.write("runs/c.jsonl", run_of_codex(9, true));
+    folder.write("runs/a.jsonl", codex_events(5, false));
+    folder.write("runs/b.jsonl.gz", gzipped(codex_events(7, false).as_bytes()));
+    folder.write("runs/c.jsonl", codex_events(9, true));
     folder.write("runs/d.jsonl.gz", &GZIP[..20]);
     folder.write("list", "runs\n");
-    let seen = folder.run(&["outcome", "--json", "runs"]);
-    assert_eq!((seen.code, seen.json()["ok"].clone()), (Some(1), json!(false)), "{seen:?}");
-    assert_eq!(names(&seen, "runs"), ["runs/a.jsonl", "runs/b.jsonl.gz", "runs/c.jsonl"]);
-    assert_eq!(names(&seen, "unreadable"), ["runs/d.jsonl.gz"]);
-    let data = seen.data();
+    let output = folder.run(&["outcome", "--json", "runs"]);
+    assert_eq!((output.code, output.json()["ok"].clone()), (Some(1), json!(false)), "{output:?}");
+    assert_eq!(file_names(&output, "runs"), ["runs/a.jsonl", "runs/b.jsonl.gz", "runs/c.jsonl"]);
+    assert_eq!(file_names(&output, "unreadable"), ["runs/d.jsonl.gz"]);
+    let data = output.data();
     assert_eq!(
         data["summary"],
         json!({
@@ -383,13 +385,13 @@ fn runs_of_several_files_are_summarized_together() {
             "input_tokens": {"sum": 12, "runs": 2}, "output_tokens": {"sum": 2, "runs": 2},
         })
     );
-    // Each is what the file alone gives.
+    // Each outcome is that of the file alone.
     for run in data["runs"].as_array().unwrap() {
         let alone = folder.run(&["outcome", "--json", run["file"].as_str().unwrap()]);
         assert_eq!(alone.data(), run["outcome"]);
     }
-    assert_eq!(folder.run(&["outcome", "--json", "--files-from", "list"]).out, seen.out);
-    assert_eq!(folder.run(&["outcome", "--json", "--jobs", "1", "runs"]), seen);
+    assert_eq!(folder.run(&["outcome", "--json", "--files-from", "list"]).out, output.out);
+    assert_eq!(folder.run(&["outcome", "--json", "--jobs", "1", "runs"]), output);
     let lines = folder.run(&["outcome", "--jsonl", "runs"]).lines();
     let types: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!(types, ["run", "run", "run", "unreadable", "summary"]);
@@ -398,7 +400,7 @@ fn runs_of_several_files_are_summarized_together() {
     assert_eq!(text.code, Some(0), "{text:?}");
     assert!(text.out.contains("failure  runs/c.jsonl  no quota\n"), "{}", text.out);
     assert!(text.out.ends_with("2 runs: 1 succeeded, 1 failed\n"), "{}", text.out);
-    // Several files that are named are else one run.
+    // Without `--each`, several named files are one run.
     assert_eq!(folder.run(&["outcome", "--json", "runs/a.jsonl", "runs/c.jsonl"]).data()["success"], false);
     for option in [
         &["--exit-code", "1"][..],
@@ -408,8 +410,8 @@ fn runs_of_several_files_are_summarized_together() {
         &["--attempt", "2"],
         &["--initial-prompt", "x"],
     ] {
-        let seen = folder.run(&[&["outcome", "--json", "--each"], option, &["runs/a.jsonl"]].concat());
-        assert_eq!(seen.code, Some(2), "{option:?}: {seen:?}");
-        assert!(seen.error()["message"].as_str().unwrap().starts_with(option[0]), "{seen:?}");
+        let output = folder.run(&[&["outcome", "--json", "--each"], option, &["runs/a.jsonl"]].concat());
+        assert_eq!(output.code, Some(2), "{option:?}: {output:?}");
+        assert!(output.error()["message"].as_str().unwrap().starts_with(option[0]), "{output:?}");
     }
 }

@@ -30,7 +30,7 @@ fn folder() -> TempDir {
 }
 
 #[test]
-fn a_break_is_told_like_a_compilers_diagnostic() {
+fn a_breaking_change_is_printed_like_a_compiler_diagnostic() {
     let folder = folder();
     let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "new.json"]);
     assert_eq!(code, 1, "{out}{err}");
@@ -52,7 +52,7 @@ fn a_break_is_told_like_a_compilers_diagnostic() {
 }
 
 #[test]
-fn json_is_one_envelope_that_keeps_its_schema() {
+fn json_is_one_envelope_that_meets_its_schema() {
     let folder = folder();
     let (_, schema, _) = agentnative(folder.path(), &["schema", "output"]);
     let schema = Schema::compile(&serde_json::from_str(&schema).unwrap()).unwrap();
@@ -94,7 +94,7 @@ fn versions_of_a_contract_are_compared() {
 }
 
 #[test]
-fn what_cannot_be_decided_is_said_and_is_no_break() {
+fn an_undecided_change_is_reported_and_is_not_breaking() {
     let folder = folder();
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/codex-exec");
     let copy = folder.path().join("copy");
@@ -113,7 +113,7 @@ fn what_cannot_be_decided_is_said_and_is_no_break() {
 }
 
 #[test]
-fn a_bad_schema_is_a_configuration_error_with_its_place() {
+fn an_invalid_schema_is_a_configuration_error_with_its_position() {
     let folder = folder();
     write(&folder, "bad.json", "{\"type\": \"object\",\n \"properties\": {\"a\": {\"type\": \"strin\"}}}");
     let (code, out, err) = agentnative(folder.path(), &["contract", "diff", "old.json", "bad.json"]);
@@ -131,7 +131,7 @@ fn a_bad_schema_is_a_configuration_error_with_its_place() {
 }
 
 #[test]
-fn samples_are_sides_too() {
+fn samples_can_be_compared() {
     let folder = folder();
     write(&folder, "old.jsonl", "{\"type\":\"a\",\"n\":1}\n{\"type\":\"b\",\"text\":\"x\"}\n");
     write(&folder, "new.jsonl", "{\"type\":\"a\",\"n\":1.5}\n{\"type\":\"c\",\"text\":\"x\"}\n");
@@ -148,7 +148,7 @@ fn samples_are_sides_too() {
     assert!(code == 1 && out.contains("diff-framing-changed"), "{out}");
 }
 
-/// Each document that shows changes stands once, above the changes of its variant.
+/// Each example document is printed once, above the changes of its variant.
 #[test]
 fn the_changes_of_a_union_are_grouped_by_variant() {
     let folder = folder();
@@ -185,19 +185,19 @@ fn the_changes_of_a_union_are_grouped_by_variant() {
     let (_, out, _) =
         agentnative(folder.path(), &["contract", "diff", "dexter-flat", "dexter-nested", "--json"]);
     let document: Value = serde_json::from_str(&out).unwrap();
-    let of = |pointer: &str| -> Vec<Value> {
+    let variants_at = |pointer: &str| -> Vec<Value> {
         let changes = document["data"]["changes"].as_array().unwrap().iter();
         changes
             .filter(|change| change["pointer"] == pointer)
             .map(|change| change["variant"].clone())
             .collect()
     };
-    assert_eq!(of("/success"), [json!(["`status` \"success\""]), json!(["`status` \"error\""])]);
-    assert_eq!(of("/query"), [json!(["`status` \"success\""])]);
+    assert_eq!(variants_at("/success"), [json!(["`status` \"success\""]), json!(["`status` \"error\""])]);
+    assert_eq!(variants_at("/query"), [json!(["`status` \"success\""])]);
 }
 
 #[test]
-fn a_document_of_several_changes_is_printed_once_in_any_output() {
+fn a_document_that_shows_several_changes_is_printed_once() {
     let folder = folder();
     let schema = |keys: &[&str]| {
         let keys: serde_json::Map<String, Value> =
@@ -225,7 +225,7 @@ fn script(folder: &TempDir, name: &str, document: &str, failure: i32) {
 }
 
 #[test]
-fn commands_and_recordings_are_sides() {
+fn commands_and_recordings_can_be_compared() {
     let folder = folder();
     script(&folder, "old", r#"{"id":"a","size":1}"#, 2);
     script(&folder, "new", r#"{"id":"a","size":"1"}"#, 3);
@@ -235,7 +235,7 @@ fn commands_and_recordings_are_sides() {
         "[target]\ncommand = [\"./old\"]\n[[probe]]\nname = \"list\"\nargs = [\"list\"]\nformats = [\"json\"]\n\
          [[probe]]\nname = \"wrong\"\nargs = [\"wrong\"]\nexit = 2\nformats = [\"json\"]\n",
     );
-    let told = |out: &str| {
+    let assert_reported = |out: &str| {
         for part in
             ["diff-type-changed", "--> /size (probe list, json)", "diff-exit-changed", "(probe wrong, json)"]
         {
@@ -245,12 +245,12 @@ fn commands_and_recordings_are_sides() {
     let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./new"];
     let (code, out, err) = agentnative(folder.path(), &sides);
     assert_eq!(code, 1, "{out}{err}");
-    told(&out);
+    assert_reported(&out);
     let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./old"];
     let (code, out, err) = agentnative(folder.path(), &sides);
     assert_eq!((code, out.as_str()), (0, "no difference in any output\n"), "{err}");
 
-    // A command that does not run as declared is named with what it says, and its output is not compared.
+    // A command that does not exit as declared is named with its stderr, and its output is not compared.
     let program = |name: &str, lines: &str| {
         write(&folder, name, &format!("#!/bin/sh\n{lines}\n"));
         let path = folder.path().join(name);
@@ -267,7 +267,7 @@ fn commands_and_recordings_are_sides() {
         assert!(out.contains(part), "{part}\n{out}");
     }
     assert!(out.ends_with("\n2 undecided\n"), "{out}");
-    // A document that is gone is breaking, for the lock as well.
+    // A missing document is a breaking change, for the lock as well.
     program("gone", "exec ./old \"$@\" >/dev/null");
     let sides = ["contract", "diff", "--old-command", "./old", "--new-command", "./gone"];
     let (code, out, _) = agentnative(folder.path(), &sides);
@@ -291,15 +291,15 @@ fn commands_and_recordings_are_sides() {
     let (code, out, err) =
         agentnative(folder.path(), &["contract", "diff", "old.recording", "new.recording"]);
     assert_eq!(code, 1, "{out}{err}");
-    told(&out);
+    assert_reported(&out);
 }
 
-/// That a version was not asked for a format does not say that it has none.
+/// A format that was not requested from a version may still exist.
 #[test]
-fn an_output_that_one_side_was_not_asked_for_is_undecided() {
+fn an_output_that_was_not_requested_from_one_side_is_undecided() {
     let folder = folder();
     let program = |name: &str, help: &str| {
-        // Where it knows no format, `--output` names a file.
+        // For an unknown format, `--output` names a file.
         let text = format!(
             "#!/bin/sh\ncase \"$*\" in\n*--help*) echo '{help}';;\nlist) echo a;;\n*json|*jsonl) echo '{{\"id\":1}}';;\n\
              *--output*unknown*) echo a > \"$3\";;\n*) echo a;;\nesac\n"
@@ -322,10 +322,10 @@ fn an_output_that_one_side_was_not_asked_for_is_undecided() {
         let (code, out, err) = diff(old, new);
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         for format in ["json", "jsonl"] {
-            let told = format!(
+            let expected = format!(
                 "undecided[diff-undecided]: nothing was compared: the {side} side: list was not asked for {format}"
             );
-            assert!(out.contains(&told), "{out}");
+            assert!(out.contains(&expected), "{out}");
         }
         assert!(out.ends_with("\n2 undecided\n"), "{out}");
     }
@@ -338,9 +338,9 @@ fn an_output_that_one_side_was_not_asked_for_is_undecided() {
     assert!(code == 0 && out.contains("list was not asked for jsonl"), "{out}{err}");
 }
 
-/// What ends otherwise than before is breaking, and the rest is named as not compared.
+/// A changed exit code is a breaking change, and the rest is named as not compared.
 #[test]
-fn what_is_not_compared_beside_a_break_is_named() {
+fn outputs_that_were_not_compared_are_named_next_to_a_breaking_change() {
     let folder = folder();
     let program = |name: &str, lines: &str| {
         write(&folder, name, &format!("#!/bin/sh\n{lines}\n"));

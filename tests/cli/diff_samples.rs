@@ -1,4 +1,4 @@
-//! `contract diff` of a schema and samples: the samples are validated, and what they contain is reported.
+//! `contract diff` of a schema and samples: the samples are validated, and their violations are changes.
 
 use super::support::{CliOutput, Folder};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn row(class: &str, rule: &str, pointer: &str) -> (String, String, String) {
 }
 
 #[test]
-fn a_valid_sample_differs_in_nothing() {
+fn a_valid_sample_has_no_difference() {
     let folder = folder(&[("list.json", r#"{"items":[{"id":1,"done":true}]}"#)]);
     let to = diff(&folder, &["list.schema.json", "list.json", "--strict"]);
     assert_eq!((to.code, to.out.as_str()), (Some(0), "no difference in 1 document\n"), "{to:?}");
@@ -47,9 +47,9 @@ fn a_valid_sample_differs_in_nothing() {
     assert_eq!((from.code, from.out.as_str()), (Some(0), "no difference in 1 document\n"), "{from:?}");
 }
 
-/// Only what a document contains is new, each with its first places and their number.
+/// Each change has its number of occurrences and the first of them.
 #[test]
-fn what_a_sample_contains_is_new() {
+fn contents_of_a_sample_that_the_schema_does_not_allow_are_changes() {
     let text = "{\"items\":[\n {\"id\":1,\"done\":true,\"kind\":\"c\",\"extra\":1},\n {\"id\":\"2\",\"kind\":\"d\"}]}\n";
     let folder = folder(&[("list.json", text)]);
     let output = diff(&folder, &["list.schema.json", "list.json", "--json"]);
@@ -92,14 +92,13 @@ fn what_a_sample_contains_is_new() {
         assert!(text.out.lines().any(|own| own == line), "{line}\n{}", text.out);
     }
     assert_eq!(text.err, "error: 3 breaking changes\n");
-    for unseen in ["false", "null", "note", "other", "now possible"] {
-        assert!(!text.out.contains(unseen), "{unseen}\n{}", text.out);
+    for absent in ["false", "null", "note", "other", "now possible"] {
+        assert!(!text.out.contains(absent), "{absent}\n{}", text.out);
     }
 }
 
-/// Of JSON Lines, each line is a document of the schema.
 #[test]
-fn each_line_is_a_document() {
+fn each_line_of_json_lines_is_a_document() {
     let lines = "{\"items\":[]}\n{\"items\":null}\n{}\n{\"items\":null}\n";
     let folder = folder(&[("lists.jsonl", lines)]);
     let output = diff(&folder, &["list.schema.json", "lists.jsonl", "--json"]);
@@ -123,10 +122,10 @@ fn each_line_is_a_document() {
     assert_eq!(rows[0]["evidence"], data["changes"][0]["evidence"]);
 }
 
-/// An old sample shows what the new schema rejects of the past. Narrowing breaks nobody; a value of which only
-/// other types are possible does, and a key that is no longer named may be gone.
+/// An old sample shows which old documents the new schema rejects. A narrower schema is compatible; a value that can
+/// only have another type is breaking, and a key that the schema no longer names may be gone.
 #[test]
-fn an_old_sample_is_held_to_the_new_schema() {
+fn an_old_sample_is_validated_against_the_new_schema() {
     let lines = "{\"items\":[{\"id\":\"1\",\"done\":null,\"kind\":\"c\",\"extra\":1}]}\n{\"items\":[{\"id\":\"2\",\"kind\":\"a\"}]}\n";
     let closed = SCHEMA.replace("\"required\": [\"items\"]", "\"required\": [\"items\", \"total\"]");
     let folder = folder(&[("old.jsonl", lines), ("new.schema.json", &closed)]);
@@ -145,7 +144,7 @@ fn an_old_sample_is_held_to_the_new_schema() {
     let data = output.data();
     assert_eq!((output.code, &data["sample"]["rejected"]), (Some(1), &json!(2)));
     assert_eq!((&data["changes"][0]["old"], &data["changes"][0]["new"]), (&json!(["1", "2"]), &Value::Null));
-    // Beside values of the type, those of others were one of several possibilities.
+    // If values of the expected type occur as well, the schema was only narrowed.
     folder.write("mixed.jsonl", "{\"items\":[{\"id\":\"1\",\"done\":true}],\"total\":1}\n{\"items\":[{\"id\":1,\"done\":true}],\"total\":1}\n");
     let output = diff(&folder, &["mixed.jsonl", "list.schema.json", "--json"]);
     assert_eq!(
@@ -159,7 +158,7 @@ fn an_old_sample_is_held_to_the_new_schema() {
 }
 
 #[test]
-fn keys_of_closed_objects_and_of_maps_are_told_apart() {
+fn keys_of_closed_objects_and_of_maps_are_distinguished() {
     let schema = r#"{"type":"object","properties":{"a":{},
         "closed":{"type":"object","properties":{"x":{}},"additionalProperties":false},
         "map":{"type":"object","additionalProperties":{"type":"integer"}},
@@ -180,7 +179,7 @@ fn keys_of_closed_objects_and_of_maps_are_told_apart() {
     assert!(changes(&output).contains(&removed("/closed/y")), "{output:?}");
 }
 
-/// Of a union, a document is compared with the variant that it is nearest to.
+/// A document is compared with the nearest variant of a union.
 #[test]
 fn a_document_of_a_union_is_compared_with_its_variant() {
     let schema = r#"{"oneOf":[
@@ -206,9 +205,8 @@ fn a_document_of_a_union_is_compared_with_its_variant() {
     assert_eq!(data["changes"][2]["new"], "image");
 }
 
-/// The events of a contract: their types, their shapes, and what holds between them.
 #[test]
-fn a_stream_is_held_to_its_contract() {
+fn a_stream_is_compared_with_its_contract() {
     let folder = folder(&[]);
     let valid = std::fs::read_dir("contracts/codex-exec/examples/valid").unwrap();
     let valid =
@@ -233,11 +231,11 @@ fn a_stream_is_held_to_its_contract() {
 }
 
 #[test]
-fn a_sample_that_is_no_data_is_refused() {
+fn an_invalid_or_empty_sample_is_an_error() {
     let folder = folder(&[("torn.json", "{\"items\": [1,"), ("empty.jsonl", "")]);
     for (name, message) in [("torn.json", "is not strict JSON"), ("empty.jsonl", "contains no samples")] {
         for sides in [["list.schema.json", name], [name, "list.schema.json"]] {
-            // What begins as JSON and is cut off is taken for what its name says.
+            // A truncated document is classified by the name of its file.
             let output = diff(&folder, &sides);
             assert_eq!(output.code, Some(78), "{output:?}");
             if name == "empty.jsonl" {
@@ -250,9 +248,9 @@ fn a_sample_that_is_no_data_is_refused() {
     assert!(output.code == Some(78) && output.err.contains("torn.jsonl:2:"), "{output:?}");
 }
 
-/// Each record is read once and forgotten, and what is alike is one change however often it is there.
+/// Each record is read once and not kept; changes of the same kind at the same pointer are counted.
 #[test]
-fn many_documents_come_to_few_changes() {
+fn equal_changes_of_many_documents_are_one_change() {
     use std::fmt::Write as _;
     let mut lines = String::new();
     for n in 0..3000 {

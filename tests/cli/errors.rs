@@ -1,30 +1,36 @@
-//! Errors: on standard error, plain in text mode, one JSON object else, with an exit code each.
+//! Errors on stderr: text in text mode, one JSON object otherwise, each with its exit code.
 
 use super::support::{Folder, keys, output_of, run};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-/// The error of a call in each format: code, kind, and words that the message and the hint hold.
-fn refused(folder: &Folder, args: &[&str], code: i32, message: &str, hint: &str) {
+/// Asserts exit code, kind, message and hint of an error in each format.
+fn assert_error(folder: &Folder, args: &[&str], code: i32, message: &str, hint: &str) {
     let kind = match code {
         2 => "usage",
         77 => "auth",
         _ => "config",
     };
-    refused_as(folder, args, (code, kind), message, hint);
+    assert_error_of_kind(folder, args, (code, kind), message, hint);
 }
 
-fn refused_as(folder: &Folder, args: &[&str], (code, kind): (i32, &str), message: &str, hint: &str) {
+fn assert_error_of_kind(
+    folder: &Folder,
+    args: &[&str],
+    (code, kind): (i32, &str),
+    message: &str,
+    hint: &str,
+) {
     let text = folder.run(args);
     assert_eq!((text.code, text.out.as_str()), (Some(code), ""), "{args:?}: {}", text.err);
     assert!(text.err.starts_with("error: ") && text.err.contains(message), "{args:?}: {}", text.err);
     assert!(text.err.contains(hint) && text.err.ends_with('\n'), "{args:?}: {}", text.err);
     for flag in ["--json", "--jsonl"] {
-        // Before a `--`, after which the words are another's.
+        // Before a `--`, which ends the options of the program.
         let (command, rest) = args.split_at(args.len().min(1));
-        let said = folder.run(&[command, &[flag], rest].concat());
-        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{args:?} {flag}");
-        let error = said.error();
+        let output = folder.run(&[command, &[flag], rest].concat());
+        assert_eq!((output.code, output.out.as_str()), (Some(code), ""), "{args:?} {flag}");
+        let error = output.error();
         let words = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
         assert!(!words("error").is_empty() && error["issues"].is_array(), "{error}");
         assert_eq!(words("kind"), kind, "{error}");
@@ -36,7 +42,7 @@ fn refused_as(folder: &Folder, args: &[&str], (code, kind): (i32, &str), message
 }
 
 #[test]
-fn wrong_calls() {
+fn invalid_arguments_are_usage_errors() {
     let folder = Folder::demo("");
     for (args, message, hint) in [
         (&[][..], "", "Usage: agentnative"),
@@ -87,12 +93,12 @@ fn wrong_calls() {
         (&["check", "./cli", "--probe", "list", "--probe", "0:list"], "duplicate --probe", ""),
         (&["check", "./cli", "--", "./cli"], "", ""),
     ] {
-        refused(&folder, args, 2, message, hint);
+        assert_error(&folder, args, 2, message, hint);
     }
 }
 
 #[test]
-fn what_is_not_there_or_wrong_is_configuration() {
+fn a_missing_or_invalid_target_or_configuration_exits_with_78() {
     let folder = Folder::demo("");
     folder.write("broken.toml", "[target]\ncommand = 7\nschmea = []\n\n[[probe]]\nname = 'a'\n");
     folder.write("two.toml", "[target.one]\ncommand = ['./cli']\n[target.two]\ncommand = ['./cli']\n");
@@ -111,13 +117,18 @@ fn what_is_not_there_or_wrong_is_configuration() {
         (&["check", "--replay", "broken.toml"], "is not a recording", "--record"),
         (&["check", "--replay", "broken.toml"], "expected one JSON object, the header of a recording", ""),
     ] {
-        refused(&folder, args, 78, message, hint);
+        assert_error(&folder, args, 78, message, hint);
     }
-    // All that is wrong in a file, each with its place.
+    // All errors of a file are reported, each with its position.
     let text = folder.run(&["check", "--config", "broken.toml", "./cli"]);
     let places: Vec<&str> = text.err.lines().filter(|line| line.starts_with("  broken.toml:")).collect();
-    let at = |place: &str| places.iter().any(|line| line.starts_with(&format!("  broken.toml:{place}: ")));
-    assert!(places.len() == 3 && at("2:11") && at("3:1") && at("5:1"), "{}", text.err);
+    let has_position =
+        |place: &str| places.iter().any(|line| line.starts_with(&format!("  broken.toml:{place}: ")));
+    assert!(
+        places.len() == 3 && has_position("2:11") && has_position("3:1") && has_position("5:1"),
+        "{}",
+        text.err
+    );
     let error = folder.run(&["check", "--json", "--config", "broken.toml", "./cli"]).error();
     let issues = error["issues"].as_array().unwrap();
     assert_eq!(issues.len(), 3, "{error}");
@@ -125,47 +136,53 @@ fn what_is_not_there_or_wrong_is_configuration() {
 }
 
 #[test]
-fn what_is_not_allowed_is_77() {
+fn missing_permissions_exit_with_77() {
     let folder = Folder::new();
     let path = folder.write("data", "not a program");
-    refused(&folder, &["check", "./data"], 77, "may not be executed", "chmod +x");
-    refused(&folder, &["check", "--", path.to_str().unwrap()], 77, "may not be executed", "chmod +x");
-    // Nobody may make a file in /sys.
+    assert_error(&folder, &["check", "./data"], 77, "may not be executed", "chmod +x");
+    assert_error(&folder, &["check", "--", path.to_str().unwrap()], 77, "may not be executed", "chmod +x");
+    // No user can create a file in /sys.
     let one = ["check", "./data", "--check", "p2-output-json"];
     for flags in [["--report", "json=/sys/report"], ["--record", "/sys/recording"]] {
-        refused(&folder, &[&one[..], &flags].concat(), 77, "cannot write /sys/", "");
+        assert_error(&folder, &[&one[..], &flags].concat(), 77, "cannot write /sys/", "");
     }
 }
 
 #[test]
-fn what_cannot_be_done_is_1() {
+fn other_errors_exit_with_1() {
     let folder = Folder::demo("");
     for flags in [&["--report", "json=no-folder/report"][..], &["--record", "no-folder/recording"]] {
         let args = [&["check", "./cli", "--check", "p2-exit-success"], flags].concat();
-        refused_as(&folder, &args, (1, "write"), "cannot write no-folder/", "");
+        assert_error_of_kind(&folder, &args, (1, "write"), "cannot write no-folder/", "");
     }
-    // An interpreter that is not there: executable, but nothing can be run.
+    // A missing interpreter: the file is executable, but cannot be run.
     let path = folder.script("no-interpreter", "");
     std::fs::write(&path, "#!/no/such/interpreter\n").unwrap();
-    refused_as(&folder, &["check", "./no-interpreter"], (1, "nothing-run"), "nothing could be run", "");
-    // Bytes that the kernel cannot execute: no shell runs them, and no check passes on what a shell says of them.
+    assert_error_of_kind(
+        &folder,
+        &["check", "./no-interpreter"],
+        (1, "nothing-run"),
+        "nothing could be run",
+        "",
+    );
+    // A file that the kernel cannot execute is not passed to a shell, so no check passes on the errors of a shell.
     std::fs::write(&path, "exit 2\n").unwrap();
     let check = ["check", "./no-interpreter", "--check", "p2-exit-usage"];
-    refused_as(&folder, &check, (1, "nothing-run"), "Exec format error", "`#!/bin/sh`");
-    // One that is there and may not be executed.
+    assert_error_of_kind(&folder, &check, (1, "nothing-run"), "Exec format error", "`#!/bin/sh`");
+    // An interpreter that may not be executed.
     folder.write("interpreter", "");
     std::fs::write(&path, format!("#!{}/interpreter\n", folder.path().display())).unwrap();
-    refused(&folder, &["check", "./no-interpreter"], 77, "nothing could be run", "");
-    // No run would decide: never a silent green.
+    assert_error(&folder, &["check", "./no-interpreter"], 77, "nothing could be run", "");
+    // A check that no run can decide never passes.
     let args = ["check", "./cli", "--check", "p2-exit-auth", "--probe", "list"];
     assert_eq!(folder.run(&args).code, Some(0));
     assert_eq!(folder.run(&[&args[..], &["--strict"]].concat()).code, Some(1));
     let args = ["check", "./cli", "--check", "p2-exit-auth"];
-    refused_as(&folder, &args, (1, "nothing-run"), "nothing was run", "--probe");
+    assert_error_of_kind(&folder, &args, (1, "nothing-run"), "nothing was run", "--probe");
 }
 
 #[test]
-fn arguments_that_are_not_utf_8() {
+fn arguments_that_are_not_utf_8_are_usage_errors_unless_they_name_the_target() {
     let bytes = OsStr::from_bytes;
     for args in [
         &[bytes(b"\xff")][..],
@@ -186,14 +203,14 @@ fn arguments_that_are_not_utf_8() {
     assert_eq!(checked.code, Some(0), "{}", checked.err);
     let target = &checked.data()["target"];
     assert!(target["command"][0].as_str().unwrap().ends_with(r"/\xff-cli"), "{target}");
-    // A configuration cannot hold that name: no other one is written.
+    // A configuration cannot contain that name, so none is written.
     let refused = output_of(folder.command().arg("init").arg(name));
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(!folder.path().join("agentnative.toml").exists());
 }
 
 #[test]
-fn help_and_version_are_answers_in_every_format() {
+fn help_and_version_are_printed_as_text_in_every_format() {
     for flags in [&[][..], &["--json"], &["--jsonl"]] {
         for (args, start) in [
             (&["--version"][..], concat!("agentnative ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -201,9 +218,9 @@ fn help_and_version_are_answers_in_every_format() {
             (&["check", "--help"], "Run a command-line tool"),
             (&["help", "check"], "Run a command-line tool"),
         ] {
-            let said = run(&[args, if args[0] == "help" { &[] } else { flags }].concat());
-            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{args:?}");
-            assert!(said.out.starts_with(start), "{}", said.out);
+            let output = run(&[args, if args[0] == "help" { &[] } else { flags }].concat());
+            assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "{args:?}");
+            assert!(output.out.starts_with(start), "{}", output.out);
         }
     }
     let help = run(&["--help"]).out;

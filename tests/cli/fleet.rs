@@ -1,4 +1,4 @@
-//! `check --all`: several targets and one report, in parts that are put together again.
+//! `check --all`: several targets in one report, and partitions that are merged.
 
 use super::support::{CliOutput, Folder};
 use agentnative::check::{Fleet, FleetTarget};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Tools in folders of their own, one that cannot be found, and one whose configuration has a fault.
+/// Tools in separate folders, one with a missing program, and one with an invalid configuration.
 fn tools() -> Folder {
     let folder = Folder::demo("list() { echo '[]'; }");
     let probe = "[[probe]]\nname = 'list'\nargs = ['list']\n";
@@ -32,29 +32,29 @@ fn tools() -> Folder {
 
 const CHECKS: [&str; 2] = ["--check", "p2-exit-success,p2-output-json"];
 
-fn all(folder: &Folder, args: &[&str]) -> CliOutput {
+fn check_all(folder: &Folder, args: &[&str]) -> CliOutput {
     folder.run(&[&["check", "--all", "tools", "both.toml"], &CHECKS[..], args].concat())
 }
 
-/// The reports without what differs from time to time.
-fn targets(said: &CliOutput) -> Vec<Value> {
-    let mut targets = said.data()["targets"].as_array().unwrap().clone();
+/// Reports of the targets, without their times.
+fn targets(output: &CliOutput) -> Vec<Value> {
+    let mut targets = output.data()["targets"].as_array().unwrap().clone();
     targets.iter_mut().for_each(|target| drop(target.as_object_mut().unwrap().remove("time")));
     targets
 }
 
-fn names(said: &CliOutput) -> Vec<String> {
-    targets(said).iter().map(|target| target["target"]["name"].as_str().unwrap().to_owned()).collect()
+fn names(output: &CliOutput) -> Vec<String> {
+    targets(output).iter().map(|target| target["target"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn all_targets_are_in_one_report_and_those_that_cannot_be_checked_are_named() {
     let folder = tools();
-    let said = all(&folder, &["--json"]);
+    let output = check_all(&folder, &["--json"]);
     let expected = ["one", "two", "tools/a", "tools/b", "tools/c", "tools/d", "tools/faulty", "tools/gone"];
-    assert_eq!((said.code, names(&said)), (Some(1), expected.map(str::to_owned).to_vec()));
-    assert_eq!(said.error()["message"], "2 of 8 targets failed: tools/faulty, tools/gone");
-    for target in targets(&said) {
+    assert_eq!((output.code, names(&output)), (Some(1), expected.map(str::to_owned).to_vec()));
+    assert_eq!(output.error()["message"], "2 of 8 targets failed: tools/faulty, tools/gone");
+    for target in targets(&output) {
         let name = target["target"]["name"].as_str().unwrap();
         match target.get("error") {
             None => {
@@ -70,14 +70,14 @@ fn all_targets_are_in_one_report_and_those_that_cannot_be_checked_are_named() {
             }
         }
     }
-    let text = all(&folder, &["--quiet"]);
+    let text = check_all(&folder, &["--quiet"]);
     assert!(text.out.contains("tools/a       conformant   2 passed\n"), "{}", text.out);
     assert!(text.out.contains("tools/gone    not checked  no program no-such-program-anywhere on PATH\n"));
-    // In each format, what could not be checked is named.
+    // Each format names the targets that could not be checked.
     let formats = ["sarif", "junit", "gitlab", "markdown", "github", "html", "text", "jsonl"];
     let files = formats.map(|format| format!("{format}=out.{format}"));
     let files: Vec<&str> = files.iter().flat_map(|file| ["--report", file]).collect();
-    assert_eq!(all(&folder, &files).code, Some(1));
+    assert_eq!(check_all(&folder, &files).code, Some(1));
     for format in ["jsonl", "markdown", "html", "text"] {
         let report = folder.read(&format!("out.{format}"));
         assert!(report.contains("the target could not be checked: no program"), "{format}: {report}");
@@ -87,24 +87,25 @@ fn all_targets_are_in_one_report_and_those_that_cannot_be_checked_are_named() {
 }
 
 #[test]
-fn parts_have_each_target_once_and_make_up_the_whole() {
+fn merged_parts_contain_each_target_once() {
     let folder = tools();
     let files: Vec<String> = (1..=5).map(|part| format!("part-{part}.json")).collect();
     for (file, part) in files.iter().zip(1..) {
         let part = format!("{part}/5");
-        let said = all(&folder, &["--json", "--partition", &part, "--report", &format!("json={file}")]);
-        assert_eq!(said.data()["fleet"]["targets"], 8);
+        let output =
+            check_all(&folder, &["--json", "--partition", &part, "--report", &format!("json={file}")]);
+        assert_eq!(output.data()["fleet"]["targets"], 8);
         // A part may be empty.
-        let failed = targets(&said).iter().any(|target| target["conformant"] == false);
-        assert_eq!(said.code, Some(i32::from(failed)), "{said:?}");
+        let failed = targets(&output).iter().any(|target| target["conformant"] == false);
+        assert_eq!(output.code, Some(i32::from(failed)), "{output:?}");
     }
     let merge = |files: &[String]| {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         folder.run(&[&["report", "merge", "--json"], &files[..]].concat())
     };
-    let whole = all(&folder, &["--json"]);
-    let sorted = |said: &CliOutput| {
-        let mut targets = targets(said);
+    let whole = check_all(&folder, &["--json"]);
+    let sorted = |output: &CliOutput| {
+        let mut targets = targets(output);
         targets.sort_by_key(|target| target["target"]["name"].to_string());
         targets
     };
@@ -115,26 +116,26 @@ fn parts_have_each_target_once_and_make_up_the_whole() {
         assert_eq!((merged.code, targets(&merged)), (Some(1), sorted(&whole)));
         assert_eq!(merged.data()["fleet"]["parts"], json!([1, 2, 3, 4, 5]));
     }
-    // Some are put together first.
+    // A merged report can be merged again.
     let some = merge(&files[..2]);
     folder.write("some.json", &some.out);
     let merged = merge(&["some.json".to_owned(), files[2].clone(), files[3].clone(), files[4].clone()]);
     assert_eq!(targets(&merged), sorted(&whole));
 
-    // The whole is no part: it is merged with anything else.
+    // A complete report is not a part: it can be merged with other complete reports.
     folder.write("whole.json", &whole.out);
     let two = merge(&["whole.json".to_owned(), "whole.json".to_owned()]);
     assert_eq!(targets(&two).len(), 16);
     let both = merge(&["whole.json".to_owned(), files[0].clone()]);
     assert_eq!(both.code, Some(78), "{both:?}");
 
-    // What is missing is named, and what is there is told.
+    // Missing parts are named, and duplicate parts are errors.
     assert_eq!(some.code, Some(1));
     assert!(some.err.contains("3 parts missing: 3/5, 4/5, 5/5"), "{}", some.err);
-    let twice = merge(&["some.json".to_owned(), files[1].clone()]);
-    assert_eq!((twice.code, twice.out.as_str()), (Some(78), ""));
-    assert_eq!(twice.error()["message"], "part 2/5 is in some.json and in part-2.json");
-    // What does not belong together is refused.
+    let duplicate = merge(&["some.json".to_owned(), files[1].clone()]);
+    assert_eq!((duplicate.code, duplicate.out.as_str()), (Some(78), ""));
+    assert_eq!(duplicate.error()["message"], "part 2/5 is in some.json and in part-2.json");
+    // Parts of different checks cannot be merged.
     let other = ["check", "--all", "tools", "both.toml", "--check", "p2-exit-success", "--partition", "2/5"];
     folder.run(&[&other[..], &["--quiet", "--report", "json=other.json"]].concat());
     let one = ["check", "./cli", "--probe", "list", "--check", "p2-exit-success", "--quiet"];
@@ -150,17 +151,17 @@ fn parts_have_each_target_once_and_make_up_the_whole() {
     }
     let foreign = merge(&["one.json".to_owned(), files[0].clone()]);
     assert!(foreign.err.contains("only one of them is a part"), "{}", foreign.err);
-    all(&folder, &["--quiet", "--fast", "--partition", "2/5", "--report", "json=fast.json"]);
+    check_all(&folder, &["--quiet", "--fast", "--partition", "2/5", "--report", "json=fast.json"]);
     assert_eq!(merge(&[files[0].clone(), "fast.json".to_owned()]).code, Some(78));
-    let twice = ["check", "--all", "tools/a", "./tools/a/agentnative.toml", "./tools/a", "--json"];
-    assert_eq!(names(&folder.run(&[&twice[..], &CHECKS].concat())), ["tools/a"]);
+    let duplicate = ["check", "--all", "tools/a", "./tools/a/agentnative.toml", "./tools/a", "--json"];
+    assert_eq!(names(&folder.run(&[&duplicate[..], &CHECKS].concat())), ["tools/a"]);
     folder.write("both.toml", "[target.one]\ncommand = ['./cli']\n");
-    all(&folder, &["--quiet", "--partition", "2/5", "--report", "json=later.json"]);
+    check_all(&folder, &["--quiet", "--partition", "2/5", "--report", "json=later.json"]);
     assert_eq!(merge(&[files[0].clone(), "later.json".to_owned()]).code, Some(78));
 }
 
 #[test]
-fn what_cannot_be_asked_of_several_targets_is_told() {
+fn options_for_one_target_are_usage_errors_with_all() {
     let folder = tools();
     for (args, words) in [
         (&["check", "--all", "tools", "--partition", "6/5"][..], "expected PART/PARTS, such as 2/5"),
@@ -169,24 +170,24 @@ fn what_cannot_be_asked_of_several_targets_is_told() {
         (&["check", "--all", "tools", "--command", "ls"], "cannot be used with"),
         (&["check", "--all", "tools", "--record", "x"], "cannot be used with"),
     ] {
-        let said = folder.run(args);
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert!(said.err.contains(words), "{said:?}");
+        let output = folder.run(args);
+        assert_eq!(output.code, Some(2), "{output:?}");
+        assert!(output.err.contains(words), "{output:?}");
     }
     fs::create_dir(folder.path().join("empty")).unwrap();
     for (args, words) in [
         (["check", "--all", "empty"], "no agentnative.toml in empty or below"),
         (["check", "--all", "missing.toml"], "the target could not be checked: cannot read missing.toml"),
     ] {
-        let said = folder.run(&args);
-        assert_ne!(said.code, Some(0), "{said:?}");
-        assert!(said.err.contains(words), "{said:?}");
+        let output = folder.run(&args);
+        assert_ne!(output.code, Some(0), "{output:?}");
+        assert!(output.err.contains(words), "{output:?}");
     }
 }
 
-/// What a run writes is not executed without confinement in the same session.
+/// Builds and configurations that a run changes are not executed in the same session.
 #[test]
-fn all_are_read_and_built_before_the_first_run() {
+fn all_targets_are_read_and_built_before_the_first_run() {
     let folder = Folder::with(
         "for name in a z; do\n\
          printf 'touch ../evil' >$name/build.sh\n\
@@ -204,10 +205,10 @@ fn all_are_read_and_built_before_the_first_run() {
     folder.script("tool", "echo '{}'\n");
     let args =
         ["check", "--all", "--jobs", "1", "--isolation", "none", "--check", "p2-output-json", "--json"];
-    let said = folder.run(&args);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = folder.run(&args);
+    assert_eq!(output.code, Some(0), "{output:?}");
     let commands: Vec<Value> =
-        targets(&said).iter().map(|target| target["target"]["command"].clone()).collect();
+        targets(&output).iter().map(|target| target["target"]["command"].clone()).collect();
     assert!(
         commands.iter().filter(|command| command[0].as_str().unwrap().ends_with("/tool")).count() == 2,
         "{commands:?}"
@@ -217,7 +218,7 @@ fn all_are_read_and_built_before_the_first_run() {
 }
 
 #[test]
-fn the_examples_of_fleets_can_be_read() {
+fn the_fleet_examples_can_be_loaded() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet");
     let tools = Fleet::find(&[examples.join("tools.toml")]).unwrap();
     let names: Vec<String> = tools.targets.iter().map(FleetTarget::name).collect();

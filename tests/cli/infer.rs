@@ -1,10 +1,10 @@
-//! `contract infer`: a schema in each format, and never half of one.
+//! `contract infer`: the schema in each format, and the errors of samples.
 
 use super::support::{Folder, output_of};
 use serde_json::{Value, json};
 
 #[test]
-fn the_schema_in_each_format() {
+fn a_schema_is_printed_in_each_format() {
     let folder = Folder::new();
     folder.write("a.jsonl", "{\"id\":1}\n{\"id\":2,\"name\":\"b\"}\n");
     std::fs::create_dir(folder.path().join("more")).unwrap();
@@ -17,15 +17,15 @@ fn the_schema_in_each_format() {
     let data = folder.run(&["contract", "infer", "--json", "a.jsonl", "more"]).data();
     assert_eq!((&data["files"], &data["records"], &data["schema"]), (&json!(2), &json!(3), &schema));
     assert_eq!(folder.run(&["contract", "infer", "--jsonl", "a.jsonl", "more"]).lines(), [data]);
-    // What a terminal may never be sent is escaped, and still the same.
+    // Characters that are unsafe for a terminal are escaped; the value is unchanged.
     folder.write("odd.json", "{\"\u{202e}x\":1}");
-    let odd = folder.run(&["contract", "infer", "odd.json"]).out;
-    assert!(odd.contains("\\u202e") && !odd.contains('\u{202e}'), "{odd}");
-    assert_eq!(serde_json::from_str::<Value>(&odd).unwrap()["required"], json!(["\u{202e}x"]));
+    let escaped = folder.run(&["contract", "infer", "odd.json"]).out;
+    assert!(escaped.contains("\\u202e") && !escaped.contains('\u{202e}'), "{escaped}");
+    assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap()["required"], json!(["\u{202e}x"]));
 }
 
 #[test]
-fn bad_samples_give_no_schema_but_their_places() {
+fn invalid_samples_are_errors_with_positions_and_give_no_schema() {
     let folder = Folder::new();
     folder.write("good.jsonl", "{\"id\":1}\n");
     folder.write("bad.jsonl", "{\"id\":1}\n{\"id\":1,\"id\":2}\n{\"id\":}\n");
@@ -35,7 +35,7 @@ fn bad_samples_give_no_schema_but_their_places() {
     assert!(text.err.contains("bad.jsonl:3:7: /id: expected a JSON value"), "{}", text.err);
     let error = folder.run(&["contract", "infer", "--json", "good.jsonl", "bad.jsonl"]).error();
     assert_eq!((&error["issues"][0]["line"], &error["issues"][0]["column"]), (&json!(2), &json!(9)));
-    // A document that is taken for lines, and the other way round.
+    // A document with the framing of lines, and lines with the framing of a document.
     folder.write("pretty.jsonl", "{\n\"id\":1\n}\n");
     folder.write("lines.json", "{\"id\":1}\n{\"id\":2}\n");
     for name in ["pretty.jsonl", "lines.json"] {

@@ -1,11 +1,11 @@
-//! `init`, as somebody who has never heard of it uses it: a program, `init`, `check`, and no edit between.
+//! `init`: its output can be used by `check` without an edit.
 
 use super::support::{Folder, keys};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// argparse with a global option, which is taken in front of the command only; not executable.
+/// A script with argparse and a global option, which must precede the command. The file is not executable.
 const ARGPARSE: &str = r#"import argparse, json, sys
 
 parser = argparse.ArgumentParser(prog="notes.py")
@@ -24,10 +24,10 @@ notes = [{"id": 1}]
 print(json.dumps(notes) if arguments.output == "json" else notes[0]["id"])
 "#;
 
-/// Laid out as cobra does it; executable. It records each call that is not one for help.
+/// A script with help in the layout of cobra, which records each call that is not for help. The file is executable.
 const COBRA: &str = r#"case " $* " in
     *" list --help "*) printf 'List the notes\n\nUsage:\n  notes list [flags]\n\nGlobal Flags:\n  -o, --output string   one of: text|json|jsonl\n'; exit ;;
-    # It needs a place for temporary files, as one that shows a manual page.
+    # It needs a folder for temporary files, as a program that shows a manual page does.
     *" wipe --help "*) page=$(mktemp) && rm "$page" || exit; printf 'Remove all\n\nUsage:\n  notes wipe [flags]\n'; exit ;;
     *" --help "*)
         printf 'Usage:\n  notes [command]\n\nAvailable Commands:\n  list        List the notes\n  wipe        Remove all\n\nFlags:\n  -h, --help            help for notes\n  -o, --output string   one of: text|json|jsonl\n\nUse "notes [command] --help" for more information about a command.\n'
@@ -73,9 +73,9 @@ fn a_script_without_a_manifest_is_ready_after_init() {
     ] {
         assert!(text.lines().any(|written| written == line), "{line}\n{text}");
     }
-    // The configuration is used as it is, from the folder and from the script.
+    // The configuration can be used unchanged, for the folder and for the script.
     for target in [".", "./notes.py"] {
-        let said = folder.run(&[
+        let output = folder.run(&[
             "check",
             target,
             "--json",
@@ -83,21 +83,21 @@ fn a_script_without_a_manifest_is_ready_after_init() {
             "p2-output-json,p2-exit-error,p2-exit-success",
         ]);
         for id in ["p2-output-json", "p2-exit-error", "p2-exit-success"] {
-            assert_eq!(said.status(id), "pass", "{target}: {}", said.out);
+            assert_eq!(output.status(id), "pass", "{target}: {}", output.out);
         }
-        let command = said.data()["target"]["command"].to_string();
+        let command = output.data()["target"]["command"].to_string();
         assert!(command.contains("/python3\"") && command.contains("/notes.py\""), "{command}");
     }
 }
 
 #[test]
-fn only_help_is_called_and_only_confirmed_commands_are_declared() {
+fn init_calls_only_help_and_declares_only_confirmed_commands() {
     let folder = Folder::with(COBRA);
-    let said = folder.run(&["init", "./cli"]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "nothing is asked without a terminal");
+    let output = folder.run(&["init", "./cli"]);
+    assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "without a terminal there are no prompts");
     let expected = "wrote agentnative.toml: 2 commands found in the help, 0 probes declared\nnext:\n  - declare the calls that are safe to run up to 40 times:\n      agentnative init --force --safe list ./cli\n";
-    assert!(said.out.starts_with(expected), "{}", said.out);
-    assert!(said.out.contains("leave out what may change something, or declare it"), "{}", said.out);
+    assert!(output.out.starts_with(expected), "{}", output.out);
+    assert!(output.out.contains("leave out what may change something, or declare it"), "{}", output.out);
     assert!(!folder.path().join("calls").exists(), "{}", folder.read("calls"));
     let text = folder.read("agentnative.toml");
     assert!(
@@ -105,9 +105,9 @@ fn only_help_is_called_and_only_confirmed_commands_are_declared() {
         "{text}"
     );
     assert!(!text.lines().any(|line| line == "[[probe]]"), "{text}");
-    // By name, `list` only reads.
-    let said = folder.run(&["init", "./cli", "--force", "--yes", "--jsonl"]);
-    assert_eq!(said.lines()[0]["probes"], Value::from(vec!["list"]));
+    // By its name, `list` only reads.
+    let output = folder.run(&["init", "./cli", "--force", "--yes", "--jsonl"]);
+    assert_eq!(output.lines()[0]["probes"], Value::from(vec!["list"]));
     assert!(!folder.path().join("calls").exists());
     assert_eq!(
         folder.run(&["check", "--json", "--check", "p2-output-jsonl"]).status("p2-output-jsonl"),
@@ -116,7 +116,7 @@ fn only_help_is_called_and_only_confirmed_commands_are_declared() {
 }
 
 #[test]
-fn what_init_cannot_declare_is_a_usage_error() {
+fn a_call_that_init_cannot_declare_is_a_usage_error() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);
     for (args, message, hint) in [
@@ -125,20 +125,20 @@ fn what_init_cannot_declare_is_a_usage_error() {
         (["--probe", "show <id>"], "`<id>` stands for a value", "in the place of `<id>`"),
         (["--probe", "300:list"], "greater than 255", "[EXIT:]ARGS"),
     ] {
-        let said = folder.run(&[&["init", "./notes.py"][..], &args].concat());
-        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{args:?}: {}", said.err);
-        assert!(said.err.contains(message) && said.err.contains(hint), "{}", said.err);
+        let output = folder.run(&[&["init", "./notes.py"][..], &args].concat());
+        assert_eq!((output.code, output.out.as_str()), (Some(2), ""), "{args:?}: {}", output.err);
+        assert!(output.err.contains(message) && output.err.contains(hint), "{}", output.err);
         assert!(!folder.path().join("agentnative.toml").exists());
     }
 }
 
-/// Answers `init` on a terminal; what it says goes to `said`.
-const TERMINAL: &str = r#"import os, pty, sys
+/// Runs a program on a terminal, answers its prompts, and prints the transcript.
+const RUN_ON_TERMINAL: &str = r#"import os, pty, sys
 answers = sys.argv[1].split("|")
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[2], sys.argv[2:])
-said = b""
+transcript = b""
 while True:
     try:
         more = os.read(terminal, 4096)
@@ -146,33 +146,33 @@ while True:
         break
     if not more:
         break
-    said += more
-    if said.endswith(b": ") and answers:
+    transcript += more
+    if transcript.endswith(b": ") and answers:
         os.write(terminal, (answers.pop(0) + "\n").encode())
-        said += b"\n"
-sys.stdout.buffer.write(said)
+        transcript += b"\n"
+sys.stdout.buffer.write(transcript)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 "#;
 
 #[test]
-fn what_is_written_says_how_to_get_its_schema_and_stands_beside_no_other_configuration() {
+fn the_written_file_names_its_schema_and_no_second_configuration_is_written() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);
-    let told = folder.run(&["init", "./notes.py", "--print"]);
+    let output = folder.run(&["init", "./notes.py", "--print"]);
     let command = "`agentnative schema config > agentnative-config.schema.json`";
-    assert!(told.out.starts_with("# ") && told.out.contains(command), "{}", told.out);
+    assert!(output.out.starts_with("# ") && output.out.contains(command), "{}", output.out);
     folder.write("pyproject.toml", "[tool.agentnative]\n");
-    let told = folder.run(&["init", "./notes.py", "--yes", "--force"]);
-    assert_eq!(told.code, Some(78), "{}", told.err);
-    assert!(told.err.contains("pyproject.toml holds a configuration"), "{}", told.err);
+    let output = folder.run(&["init", "./notes.py", "--yes", "--force"]);
+    assert_eq!(output.code, Some(78), "{}", output.err);
+    assert!(output.err.contains("pyproject.toml holds a configuration"), "{}", output.err);
     assert!(!folder.path().join("agentnative.toml").exists());
 }
 
 #[test]
-fn a_person_at_a_terminal_is_asked_which_commands_are_safe() {
+fn init_asks_at_a_terminal_which_commands_are_safe() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);
-    let driver = folder.write("driver", TERMINAL);
+    let driver = folder.write("driver", RUN_ON_TERMINAL);
     fs::set_permissions(&driver, fs::Permissions::from_mode(0o644)).unwrap();
     let program = env!("CARGO_BIN_EXE_agentnative");
     let ask = |answers: &str, arguments: &[&str]| {
@@ -192,18 +192,18 @@ fn a_person_at_a_terminal_is_asked_which_commands_are_safe() {
         let text = folder.read("agentnative.toml");
         text.lines().filter_map(|line| line.strip_prefix("args = ")).map(str::to_owned).collect()
     };
-    // An answer that is not understood is asked for again; a value is asked for where a call needs one.
-    let said = ask("7|1-2|1", &[]);
-    assert!(said.contains("5 help pages read"), "{said}");
-    assert!(said.contains("   2 * show <id>") && said.contains("show one note"), "{said}");
-    assert!(said.contains("`7` is neither a number nor a command of this list"), "{said}");
-    assert!(said.contains("show <id>: value for <id>"), "{said}");
+    // After an invalid answer the prompt is repeated; calls that need a value have a prompt for it.
+    let transcript = ask("7|1-2|1", &[]);
+    assert!(transcript.contains("5 help pages read"), "{transcript}");
+    assert!(transcript.contains("   2 * show <id>") && transcript.contains("show one note"), "{transcript}");
+    assert!(transcript.contains("`7` is neither a number nor a command of this list"), "{transcript}");
+    assert!(transcript.contains("show <id>: value for <id>"), "{transcript}");
     assert_eq!(probes(), ["[\"{format}\", \"list\"]", "[\"{format}\", \"show\", \"1\"]"]);
     ask("remote ls, list", &[]);
     assert_eq!(probes().len(), 2);
     ask("", &[]);
     assert_eq!(probes().len(), 0);
-    // With a flag for the answer nothing is asked, nor for programs.
+    // Flags that contain the answer, and output for programs, suppress the prompts.
     for arguments in [&["--yes"][..], &["--probe", "list"], &["--json"], &["--print"]] {
         assert!(!ask("", arguments).contains("Which are safe?"), "{arguments:?}");
     }

@@ -1,10 +1,10 @@
-//! A target that uses more than it may: what is said of it, and what is not.
+//! Verdicts on a target that exceeds a limit.
 
 use super::support::Folder;
 use serde_json::Value;
 
-/// A target that would fail most checks, and never has fewer than two processes.
-const OVER: &str = "printf '\\033[31m{\"a\": 1\\n'\nprintf 'Traceback (most recent call last):\\n' >&2\n\
+/// A target that would fail most checks and always has at least two processes.
+const OVER_LIMIT: &str = "printf '\\033[31m{\"a\": 1\\n'\nprintf 'Traceback (most recent call last):\\n' >&2\n\
                     printf '  File \"x\", line 1\\n' >&2\nsetsid sleep 100 &\nsleep 100\n";
 const CONFIG: &str = "[target]\ncommand = ['./cli']\nlimits.processes = 1\nformats.json = ['--json']\n\
                       schema = ['schema']\n\
@@ -24,18 +24,18 @@ fn results(data: &Value) -> Vec<(&str, &str, &str)> {
 }
 
 #[test]
-fn a_run_over_a_limit_decides_no_check() {
-    let folder = Folder::with(OVER);
+fn a_run_over_a_limit_leaves_each_check_unverified() {
+    let folder = Folder::with(OVER_LIMIT);
     folder.write("agentnative.toml", CONFIG);
     let live = folder.run(&["check", "--json", "--record", "runs.jsonl", "."]);
     let data = live.data();
     for (id, status, message) in results(&data) {
         assert!(["unverified", "not-applicable"].contains(&status), "{id}: {status}: {message}");
     }
-    let said =
+    let expected =
         "list · json had more than 1 processes and threads: if it needs more, raise `limits.processes`";
     let (_, _, completes) = results(&data).into_iter().find(|(id, ..)| *id == "p2-completes").unwrap();
-    assert!(completes.contains(said), "{completes}");
+    assert!(completes.contains(expected), "{completes}");
     let replayed = folder.run(&["check", "--json", "--replay", "runs.jsonl"]).data();
     assert_eq!(results(&replayed), results(&data));
 }

@@ -1,4 +1,4 @@
-//! Where `contract lock` writes, and what is left when it cannot.
+//! Files of `contract lock`: symbolic links, and failed writes.
 
 use super::support::{CliOutput, Folder, output_of};
 use std::fs;
@@ -9,12 +9,12 @@ use std::process::Command;
 const PROBE: &str = "[[probe]]\nname = 'NAME'\nargs = ['NAME']\nformats = ['json']\n";
 
 /// A tool with a lock of its probe `list`.
-fn locked() -> Folder {
+fn folder_with_lock() -> Folder {
     let folder = Folder::with("echo '{\"a\": 1}'\n");
     folder.write("agentnative.toml", config(&["list"]));
-    let said = folder.run(&["contract", "lock"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(lock(&folder, "list.json.json").is_file());
+    let output = folder.run(&["contract", "lock"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(lock_path(&folder, "list.json.json").is_file());
     folder
 }
 
@@ -23,64 +23,65 @@ fn config(probes: &[&str]) -> String {
     format!("[target]\ncommand = ['./cli']\n{}", probes.collect::<String>())
 }
 
-fn lock(folder: &Folder, file: &str) -> PathBuf {
+fn lock_path(folder: &Folder, file: &str) -> PathBuf {
     folder.path().join("agentnative.lock/cli").join(file)
 }
 
-/// The tool prints something else, which is to be locked.
-fn update(folder: &Folder) -> CliOutput {
+/// Changes the output of the tool and updates the lock.
+fn update_lock(folder: &Folder) -> CliOutput {
     folder.script("cli", "echo '{\"$(reboot)\": 1}'\n");
     folder.run(&["contract", "lock", "--update", "--json"])
 }
 
 #[test]
 fn a_lock_replaces_links_to_files() {
-    let folder = locked();
+    let folder = folder_with_lock();
     let precious = folder.write("precious", "precious");
     for file in ["list.json.json", "lock.json"] {
-        fs::remove_file(lock(&folder, file)).unwrap();
-        // Of what is gone, nothing is read.
-        symlink(&precious, lock(&folder, file)).unwrap();
+        fs::remove_file(lock_path(&folder, file)).unwrap();
+        symlink(&precious, lock_path(&folder, file)).unwrap();
     }
     folder.write("precious", r#"{"lock": 1, "target": "cli"}"#);
-    fs::remove_file(lock(&folder, "list.json.json")).unwrap();
-    symlink(folder.path().join("absent"), lock(&folder, "list.json.json")).unwrap();
-    let said = folder.run(&["contract", "lock", "--update"]);
-    assert_eq!(said.code, Some(78), "{said:?}");
+    fs::remove_file(lock_path(&folder, "list.json.json")).unwrap();
+    symlink(folder.path().join("absent"), lock_path(&folder, "list.json.json")).unwrap();
+    let output = folder.run(&["contract", "lock", "--update"]);
+    assert_eq!(output.code, Some(78), "{output:?}");
     let empty = folder.write("empty.json", r#"{"probe": "list", "format": "json"}"#);
-    fs::remove_file(lock(&folder, "list.json.json")).unwrap();
-    symlink(&empty, lock(&folder, "list.json.json")).unwrap();
-    let said = update(&folder);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    fs::remove_file(lock_path(&folder, "list.json.json")).unwrap();
+    symlink(&empty, lock_path(&folder, "list.json.json")).unwrap();
+    let output = update_lock(&folder);
+    assert_eq!(output.code, Some(0), "{output:?}");
     for (file, kept) in [
         ("precious", r#"{"lock": 1, "target": "cli"}"#),
         ("empty.json", r#"{"probe": "list", "format": "json"}"#),
     ] {
         assert_eq!(folder.read(file), kept);
     }
-    assert!(!lock(&folder, "lock.json").is_symlink() && !lock(&folder, "list.json.json").is_symlink());
-    assert!(fs::read_to_string(lock(&folder, "list.json.json")).unwrap().contains("$(reboot)"));
-    // A link to nothing is replaced by a new lock as well.
-    fs::remove_dir_all(lock(&folder, "")).unwrap();
-    fs::create_dir(lock(&folder, "")).unwrap();
-    symlink(folder.path().join("made"), lock(&folder, "lock.json")).unwrap();
+    assert!(
+        !lock_path(&folder, "lock.json").is_symlink() && !lock_path(&folder, "list.json.json").is_symlink()
+    );
+    assert!(fs::read_to_string(lock_path(&folder, "list.json.json")).unwrap().contains("$(reboot)"));
+    // A dangling link is replaced as well.
+    fs::remove_dir_all(lock_path(&folder, "")).unwrap();
+    fs::create_dir(lock_path(&folder, "")).unwrap();
+    symlink(folder.path().join("made"), lock_path(&folder, "lock.json")).unwrap();
     assert_eq!(folder.run(&["contract", "lock"]).code, Some(0));
-    assert!(lock(&folder, "lock.json").is_file() && !folder.path().join("made").exists());
+    assert!(lock_path(&folder, "lock.json").is_file() && !folder.path().join("made").exists());
 }
 
 #[test]
-fn a_lock_follows_no_links_to_folders() {
+fn a_lock_does_not_follow_links_to_folders() {
     for place in ["agentnative.lock", "agentnative.lock/cli"] {
-        let folder = locked();
+        let folder = folder_with_lock();
         fs::rename(folder.path().join(place), folder.path().join("elsewhere")).unwrap();
         symlink(folder.path().join("elsewhere"), folder.path().join(place)).unwrap();
-        let real = fs::canonicalize(lock(&folder, "")).unwrap();
+        let real = fs::canonicalize(lock_path(&folder, "")).unwrap();
         let stale = real.join("other.json.json");
         fs::copy(real.join("list.json.json"), &stale).unwrap();
         let before = fs::read_to_string(real.join("list.json.json")).unwrap();
-        let said = update(&folder);
-        assert_eq!((said.code, said.error()["kind"].as_str()), (Some(78), Some("config")), "{said:?}");
-        let message = said.error()["message"].to_string();
+        let output = update_lock(&folder);
+        assert_eq!((output.code, output.error()["kind"].as_str()), (Some(78), Some("config")), "{output:?}");
+        let message = output.error()["message"].to_string();
         assert!(message.contains(&format!("{place} is a link; expected a folder")), "{message}");
         assert_eq!(fs::read_to_string(real.join("list.json.json")).unwrap(), before);
         assert!(stale.is_file());
@@ -88,30 +89,30 @@ fn a_lock_follows_no_links_to_folders() {
 }
 
 #[test]
-fn a_lock_that_cannot_be_written_leaves_the_old_one() {
-    let folder = locked();
+fn a_lock_that_cannot_be_written_leaves_the_old_one_unchanged() {
+    let folder = folder_with_lock();
     let files = || {
         let mut names: Vec<_> =
-            fs::read_dir(lock(&folder, "")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            fs::read_dir(lock_path(&folder, "")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     };
-    let before = fs::read_to_string(lock(&folder, "list.json.json")).unwrap();
-    // No file has so long a name.
+    let before = fs::read_to_string(lock_path(&folder, "list.json.json")).unwrap();
+    // The name of the file is longer than a file system allows.
     folder.write("agentnative.toml", config(&["list", &"x".repeat(300)]));
-    let said = update(&folder);
-    assert_eq!((said.code, said.error()["kind"].as_str()), (Some(1), Some("write")), "{said:?}");
-    assert_eq!(fs::read_to_string(lock(&folder, "list.json.json")).unwrap(), before);
+    let output = update_lock(&folder);
+    assert_eq!((output.code, output.error()["kind"].as_str()), (Some(1), Some("write")), "{output:?}");
+    assert_eq!(fs::read_to_string(lock_path(&folder, "list.json.json")).unwrap(), before);
     assert_eq!(files(), ["list.json.json", "lock.json"]);
-    // Probes that are gone go with the update.
+    // An update removes the files of removed probes.
     folder.write("agentnative.toml", config(&["other"]));
-    assert_eq!(update(&folder).code, Some(0));
+    assert_eq!(update_lock(&folder).code, Some(0));
     assert_eq!(files(), ["lock.json", "other.json.json"]);
 }
 
-/// Works in a small file system in memory, in a mount namespace of its own.
+/// Runs in a small file system in memory, in a separate mount namespace.
 #[test]
-fn a_full_disk_leaves_the_old_lock() {
+fn a_full_disk_leaves_the_old_lock_unchanged() {
     let folder = Folder::new();
     let mut command = Command::new("unshare");
     let mounted = command.args(["--mount", "sh", "-c", "mount -t tmpfs -o size=64k none \"$0\""]);
@@ -141,11 +142,11 @@ fn a_full_disk_leaves_the_old_lock() {
     "##;
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", script]).arg(folder.path()).arg(env!("CARGO_BIN_EXE_agentnative"));
-    let said = output_of(&mut command);
+    let output = output_of(&mut command);
     assert_eq!(
-        (said.code, said.out.as_str()),
+        (output.code, output.out.as_str()),
         (Some(1), "a.json.json\nb.json.json\nlock.json\n"),
-        "{said:?}"
+        "{output:?}"
     );
-    assert!(said.err.contains("No space left on device"), "{said:?}");
+    assert!(output.err.contains("No space left on device"), "{output:?}");
 }

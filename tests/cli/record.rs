@@ -1,17 +1,17 @@
-//! `--record` and `--replay`: the same observations give the same bytes.
+//! `--record` and `--replay`: the same observations give the same report.
 
 use super::support::{Folder, keys};
 use serde_json::{Value, json};
 
-/// What is hard to keep: bytes that are not UTF-8, much output, NULs, an exit by signal.
-const HARD: &str = "
+/// Outputs that are not UTF-8 or contain NULs, and an exit by a signal.
+const UNUSUAL_OUTPUTS: &str = "
 status() { printf '{\"ok\":true,\"name\":\"\\377\\376\"}\\n'; }
 sync() { printf '\\000\\033[1m\\r\\n' >&2; kill -9 $$; }
 ";
 
 #[test]
-fn a_replay_prints_what_the_check_printed() {
-    let folder = Folder::demo(HARD);
+fn a_replay_prints_the_report_of_the_check() {
+    let folder = Folder::demo(UNUSUAL_OUTPUTS);
     let checks = [
         "p2-output-json",
         "p2-output-pure",
@@ -32,7 +32,7 @@ fn a_replay_prints_what_the_check_printed() {
 
     let replay = |flags: &[&str]| folder.run(&[&["check", "--replay", "seen"], flags, &checks].concat());
     assert_eq!(replay(&["--json"]), live);
-    // The target is not needed any more.
+    // The replay does not need the target.
     std::fs::remove_file(folder.path().join("cli")).unwrap();
     assert_eq!(replay(&["--json"]), live);
     let stream = replay(&["--jsonl"]);
@@ -40,7 +40,7 @@ fn a_replay_prints_what_the_check_printed() {
     assert_eq!((&lines[0]["type"], lines[0]["runs"].clone()), (&json!("start"), live.data()["runs"].clone()));
     let results: Vec<&Value> = lines.iter().filter(|line| line["type"] == "result").collect();
     assert_eq!(results.len(), live.data()["results"].as_array().unwrap().len());
-    // Other checks can be made of the same observations, as far as these go.
+    // Other checks can use the same observations, if the recording contains those that they need.
     let other =
         ["check", "--replay", "seen", "--json", "--check", "p2-exit-error", "--check", "p2-output-stable"];
     let other = folder.run(&other);
@@ -65,11 +65,11 @@ fn a_replay_prints_what_the_check_printed() {
             "time"
         ]
     );
-    assert!(text.contains("{\"base64\":\""), "bytes that are not UTF-8 are kept as they are");
+    assert!(text.contains("{\"base64\":\""), "bytes that are not UTF-8 are stored as Base64");
 }
 
 #[test]
-fn trials_that_are_rejected_are_no_runs_of_a_recording() {
+fn rejected_format_positions_are_not_recorded_as_runs_of_the_probe() {
     let folder = Folder::with(
         r#"case "$*" in
             "items list" | "items --output text list") echo milk ;;
@@ -84,11 +84,11 @@ fn trials_that_are_rejected_are_no_runs_of_a_recording() {
     let runs: Vec<&Value> = lines.iter().filter(|line| line["type"] == "run").collect();
     let nameless = runs.iter().find(|run| run["probe"] == "");
     assert_eq!(nameless, None);
-    let of = |name: &str| {
+    let argv_of = |name: &str| {
         runs.iter().find(|run| run["probe"] == name && run["format"] == "json").unwrap()["argv"].clone()
     };
-    assert!(of("items list").as_str().unwrap().ends_with("cli items --output json list"));
-    let rejected = of("items list, format after the arguments");
+    assert!(argv_of("items list").as_str().unwrap().ends_with("cli items --output json list"));
+    let rejected = argv_of("items list, format after the arguments");
     assert!(rejected.as_str().unwrap().ends_with("cli items list --output json"));
     let replayed = folder.run(&["check", "--replay", "seen", "--jsonl", "--principle", "2"]).lines();
     let results = |lines: &[Value]| -> Vec<Value> {
@@ -99,7 +99,7 @@ fn trials_that_are_rejected_are_no_runs_of_a_recording() {
 }
 
 #[test]
-fn a_recording_holds_the_waivers() {
+fn a_recording_contains_the_waivers() {
     let folder = Folder::demo("before() { if [ \"$format\" = json ]; then echo loading; fi; }");
     let toml = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
     let waivers = "[[waiver]]\ncheck = 'p2-output-json'\nreason = 'known'\n[[waiver]]\ncheck = 'p2-exit-success'\nreason = 'once'\n";
@@ -109,14 +109,14 @@ fn a_recording_holds_the_waivers() {
     assert_eq!((live.code, live.status("p2-output-json").as_str()), (Some(0), "waived"));
     assert_eq!(live.data()["notes"].as_array().map(Vec::len), Some(1));
     assert_eq!(folder.run(&[&["check", "--replay", "seen"][..], &flags].concat()), live);
-    // Those of a configuration that is named take their place.
+    // The waivers of a named configuration replace them.
     folder.write("none.toml", toml);
     let bare = folder.run(&[&["check", "--replay", "seen", "--config", "none.toml"][..], &flags].concat());
     assert_eq!((bare.code, bare.status("p2-output-json").as_str()), (Some(1), "fail"));
 }
 
 #[test]
-fn what_is_no_recording_is_refused_with_its_place() {
+fn an_invalid_recording_is_an_error_with_its_position() {
     let folder = Folder::demo("");
     let check = ["check", "./cli", "--check", "p2-exit-success", "--probe", "list", "--record", "seen"];
     assert_eq!(folder.run(&check).code, Some(0));
@@ -130,8 +130,8 @@ fn what_is_no_recording_is_refused_with_its_place() {
     ];
     for (text, place) in cases {
         folder.write("bad", text);
-        let said = folder.run(&["check", "--replay", "bad"]);
-        assert_eq!((said.code, said.out.as_str()), (Some(78), ""));
-        assert!(said.err.contains(place), "{place}: {}", said.err);
+        let output = folder.run(&["check", "--replay", "bad"]);
+        assert_eq!((output.code, output.out.as_str()), (Some(78), ""));
+        assert!(output.err.contains(place), "{place}: {}", output.err);
     }
 }

@@ -1,4 +1,4 @@
-//! What `pass_env` and `secret` name is in nothing that a check prints or writes.
+//! Values of `pass_env` and `secret` are redacted in all outputs of a check.
 
 use super::support::{CliOutput, Folder, output_of};
 use std::fs;
@@ -12,8 +12,8 @@ name = 'go'
 args = ['go']
 workspace = true
 ";
-/// It shows the token wherever it can: as it is, in Base64, backwards, in JSON that is none, as a name.
-const TELLS: &str = r#"
+/// A target that prints the token as plain text, in Base64, reversed, in invalid JSON, and as a name.
+const PRINTS_TOKEN: &str = r#"
 b64=$(printf 'user:%s' "$MYCLI_TOKEN" | base64)
 back=$(printf %s "$MYCLI_TOKEN" | rev)
 echo "error: $MYCLI_TOKEN, $b64 and $back were refused" >&2
@@ -32,16 +32,16 @@ fn check(folder: &Folder, args: &[&str]) -> CliOutput {
     output_of(command.env("MYCLI_TOKEN", TOKEN).env("MYCLI_MODE", "fast").arg("check").args(args))
 }
 
-fn assert_silent(place: &str, text: &str) {
-    // The secret, in Base64 behind `user:`, and backwards: the middle of each.
+fn assert_redacted(location: &str, text: &str) {
+    // The middle of the secret, of its Base64 encoding after `user:`, and of the reversed secret.
     for spelling in ["0123456789abcdef", "MDEyMzQ1Njc4OWFiY2", "fedcba987654"] {
-        assert!(!text.contains(spelling), "{place} contains {spelling}: {text}");
+        assert!(!text.contains(spelling), "{location} contains {spelling}: {text}");
     }
 }
 
 #[test]
-fn no_report_and_no_recording_holds_what_is_passed_on() {
-    let folder = Folder::with(TELLS);
+fn no_report_and_no_recording_contains_passed_variables() {
+    let folder = Folder::with(PRINTS_TOKEN);
     folder.write("agentnative.toml", CONFIGURATION);
     let reports = FORMATS.map(|format| format!("{format}=report.{format}"));
     let reports = reports.iter().flat_map(|report| ["--report", report]);
@@ -50,17 +50,21 @@ fn no_report_and_no_recording_holds_what_is_passed_on() {
     let first = ["--jsonl", "--record", "seen"].into_iter().chain(reports).chain(flags.iter().copied());
     let live = check(&folder, &first.collect::<Vec<_>>());
     assert_eq!(live.code, Some(1), "{}", live.err);
-    assert_silent("stdout", &live.out);
-    assert_silent("stderr", &live.err);
+    assert_redacted("stdout", &live.out);
+    assert_redacted("stderr", &live.err);
     for name in FORMATS.map(|format| format!("report.{format}")).iter().map(String::as_str).chain(["seen"]) {
-        assert_silent(name, &folder.read(name));
+        assert_redacted(name, &folder.read(name));
     }
     let stars = "*".repeat(TOKEN.len());
     for name in ["seen", "report.html", "report.json"] {
-        assert!(folder.read(name).contains(&stars), "{name} shows nothing: {}", folder.read(name));
+        assert!(
+            folder.read(name).contains(&stars),
+            "{name} contains no redacted value: {}",
+            folder.read(name)
+        );
     }
     assert!(folder.read("seen").contains("fast"), "a word of four letters is no secret");
-    // Judged again, the verdicts are the same.
+    // A replay gives the same verdicts.
     let replay = check(&folder, &[&["--replay", "seen", "--jsonl"][..], &flags].concat());
     let results = |output: &CliOutput| -> Vec<_> {
         output.lines().into_iter().filter(|line| line["type"] == "result").collect()
@@ -69,26 +73,26 @@ fn no_report_and_no_recording_holds_what_is_passed_on() {
 }
 
 #[test]
-fn what_a_service_says_in_an_error_holds_none() {
+fn output_of_a_service_in_an_error_is_redacted() {
     let folder = Folder::with("echo '{}'");
     folder.script("fails", "echo \"cannot sign in with $MYCLI_TOKEN\" >&2; exit 1\n");
     let config = CONFIGURATION
         .replace("[[probe]]", "[[service]]\ncommand = ['./fails']\nready = { line = 'up' }\n[[probe]]");
     folder.write("agentnative.toml", config);
-    let said = check(&folder, &["--json", "--check", "p2-completes"]);
-    assert_eq!(said.code, Some(78), "{}", said.err);
-    assert_silent("the error", &said.err);
-    assert!(said.err.contains("cannot sign in with ***"), "{}", said.err);
+    let output = check(&folder, &["--json", "--check", "p2-completes"]);
+    assert_eq!(output.code, Some(78), "{}", output.err);
+    assert_redacted("the error", &output.err);
+    assert!(output.err.contains("cannot sign in with ***"), "{}", output.err);
 }
 
 #[test]
-fn the_secret_of_the_target_is_not_shown_either() {
-    let folder = Folder::with(TELLS);
+fn the_secret_of_the_target_is_redacted() {
+    let folder = Folder::with(PRINTS_TOKEN);
     let config =
         CONFIGURATION.replace("pass_env = ['MYCLI_TOKEN', 'MYCLI_MODE']", "secret = { env = 'MYCLI_TOKEN' }");
     folder
         .write("agentnative.toml", format!("{config}secret = true\n[probe.env]\nMYCLI_TOKEN = '{TOKEN}'\n"));
-    let said = check(
+    let output = check(
         &folder,
         &[
             "--jsonl",
@@ -100,10 +104,10 @@ fn the_secret_of_the_target_is_not_shown_either() {
             "p1-secret-silent",
         ],
     );
-    assert_eq!(said.code, Some(1), "{}", said.err);
-    assert_silent("stdout", &said.out);
+    assert_eq!(output.code, Some(1), "{}", output.err);
+    assert_redacted("stdout", &output.out);
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
-    assert_silent("the page", &page);
-    let leak = said.lines().into_iter().find(|line| line["id"] == "p1-secret-silent").unwrap();
-    assert_eq!(leak["status"], "fail", "what is not shown is judged all the same: {leak}");
+    assert_redacted("the page", &page);
+    let leak = output.lines().into_iter().find(|line| line["id"] == "p1-secret-silent").unwrap();
+    assert_eq!(leak["status"], "fail", "redaction does not affect the verdict: {leak}");
 }

@@ -1,4 +1,4 @@
-//! `report merge`: the reports of several checks become one, in each format.
+//! `report merge`: several reports become one, in each format.
 
 use super::support::{Folder, output_of, program};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn reports_of_several_checks_become_one() {
     let done = folder.run(&[&args[..], &["--report", "json=bad.json", "--report", "html=bad.html"]].concat());
     assert_eq!(done.code, Some(1), "{done:?}");
     let page = folder.read("bad.html");
-    // The byte, in hexadecimal and as text, and the output of the run.
+    // The page shows the first byte in hexadecimal and as text, and the output of the run.
     assert!(page.contains("<mark>6e </mark>") && page.contains("<mark>n</mark>ot json"), "{page}");
     assert!(page.contains("<pre tabindex=\"0\">not json\n</pre>"), "{page}");
     assert!(page.contains("<svg class=\"timeline\"") && page.contains("<table class=\"matrix\">"));
@@ -38,7 +38,7 @@ fn reports_of_several_checks_become_one() {
         (json!(false), json!("check"))
     );
 
-    // What was merged can be merged again, and read from stdin.
+    // A merged report can be merged again, and a report can be read from stdin.
     let mut again = program();
     again.args(["report", "merge", "-", "both.json", "--jsonl"]).current_dir(folder.path());
     let again = output_of(again.stdin(File::open(folder.path().join("good.json")).unwrap()));
@@ -61,7 +61,7 @@ fn reports_of_several_checks_become_one() {
 }
 
 #[test]
-fn what_is_no_report_is_named_with_its_place() {
+fn an_invalid_report_is_an_error_with_its_position() {
     let folder = Folder::new();
     for (text, message) in [
         (
@@ -87,7 +87,7 @@ fn what_is_no_report_is_named_with_its_place() {
 }
 
 #[test]
-fn a_known_fault_is_a_warning_and_the_report_stays_conformant() {
+fn a_finding_that_the_contract_names_is_a_warning_and_the_report_is_conformant() {
     let fixture = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/fixtures/clis/violating/answer-contract/p2-contract-exit.known"
@@ -97,10 +97,10 @@ fn a_known_fault_is_a_warning_and_the_report_stays_conformant() {
         command.args(["check", "./cli", "--check", "p2-contract-exit", "--strict"]).args(flags);
         output_of(command.current_dir(fixture))
     };
-    let seen = check(&["--json", "--deny", "should"]);
-    assert_eq!((seen.code, seen.status("p2-contract-exit").as_str()), (Some(0), "warn"));
-    assert_eq!(seen.data()["conformant"], true);
-    let evidence = &seen.data()["results"][0]["evidence"][0];
+    let output = check(&["--json", "--deny", "should"]);
+    assert_eq!((output.code, output.status("p2-contract-exit").as_str()), (Some(0), "warn"));
+    assert_eq!(output.data()["conformant"], true);
+    let evidence = &output.data()["results"][0]["evidence"][0];
     assert_eq!(evidence["kind"], "known");
     let detail = evidence["detail"].as_str().unwrap();
     assert!(detail.ends_with(" knows: An answer that comes too late exits with 0 (demo 12)"), "{detail}");

@@ -1,4 +1,4 @@
-//! `check` of the code behind a program and of the files around it, without a run and with runs.
+//! Checks of the layers `source` and `project`, with and without runs.
 
 use super::support::{CliOutput, Folder, output_of};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// A copy of a project of `fixtures/sources`, where no configuration is above it.
+/// A copy of a project of `fixtures/sources` in a folder that no configuration applies to.
 fn project(name: &str) -> Folder {
     let folder = Folder::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sources").join(name), folder.path());
@@ -34,81 +34,81 @@ fn write(folder: &Folder, files: &[(&str, &str)]) {
     }
 }
 
-fn results(said: &CliOutput) -> Vec<Value> {
-    said.data()["results"].as_array().unwrap().clone()
+fn results(output: &CliOutput) -> Vec<Value> {
+    output.data()["results"].as_array().unwrap().clone()
 }
 
-/// `file:line` of what a check has found.
-fn places(said: &CliOutput, id: &str) -> Vec<String> {
-    let results = results(said);
+/// `file:line` of the evidence of a check.
+fn places(output: &CliOutput, id: &str) -> Vec<String> {
+    let results = results(output);
     let result = results.iter().find(|result| result["id"] == id).unwrap();
     let places = result["evidence"].as_array().unwrap().iter();
-    places.map(|seen| format!("{}:{}", seen["file"].as_str().unwrap(), seen["line"])).collect()
+    places.map(|place| format!("{}:{}", place["file"].as_str().unwrap(), place["line"])).collect()
 }
 
 const SOURCE: [&str; 5] = ["check", "--layer", "source", "--json", "."];
-const STRAY: [&str; 5] = ["check", "--check", "p2-src-stray-print", "--json", "."];
+const STRAY_PRINT: [&str; 5] = ["check", "--check", "p2-src-stray-print", "--json", "."];
 
 #[test]
-fn code_needs_no_program_that_is_built() {
+fn source_checks_need_no_built_program() {
     for language in ["rust", "python", "go", "typescript"] {
         for (kind, status) in [("conforming", "pass"), ("violating", "warn")] {
-            let said = project(&format!("{language}/{kind}")).run(&SOURCE);
-            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{language} {kind}");
-            let results = results(&said);
+            let output = project(&format!("{language}/{kind}")).run(&SOURCE);
+            assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "{language} {kind}");
+            let results = results(&output);
             assert_eq!(results.len(), 7);
             for result in &results {
                 assert_eq!(result["status"], status, "{language} {kind}: {result:#}");
                 assert_eq!(result["layer"], "source");
             }
-            let data = said.data();
+            let data = output.data();
             assert_eq!((&data["runs"], &data["target"]["command"]), (&json!(0), &json!([])));
         }
     }
 }
 
 #[test]
-fn a_place_in_the_code_for_people() {
+fn a_problem_in_code_is_printed_with_its_position() {
     let folder = project("go/violating");
-    let said = folder.run(&["check", "--layer", "source", "--skip", "p2-src-output-format", "."]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let output = folder.run(&["check", "--layer", "source", "--skip", "p2-src-output-format", "."]);
+    assert_eq!((output.code, output.err.as_str()), (Some(0), ""));
     let expected = "\
 ! p2-src-stray-print  prints to stdout outside the output module
     list/list.go:12:2
     Return data, and let one output module print it.   agentnative explain p2-src-stray-print
 ";
-    assert!(said.out.contains(expected), "{}", said.out);
+    assert!(output.out.contains(expected), "{}", output.out);
     let verbose = folder.run(&["check", "--check", "p2-src-stray-print", "--verbose", "."]);
     let line = "    12 │     fmt.Println(fmt.Sprintf(`{\"name\": \"%s\"}`, name))\n       │     ^ ";
     assert!(verbose.out.contains(line), "{}", verbose.out);
 }
 
 #[test]
-fn what_is_not_built_is_read_all_the_same() {
+fn a_project_that_is_not_built_is_checked_statically() {
     let folder = project("python/conforming");
     write(
         &folder,
         &[("README.md", "Exit codes: 0 success, 1 error, 2 usage, 77 permission, 78 configuration\n")],
     );
-    let said = folder.run(&["check", "--layer", "source,project", "--json", "."]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let output = folder.run(&["check", "--layer", "source,project", "--json", "."]);
+    assert_eq!((output.code, output.err.as_str()), (Some(0), ""));
     assert_eq!(
-        (said.status("p2-src-stray-print"), said.status("p2-exit-documented")),
+        (output.status("p2-src-stray-print"), output.status("p2-exit-documented")),
         ("pass".into(), "pass".into())
     );
-    assert_eq!(said.data()["notes"], Value::Null);
-    // Without the README the help would have to be seen.
+    assert_eq!(output.data()["notes"], Value::Null);
+    // Without the README the help would be needed.
     fs::remove_file(folder.path().join("README.md")).unwrap();
-    let said = folder.run(&["check", "--check", "p2-exit-documented", "--strict", "--json", "."]);
-    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "unverified".into()));
-    let note = said.data()["notes"][0].as_str().unwrap().to_owned();
+    let output = folder.run(&["check", "--check", "p2-exit-documented", "--strict", "--json", "."]);
+    assert_eq!((output.code, output.status("p2-exit-documented")), (Some(1), "unverified".into()));
+    let note = output.data()["notes"][0].as_str().unwrap().to_owned();
     assert!(note.starts_with("nothing was run: `conforming` is not built (run `"), "{note}");
-    // A check of what the program does needs the program.
+    // Behavioral checks need the program.
     assert_eq!(folder.run(&["check", "."]).code, Some(78));
 }
 
 #[test]
-fn code_is_read_where_nothing_can_be_run() {
+fn code_is_checked_if_nothing_can_be_run() {
     let folder = project("python/conforming");
     write(
         &folder,
@@ -118,60 +118,60 @@ fn code_is_read_where_nothing_can_be_run() {
         ],
     );
     folder.script("run", "exit 0\n");
-    // Without a folder for temporary files no helper starts, and so no run.
+    // Without a folder for temporary files no helper and so no run can start.
     let check = |selection: [&str; 2]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
         command.arg("check").args(selection).args(["--json", "."]).env("TMPDIR", folder.path().join("none"));
         output_of(command.current_dir(folder.path()))
     };
-    let said = check(["--layer", "source,project"]);
-    assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "pass".into()), "{said:?}");
-    assert_eq!(said.status("p2-exit-documented"), "pass");
-    assert_eq!(said.data()["notes"], Value::Null);
-    let said = check(["--check", "p2-exit-documented"]);
-    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "pass".into()), "{said:?}");
-    let note = said.data()["notes"][0].as_str().unwrap().to_owned();
+    let output = check(["--layer", "source,project"]);
+    assert_eq!((output.code, output.status("p2-src-stray-print")), (Some(0), "pass".into()), "{output:?}");
+    assert_eq!(output.status("p2-exit-documented"), "pass");
+    assert_eq!(output.data()["notes"], Value::Null);
+    let output = check(["--check", "p2-exit-documented"]);
+    assert_eq!((output.code, output.status("p2-exit-documented")), (Some(0), "pass".into()), "{output:?}");
+    let note = output.data()["notes"][0].as_str().unwrap().to_owned();
     assert!(note.starts_with("nothing was run: cannot make a temporary folder"), "{note}");
     assert_eq!(check(["--layer", "behavioral"]).code, Some(1));
 }
 
 #[test]
-fn a_program_alone_has_no_code() {
+fn source_checks_do_not_apply_to_a_program_without_a_project() {
     let folder = Folder::demo("");
     for subject in [&["./cli"][..], &["--", "./cli"], &["--command", "sh"]] {
-        let said = folder.run(&[&["check", "--layer", "source", "--json"], subject].concat());
-        assert_eq!(said.code, Some(0), "{said:?}");
-        for result in results(&said) {
+        let output = folder.run(&[&["check", "--layer", "source", "--json"], subject].concat());
+        assert_eq!(output.code, Some(0), "{output:?}");
+        for result in results(&output) {
             assert_eq!(result["status"], "not-applicable", "{subject:?}");
             assert!(result["message"].as_str().unwrap().contains("name the project's folder"));
         }
     }
-    // A help that names no exit code cannot show that no README elsewhere does.
+    // If the help names no exit code, a README in an unknown folder may.
     const PROJECT: [&str; 5] = ["check", "--check", "p2-exit-documented,p2-schema-file", "--json", "./cli"];
-    let said = folder.run(&PROJECT);
+    let output = folder.run(&PROJECT);
     assert_eq!(
-        (said.status("p2-exit-documented"), said.status("p2-schema-file")),
+        (output.status("p2-exit-documented"), output.status("p2-schema-file")),
         ("pass".into(), "not-applicable".into())
     );
     let silent = Folder::with("echo hello\n");
-    let said = silent.run(&PROJECT);
-    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(0), "not-applicable".into()));
+    let output = silent.run(&PROJECT);
+    assert_eq!((output.code, output.status("p2-exit-documented")), (Some(0), "not-applicable".into()));
 }
 
 #[test]
-fn help_and_schema_are_those_that_the_target_prints() {
+fn documentation_and_schema_files_are_compared_with_the_output_of_the_target() {
     let folder = Folder::with(
         "case $1 in\n--help) echo 'exit codes: 0 success, 2 usage';;\nschema) echo '{\"type\":\"object\"}';;\n*) exit 2;;\nesac\n",
     );
     let config = "[target]\ncommand = ['./cli']\nschema = ['schema']\nexit_codes = [0, 2]\n";
     write(&folder, &[("agentnative.toml", config), ("schemas/a.schema.json", "{ \"type\": \"object\" }\n")]);
     let run = || folder.run(&["check", "--check", "p2-exit-documented,p2-schema-file", "--json", "."]);
-    let said = run();
+    let output = run();
     assert_eq!(
-        (said.status("p2-exit-documented"), said.status("p2-schema-file")),
+        (output.status("p2-exit-documented"), output.status("p2-schema-file")),
         ("pass".into(), "pass".into())
     );
-    assert_eq!(said.data()["runs"], 2, "the help and the schema, and no more");
+    assert_eq!(output.data()["runs"], 2, "the help and the schema, and no more");
 
     write(
         &folder,
@@ -180,9 +180,9 @@ fn help_and_schema_are_those_that_the_target_prints() {
             ("schemas/a.schema.json", "{\"type\":\"array\"}"),
         ],
     );
-    let said = run();
-    assert_eq!((said.code, said.status("p2-exit-documented")), (Some(1), "fail".into()));
-    let [_, schema] = &results(&said)[..] else { panic!("{said:?}") };
+    let output = run();
+    assert_eq!((output.code, output.status("p2-exit-documented")), (Some(1), "fail".into()));
+    let [_, schema] = &results(&output)[..] else { panic!("{output:?}") };
     assert_eq!(
         (&schema["status"], &schema["evidence"][0]["file"]),
         (&json!("warn"), &json!("schemas/a.schema.json"))
@@ -191,7 +191,7 @@ fn help_and_schema_are_those_that_the_target_prints() {
 }
 
 #[test]
-fn the_configuration_names_the_output_modules() {
+fn the_configuration_can_name_the_output_modules() {
     let folder = Folder::new();
     write(
         &folder,
@@ -203,12 +203,15 @@ fn the_configuration_names_the_output_modules() {
             ("src/output.rs", "pub fn show() { println!(\"x\"); }\n"),
         ],
     );
-    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["src/pages.rs:1", "src/shape/a.rs:1"]);
+    assert_eq!(
+        places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"),
+        ["src/pages.rs:1", "src/shape/a.rs:1"]
+    );
     write(
         &folder,
         &[("agentnative.toml", "[target]\noutput_modules = [\"./src/pages.rs\", \"src/shape/\"]\n")],
     );
-    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["src/output.rs:1"]);
+    assert_eq!(places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"), ["src/output.rs:1"]);
     for (value, words) in [
         ("[\"src/none\"]", "cannot read `src/none`"),
         ("[\"../elsewhere\"]", "is not below this file"),
@@ -217,16 +220,16 @@ fn the_configuration_names_the_output_modules() {
         ("[1]", "expected a path below the configuration file"),
     ] {
         write(&folder, &[("agentnative.toml", &format!("[target]\noutput_modules = {value}\n"))]);
-        let said = folder.run(&STRAY);
-        assert_eq!(said.code, Some(78));
-        let issue = said.error()["issues"][0]["message"].as_str().unwrap().to_owned();
+        let output = folder.run(&STRAY_PRINT);
+        assert_eq!(output.code, Some(78));
+        let issue = output.error()["issues"][0]["message"].as_str().unwrap().to_owned();
         assert!(issue.contains(words), "{issue}");
-        assert_eq!(said.error()["issues"][0]["line"], 2);
+        assert_eq!(output.error()["issues"][0]["line"], 2);
     }
 }
 
 #[test]
-fn the_package_that_builds_the_target_is_looked_at() {
+fn the_package_that_builds_the_target_is_checked() {
     let folder = Folder::new();
     let print = "fn main() { run(); }\nfn run() { println!(\"x\"); }\n";
     write(
@@ -239,30 +242,30 @@ fn the_package_that_builds_the_target_is_looked_at() {
             ("crates/two/src/main.rs", print),
         ],
     );
-    let said = folder.run(&STRAY);
+    let output = folder.run(&STRAY_PRINT);
     assert_eq!(
-        (said.code, said.error()["message"].as_str()),
+        (output.code, output.error()["message"].as_str()),
         (Some(78), Some("the project has several programs: `one`, `two`"))
     );
-    let said = folder.run(&[&STRAY[..], &["--bin", "two"]].concat());
-    assert_eq!(places(&said, "p2-src-stray-print"), ["crates/two/src/main.rs:2"]);
-    assert_eq!(said.data()["target"], json!({ "name": "two", "command": [], "project": "." }));
-    let said = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
-    assert_eq!(places(&said, "p2-src-stray-print"), ["src/main.rs:2"]);
-    // Code can be read where cargo cannot go.
+    let output = folder.run(&[&STRAY_PRINT[..], &["--bin", "two"]].concat());
+    assert_eq!(places(&output, "p2-src-stray-print"), ["crates/two/src/main.rs:2"]);
+    assert_eq!(output.data()["target"], json!({ "name": "two", "command": [], "project": "." }));
+    let output = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
+    assert_eq!(places(&output, "p2-src-stray-print"), ["src/main.rs:2"]);
+    // Code can be read even if cargo rejects the package.
     write(&folder, &[("crates/one/rust-toolchain.toml", "[toolchain]\nchannel = \"0.1\"\n")]);
     write(&folder, &[("crates/one/Cargo.toml", "[package]\nname = \"one\"\nedition = \"1900\"\n")]);
-    let said = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
-    assert_eq!(places(&said, "p2-src-stray-print"), ["src/main.rs:2"]);
+    let output = folder.run(&["check", "--check", "p2-src-stray-print", "--json", "crates/one"]);
+    assert_eq!(places(&output, "p2-src-stray-print"), ["src/main.rs:2"]);
     fs::remove_file(folder.path().join("crates/one/rust-toolchain.toml")).unwrap();
     write(&folder, &[("crates/one/Cargo.toml", "[package]\nname = \"one\"\nedition = \"2024\"\n")]);
-    // A configured command is built by the package that declares it.
+    // The package that declares a configured command builds it.
     write(&folder, &[("agentnative.toml", "[target]\ncommand = ['./target/debug/one']\n")]);
-    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/one/src/main.rs:2"]);
+    assert_eq!(places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"), ["crates/one/src/main.rs:2"]);
 }
 
 #[test]
-fn a_library_of_the_workspace_may_be_the_output_module() {
+fn a_library_of_the_workspace_can_be_the_output_module() {
     let folder = Folder::new();
     let manifest =
         "[package]\nname = \"cli\"\nedition = \"2024\"\n[dependencies]\nshape = { path = \"../shape\" }\n";
@@ -276,20 +279,20 @@ fn a_library_of_the_workspace_may_be_the_output_module() {
             ("crates/shape/src/lib.rs", "pub fn show() { println!(\"x\"); }\n"),
         ],
     );
-    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
+    assert_eq!(places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
     write(&folder, &[("agentnative.toml", "[target]\noutput_modules = [\"crates/shape/src\"]\n")]);
-    let said = folder.run(&STRAY);
-    assert_eq!((said.status("p2-src-stray-print"), &said.data()["notes"]), ("pass".into(), &Value::Null));
-    // What is not read cannot be it.
+    let output = folder.run(&STRAY_PRINT);
+    assert_eq!((output.status("p2-src-stray-print"), &output.data()["notes"]), ("pass".into(), &Value::Null));
+    // A folder that is not part of the project cannot be the output module.
     write(
         &folder,
         &[("elsewhere/a.rs", ""), ("agentnative.toml", "[target]\noutput_modules = [\"elsewhere\"]\n")],
     );
-    assert_eq!(places(&folder.run(&STRAY), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
+    assert_eq!(places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"), ["crates/shape/src/lib.rs:1"]);
 }
 
 #[test]
-fn waivers_in_the_code_are_told() {
+fn waivers_in_the_code_are_noted() {
     let folder = Folder::new();
     let code = "def f():\n    print(1)  # agentnative-ignore p2-src-stray-print: the banner, asked for\n";
     write(
@@ -302,10 +305,10 @@ fn waivers_in_the_code_are_told() {
             ),
         ],
     );
-    let said = folder.run(&STRAY);
-    assert_eq!(places(&said, "p2-src-stray-print"), ["tool/more.py:2"]);
-    let notes = said.data()["notes"].to_string();
-    assert_eq!(said.data()["notes"].as_array().map(Vec::len), Some(2), "{notes}");
+    let output = folder.run(&STRAY_PRINT);
+    assert_eq!(places(&output, "p2-src-stray-print"), ["tool/more.py:2"]);
+    let notes = output.data()["notes"].to_string();
+    assert_eq!(output.data()["notes"].as_array().map(Vec::len), Some(2), "{notes}");
     assert!(
         notes.contains("tool/listing.py:2: p2-src-stray-print is waived: the banner, asked for"),
         "{notes}"
@@ -315,7 +318,7 @@ fn waivers_in_the_code_are_told() {
         "{notes}"
     );
     fs::remove_file(folder.path().join("tool/more.py")).unwrap();
-    assert_eq!(folder.run(&STRAY).status("p2-src-stray-print"), "waived");
+    assert_eq!(folder.run(&STRAY_PRINT).status("p2-src-stray-print"), "waived");
     write(
         &folder,
         &[
@@ -323,67 +326,71 @@ fn waivers_in_the_code_are_told() {
             ("agentnative.toml", "[[waiver]]\ncheck = 'p2-src-stray-print'\nreason = 'to be mended'\n"),
         ],
     );
-    assert_eq!(folder.run(&STRAY).status("p2-src-stray-print"), "waived");
+    assert_eq!(folder.run(&STRAY_PRINT).status("p2-src-stray-print"), "waived");
 }
 
 #[test]
-fn what_may_not_be_read_is_told_and_no_check_passes() {
+fn unreadable_source_files_are_noted_and_no_check_passes() {
     let folder = Folder::new();
     write(&folder, &[("tool/a.py", "print(1)\n"), ("tool/b.py", "x = 1\n"), ("tool/shut/c.py", "x = 1\n")]);
-    let mode = |name: &str, mode| {
-        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    let set_mode = |name: &str, set_mode| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(set_mode)).unwrap();
     };
-    // Who may read everything becomes somebody else, who may not even reach the program where it is built.
-    mode("", 0o755);
+    // Root becomes another user, who may be unable to reach the program in the target folder.
+    set_mode("", 0o755);
     fs::copy(env!("CARGO_BIN_EXE_agentnative"), folder.path().join("agentnative")).unwrap();
     let run = || {
         let mut command = Command::new(folder.path().join("agentnative"));
         if rustix::process::geteuid().is_root() {
             command.uid(65534).gid(65534);
         }
-        output_of(command.args(STRAY).current_dir(folder.path()))
+        output_of(command.args(STRAY_PRINT).current_dir(folder.path()))
     };
-    mode("tool/a.py", 0o000);
-    let file = run();
-    mode("tool/a.py", 0o644);
-    mode("tool/shut", 0o000);
+    set_mode("tool/a.py", 0o000);
+    let unreadable_file = run();
+    set_mode("tool/a.py", 0o644);
+    set_mode("tool/shut", 0o000);
     fs::remove_file(folder.path().join("tool/a.py")).unwrap();
-    let shut = run();
-    mode("tool/shut", 0o755);
-    for (said, words, note) in [
-        (&file, "; skipped: tool/a.py (unreadable: ", "source files skipped: tool/a.py"),
-        (&shut, "; folders that could not be entered: 1", "source folders that could not be entered: 1"),
+    let unreadable_folder = run();
+    set_mode("tool/shut", 0o755);
+    for (output, words, note) in [
+        (&unreadable_file, "; skipped: tool/a.py (unreadable: ", "source files skipped: tool/a.py"),
+        (
+            &unreadable_folder,
+            "; folders that could not be entered: 1",
+            "source folders that could not be entered: 1",
+        ),
     ] {
-        assert_eq!((said.code, said.status("p2-src-stray-print")), (Some(0), "unverified".into()));
-        let message = results(said)[0]["message"].as_str().unwrap().to_owned();
+        assert_eq!((output.code, output.status("p2-src-stray-print")), (Some(0), "unverified".into()));
+        let message = results(output)[0]["message"].as_str().unwrap().to_owned();
         assert!(message.contains(words), "{message}");
-        assert!(said.data()["notes"].to_string().contains(note), "{said:?}");
+        assert!(output.data()["notes"].to_string().contains(note), "{output:?}");
     }
 }
 
 #[test]
-fn a_recording_holds_what_was_found_in_the_code() {
+fn a_recording_contains_the_findings_in_the_code() {
     let folder = project("rust/violating");
-    let with = |flags: &[&str]| folder.run(&[&["check", "--json"], flags].concat());
-    let live = with(&["--layer", "source,project", "--record", "seen", "."]);
+    let check_with = |flags: &[&str]| folder.run(&[&["check", "--json"], flags].concat());
+    let live = check_with(&["--layer", "source,project", "--record", "seen", "."]);
     fs::remove_dir_all(folder.path().join("src")).unwrap();
-    assert_eq!(with(&["--layer", "source,project", "--replay", "seen"]), live);
+    assert_eq!(check_with(&["--layer", "source,project", "--replay", "seen"]), live);
     assert_eq!(results(&live).len(), 11);
 
-    // Of other rules than those of now, nothing is said.
+    // Facts of other versions of the rules are not judged.
     let text = folder.read("seen");
     let mut head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     head["facts"]["rules"]["p2-src-stray-print"] = json!(1);
     folder.write("older", format!("{head}\n"));
-    let older = with(&["--layer", "source", "--replay", "older"]);
+    let older = check_with(&["--layer", "source", "--replay", "older"]);
     assert!(results(&older).iter().all(|result| result["status"] == "unverified"), "{older:?}");
 
-    // A recording without code says so, and is no pass.
+    // A recording without code passes no source check.
     let demo = Folder::demo("");
     demo.write("agentnative.toml", "[target]\ncommand = ['./cli']\n");
     demo.run(&["check", "--check", "p2-exit-usage", "--record", "seen", "."]);
-    let said = demo.run(&["check", "--replay", "seen", "--json", "--layer", "source"]);
-    for result in results(&said) {
+    let output = demo.run(&["check", "--replay", "seen", "--json", "--layer", "source"]);
+    for result in results(&output) {
         assert_eq!(result["status"], "unverified");
         assert!(result["message"].as_str().unwrap().contains("the recording contains no code"));
     }
@@ -391,7 +398,7 @@ fn a_recording_holds_what_was_found_in_the_code() {
 
 #[test]
 fn explain_shows_the_snippets_of_each_language() {
-    let said = super::support::run(&["explain", "p2-src-stray-print"]);
+    let output = super::support::run(&["explain", "p2-src-stray-print"]);
     for words in [
         "\nRust\n",
         "\nGo\n",
@@ -400,6 +407,6 @@ fn explain_shows_the_snippets_of_each_language() {
         "println!(\"{name}\");\n",
         "Not covered: ",
     ] {
-        assert!(said.out.contains(words), "{words:?} in\n{}", said.out);
+        assert!(output.out.contains(words), "{words:?} in\n{}", output.out);
     }
 }

@@ -1,4 +1,4 @@
-//! Folders with small targets in them, and calls of the program.
+//! Folders with small targets, and calls of the program.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What a call gave.
+/// Exit code and streams of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CliOutput {
     pub code: Option<i32>,
@@ -18,28 +18,28 @@ pub struct CliOutput {
 }
 
 impl CliOutput {
-    /// The one document on standard output.
+    /// Parses stdout as one JSON document.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The `data` of the envelope.
+    /// Returns `data` of the envelope on stdout.
     pub fn data(&self) -> Value {
         self.json()["data"].take()
     }
 
-    /// The lines on standard output.
+    /// Parses stdout as JSON Lines.
     pub fn lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The one line on standard error.
+    /// Parses stderr, which must be one line, as JSON.
     pub fn error(&self) -> Value {
         assert_eq!(self.err.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The status of a check in the document.
+    /// Returns the status of a check in the report on stdout.
     pub fn status(&self, id: &str) -> String {
         let document = self.json();
         let mut results = document["data"]["results"].as_array().unwrap().iter();
@@ -48,18 +48,20 @@ impl CliOutput {
     }
 }
 
-/// The program, in an environment that says nothing about colour and has no room for a cache.
+/// The program, without the environment variables for colour and workflows, and without a cache.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentnative"));
-    let of_workflows = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"];
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"].into_iter().chain(of_workflows) {
+    let workflow_variables = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"];
+    for name in
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"].into_iter().chain(workflow_variables)
+    {
         command.env_remove(name);
     }
     command.env("XDG_CACHE_HOME", "/dev/null/cache").stdin(Stdio::null());
     command
 }
 
-/// Calls the program where no configuration is.
+/// Calls the program in a folder without a configuration.
 pub fn run<S: AsRef<OsStr>>(args: &[S]) -> CliOutput {
     output_of(program().args(args).current_dir("/"))
 }
@@ -68,13 +70,12 @@ pub fn output_of(command: &mut Command) -> CliOutput {
     cli_output(command.output().unwrap())
 }
 
-/// What a process gave.
 pub fn cli_output(output: Output) -> CliOutput {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("all that is printed is UTF-8");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
     CliOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// A folder that no configuration around it concerns.
+/// A temporary folder that no configuration above it applies to.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -88,7 +89,7 @@ impl Folder {
         folder
     }
 
-    /// One with the CLI that conforms as `cli`, in which these lines of sh replace functions.
+    /// A folder with the conforming CLI as `cli`, after which these lines of sh redefine functions.
     pub fn demo(lines: &str) -> Self {
         let folder = Self::new();
         let library = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/clis/lib/conforming.sh");
@@ -96,12 +97,12 @@ impl Folder {
         folder
     }
 
-    /// One with these lines of sh as `cli`.
+    /// A folder with these lines of sh as `cli`.
     pub fn with(lines: &str) -> Self {
         Self::within(&std::env::temp_dir(), lines)
     }
 
-    /// The same, in this folder.
+    /// A folder below `parent` with these lines of sh as `cli`.
     pub fn within(parent: &Path, lines: &str) -> Self {
         let folder = Self::new_in(parent);
         folder.script("cli", lines);
@@ -140,26 +141,26 @@ impl Folder {
     }
 }
 
-/// What `wait` gives; it must come in a minute.
+/// Returns the result of `wait`, and panics if it takes longer than a minute.
 pub fn within<T: Send + 'static>(what: &str, wait: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(wait()));
     receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} did not happen"))
 }
 
-/// A report without the time when its runs were made: one of other runs is the same then.
+/// A report without its time, so that reports of different checks can be compared.
 pub fn timeless(report: &str) -> String {
     regex::Regex::new(r#""time":"[-0-9T:]+Z""#).unwrap().replace_all(report, r#""time":"""#).into_owned()
 }
 
-/// The names of an object's members, sorted.
+/// Sorted keys of an object.
 pub fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }
 
-/// All IDs, from the names of the files.
+/// Sorted IDs of all checks, from the names of their files.
 pub fn all_ids() -> Vec<String> {
     let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/checks")).unwrap();
     let paths = files.map(|file| file.unwrap().path());

@@ -1,14 +1,14 @@
-//! What a terminal and a CI log get: colour when it is wanted, and never a stranger's bytes raw.
+//! Output on terminals and in CI logs: colour, and escaped control sequences.
 
 use super::support::{CliOutput, Folder, output_of, program};
 use std::ffi::OsStr;
 
 #[test]
-fn colour_is_decided_by_flag_and_environment() {
+fn the_flag_and_the_environment_decide_on_colour() {
     let list = |flags: &[&str], env: &[(&str, &str)]| {
         output_of(program().arg("list").args(flags).envs(env.iter().copied())).out.contains('\x1b')
     };
-    assert!(!list(&[], &[]), "no terminal, no colour");
+    assert!(!list(&[], &[]), "no colour without a terminal");
     assert!(list(&["--color", "always"], &[]));
     assert!(list(&["--color=always"], &[("NO_COLOR", "1")]));
     assert!(list(&[], &[("CLICOLOR_FORCE", "1")]));
@@ -24,14 +24,15 @@ fn colour_is_decided_by_flag_and_environment() {
     assert!(error.starts_with("\x1b["), "{error:?}");
 }
 
-/// ESC, C1, bidi, zero width, a carriage return, and commands to CI log readers.
-const EVIL: &str = "\x1b]0;owned\x07\x1b[31m\u{9b}2J\u{202e}\u{200b}\r::error::owned ##[group]owned";
+/// ESC, C1, bidirectional and zero-width characters, a carriage return, and commands for CI logs.
+const CONTROL_SEQUENCES: &str =
+    "\x1b]0;owned\x07\x1b[31m\u{9b}2J\u{202e}\u{200b}\r::error::owned ##[group]owned";
 
-/// Nothing of the above gets through; what is drawn by ourselves may.
-fn harmless(bytes: &str, colour: bool) {
+/// Asserts that no control character remains, except the colours of the program if `colour`.
+fn assert_escaped(bytes: &str, colour: bool) {
     let mut text = bytes.to_owned();
     if colour {
-        // SGR only, such as `\x1b[1;31m`.
+        // Only SGR sequences, such as `\x1b[1;31m`, are removed.
         while let Some(at) = text.find("\x1b[") {
             let end = text[at + 2..].find(|c: char| !c.is_ascii_digit() && c != ';').unwrap() + at + 2;
             assert_eq!(text.as_bytes()[end], b'm', "{text:?}");
@@ -44,21 +45,21 @@ fn harmless(bytes: &str, colour: bool) {
     assert!(!text.lines().any(|line| line.trim_start().starts_with("::")), "{text:?}");
 }
 
-fn both(said: &CliOutput, colour: bool) {
-    harmless(&said.out, colour);
-    harmless(&said.err, colour);
+fn assert_streams_escaped(output: &CliOutput, colour: bool) {
+    assert_escaped(&output.out, colour);
+    assert_escaped(&output.err, colour);
 }
 
 #[test]
-fn bytes_of_a_target_never_come_raw() {
+fn control_sequences_of_a_target_are_escaped() {
     let folder = Folder::new();
-    let name = format!("{EVIL}cli");
+    let name = format!("{CONTROL_SEQUENCES}cli");
     assert!(!name.contains('/'));
     let help = format!(
-        "Usage: x\n\nCommands:\n  list  {EVIL}\n  other{EVIL}  Lists\n\nOptions:\n  --json  {EVIL}\n"
+        "Usage: x\n\nCommands:\n  list  {CONTROL_SEQUENCES}\n  other{CONTROL_SEQUENCES}  Lists\n\nOptions:\n  --json  {CONTROL_SEQUENCES}\n"
     );
     folder.write("help", &help);
-    folder.write("evil", format!("{EVIL}\n::error::owned\n"));
+    folder.write("evil", format!("{CONTROL_SEQUENCES}\n::error::owned\n"));
     let lines = "here=${0%/*}
 case $1 in
     --help) cat \"$here/help\" ;;
@@ -68,36 +69,51 @@ esac
 ";
     folder.script(&name, lines);
     let path = format!("./{name}");
-    let probe = format!("1:fail {}", EVIL.replace(['\r', '[', ']', '#'], "_"));
+    let probe = format!("1:fail {}", CONTROL_SEQUENCES.replace(['\r', '[', ']', '#'], "_"));
     let check: Vec<&str> = vec!["check", &path, "--probe", "list", "--probe", &probe];
     for (flag, colour) in [("--color=never", false), ("--color=always", true)] {
         let text = folder.run(&[&check[..], &[flag]].concat());
         assert_eq!(text.code, Some(1), "{}", text.err);
         assert!(text.out.contains("\\x1b]0;owned\\x07"), "{}", text.out);
-        both(&text, colour);
-        both(&folder.run(&["init", "--print", &path, flag]), colour);
-        both(&folder.run(&["check", &format!("{EVIL}nothing"), flag]), colour);
-        both(&folder.run(&["check", "--command", &format!("{EVIL}nothing"), flag]), colour);
-        both(&folder.run(&["check", "--config", &format!("{EVIL}.toml"), flag]), colour);
-        for args in [&["explain", EVIL][..], &[EVIL], &["list", EVIL], &["check", "--report", EVIL]] {
-            both(&folder.run(&[args, &[flag]].concat()), colour);
+        assert_streams_escaped(&text, colour);
+        assert_streams_escaped(&folder.run(&["init", "--print", &path, flag]), colour);
+        assert_streams_escaped(&folder.run(&["check", &format!("{CONTROL_SEQUENCES}nothing"), flag]), colour);
+        assert_streams_escaped(
+            &folder.run(&["check", "--command", &format!("{CONTROL_SEQUENCES}nothing"), flag]),
+            colour,
+        );
+        assert_streams_escaped(
+            &folder.run(&["check", "--config", &format!("{CONTROL_SEQUENCES}.toml"), flag]),
+            colour,
+        );
+        for args in [
+            &["explain", CONTROL_SEQUENCES][..],
+            &[CONTROL_SEQUENCES],
+            &["list", CONTROL_SEQUENCES],
+            &["check", "--report", CONTROL_SEQUENCES],
+        ] {
+            assert_streams_escaped(&folder.run(&[args, &[flag]].concat()), colour);
         }
     }
     for flag in ["--json", "--jsonl"] {
-        let said = folder.run(&[&check[..], &[flag]].concat());
-        both(&said, false);
-        // Nothing is lost.
-        let target = if flag == "--json" { said.data() } else { said.lines()[0].clone() };
+        let output = folder.run(&[&check[..], &[flag]].concat());
+        assert_streams_escaped(&output, false);
+        // The value is unchanged.
+        let target = if flag == "--json" { output.data() } else { output.lines()[0].clone() };
         assert_eq!(target["target"]["name"], name.as_str());
-        both(&folder.run(&["explain", EVIL, flag]), false);
-        assert!(folder.run(&["explain", EVIL, flag]).error()["message"].to_string().contains("owned"));
+        assert_streams_escaped(&folder.run(&["explain", CONTROL_SEQUENCES, flag]), false);
+        assert!(
+            folder.run(&["explain", CONTROL_SEQUENCES, flag]).error()["message"]
+                .to_string()
+                .contains("owned")
+        );
     }
     let file = folder.run(&[&check[..], &["--quiet", "--report", "text=report", "--color=always"]].concat());
-    both(&file, true);
-    harmless(&folder.read("report"), false);
-    // A configuration with such keys and values.
-    folder.write("evil.toml", format!("[target]\n\"{}\" = 1\n", EVIL.escape_default()));
+    assert_streams_escaped(&file, true);
+    assert_escaped(&folder.read("report"), false);
+    // A configuration with control sequences in a key.
+    folder.write("evil.toml", format!("[target]\n\"{}\" = 1\n", CONTROL_SEQUENCES.escape_default()));
     let toml = folder.run(&["check", "--config", "evil.toml", OsStr::new(&path).to_str().unwrap()]);
     assert_eq!(toml.code, Some(78));
-    both(&toml, false);
+    assert_streams_escaped(&toml, false);
 }

@@ -1,4 +1,4 @@
-//! Recordings from elsewhere: they stand for themselves, and what is wrong with them is told with its place.
+//! Recordings from untrusted sources: they are self-contained, and their errors have positions.
 
 use super::support::{CliOutput, Folder, within};
 use agentnative::check::{Observation, Recording};
@@ -10,12 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 const CHECKS: [&str; 4] = ["--check", "p2-contract-*", "--check", "p2-output-stable"];
-/// A value that no report may show.
+/// A value that no output may contain.
 const SECRET: &str = "TOP-SECRET";
 
-/// A folder with a target whose probes are held to a schema file and to a contract folder, each of two files; and
-/// the report of its recording `seen`.
-fn recorded() -> (Arc<Folder>, CliOutput) {
+/// A folder with a target whose probes have a schema file and a contract folder, each of two files, and the output of
+/// the check that wrote its recording `seen`.
+fn folder_with_recording() -> (Arc<Folder>, CliOutput) {
     let folder = Folder::demo("show() { printf '{\"id\":\"7\"}\\n'; }");
     let name = json!({ "$defs": { "name": { "type": "integer" }, "id": { "type": "integer" } } }).to_string();
     fs::create_dir_all(folder.path().join("promise/parts")).unwrap();
@@ -49,60 +49,60 @@ fn write_lines(folder: &Folder, lines: &[Value]) {
     folder.write("seen", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
 }
 
-/// Calls the program, which does not take for ever.
-fn ends(folder: &Arc<Folder>, args: &[&'static str]) -> CliOutput {
+/// Calls the program and fails if it does not end in a minute.
+fn run_in_time(folder: &Arc<Folder>, args: &[&'static str]) -> CliOutput {
     let (folder, args) = (Arc::clone(folder), args.to_vec());
     within("the end of a call", move || folder.run(&args))
 }
 
 /// Judges the recording `seen`.
-fn replayed(folder: &Arc<Folder>) -> CliOutput {
-    ends(folder, &[&["check", "--json", "--replay", "seen"][..], &CHECKS].concat())
+fn replay(folder: &Arc<Folder>) -> CliOutput {
+    run_in_time(folder, &[&["check", "--json", "--replay", "seen"][..], &CHECKS].concat())
 }
 
-fn fifo(path: &Path) {
+fn make_fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 
-/// A recording that `change` made of that of [`recorded`] is refused as a fault of configuration, and says `why`.
-fn is_refused(folder: &Arc<Folder>, lines: &[Value], change: impl FnOnce(&mut Value), why: &str) {
+/// Asserts that a recording whose header is changed by `change` is a configuration error with `why` in its message.
+fn assert_refused(folder: &Arc<Folder>, lines: &[Value], change: impl FnOnce(&mut Value), why: &str) {
     let mut lines = lines.to_vec();
     change(&mut lines[0]);
     write_lines(folder, &lines);
-    let refused = replayed(folder);
+    let refused = replay(folder);
     assert_eq!((refused.code, refused.out.as_str()), (Some(78), ""), "{why}: {}", refused.err);
     assert!(refused.err.contains(why) && !refused.err.contains(SECRET), "{why}: {}", refused.err);
 }
 
-/// The contract of a recording that is made by this file.
-fn contract<'h>(head: &'h mut Value, main: &str) -> &'h mut Value {
+/// The contract with this main file in the header of a recording.
+fn contract_of<'h>(head: &'h mut Value, main: &str) -> &'h mut Value {
     let mut contracts = head["contracts"].as_object_mut().unwrap().values_mut();
     contracts.find(|contract| contract["main"] == main).unwrap()
 }
 
 #[test]
 fn a_recording_contains_its_contracts() {
-    let (folder, live) = recorded();
+    let (folder, live) = folder_with_recording();
     let diff = ["contract", "diff", "--json", "./seen", "./seen"];
-    let same = ends(&folder, &diff);
+    let same = run_in_time(&folder, &diff);
     assert_eq!(same.code, Some(0), "{}", same.err);
-    // Nothing is left of them, and what has their names is never read to its end.
+    // The files are replaced by pipes, which would block if they were read.
     for file in
         ["list.schema.json", "parts.json", "promise/contract.toml", "promise/show.json", "agentnative.toml"]
     {
         fs::remove_file(folder.path().join(file)).unwrap();
-        fifo(&folder.path().join(file));
+        make_fifo(&folder.path().join(file));
     }
-    assert_eq!(replayed(&folder), live);
-    assert_eq!(ends(&folder, &diff), same);
+    assert_eq!(replay(&folder), live);
+    assert_eq!(run_in_time(&folder, &diff), same);
 }
 
 #[test]
-fn a_recording_names_no_file_that_is_read() {
-    let (folder, _) = recorded();
+fn files_that_a_recording_names_are_not_read() {
+    let (folder, _) = folder_with_recording();
     let lines = lines(&folder);
     folder.write("secret.json", json!({ "const": SECRET }).to_string());
-    fifo(&folder.path().join("pipe.json"));
+    make_fifo(&folder.path().join("pipe.json"));
     for (version, file) in [
         (2, "secret.json"),
         (2, "./pipe.json"),
@@ -117,13 +117,13 @@ fn a_recording_names_no_file_that_is_read() {
                 probe["contract"]["json"] = file.into();
             }
         };
-        is_refused(&folder, &lines, change, &format!("does not contain the contract {file}"));
+        assert_refused(&folder, &lines, change, &format!("does not contain the contract {file}"));
     }
 }
 
 #[test]
-fn a_schema_of_a_recording_is_valid_and_refers_to_no_file() {
-    let (folder, _) = recorded();
+fn invalid_schemas_and_references_to_files_in_a_recording_are_errors() {
+    let (folder, _) = folder_with_recording();
     let lines = lines(&folder);
     folder.write("secret.json", json!({ "const": SECRET }).to_string());
     let outside =
@@ -132,13 +132,13 @@ fn a_schema_of_a_recording_is_valid_and_refers_to_no_file() {
     let malformed = ["", "{\"type\":", "{\"type\":7}", "[\"\\ud800\"]"].map(str::to_owned);
     for schema in referring.into_iter().chain(malformed) {
         let change = |head: &mut Value| {
-            contract(head, "list.schema.json")["files"]["list.schema.json"] = schema.into()
+            contract_of(head, "list.schema.json")["files"]["list.schema.json"] = schema.into()
         };
-        is_refused(&folder, &lines, change, "list.schema.json of the recording cannot be used");
+        assert_refused(&folder, &lines, change, "list.schema.json of the recording cannot be used");
     }
     let broken =
-        |head: &mut Value| contract(head, "contract.toml")["files"]["contract.toml"] = "name = 7".into();
-    is_refused(&folder, &lines, broken, "promise of the recording cannot be used");
+        |head: &mut Value| contract_of(head, "contract.toml")["files"]["contract.toml"] = "name = 7".into();
+    assert_refused(&folder, &lines, broken, "promise of the recording cannot be used");
     for (main, file) in [
         ("list.schema.json", "list.schema.json"),
         ("list.schema.json", "parts.json"),
@@ -146,35 +146,35 @@ fn a_schema_of_a_recording_is_valid_and_refers_to_no_file() {
         ("contract.toml", "parts/all.json"),
     ] {
         let without = |head: &mut Value| {
-            contract(head, main)["files"].as_object_mut().unwrap().remove(file).unwrap();
+            contract_of(head, main)["files"].as_object_mut().unwrap().remove(file).unwrap();
         };
-        is_refused(&folder, &lines, without, &format!("`{file}` is not among the files of the contract"));
+        assert_refused(&folder, &lines, without, &format!("`{file}` is not among the files of the contract"));
     }
 }
 
 #[test]
-fn a_schema_of_a_recording_has_a_budget() {
-    let twice = |nth: usize| json!({ "$ref": format!("#/$defs/{}", nth - 1) });
+fn schemas_of_a_recording_have_a_budget() {
+    let reference = |nth: usize| json!({ "$ref": format!("#/$defs/{}", nth - 1) });
     let definition = |nth: usize| match nth {
         0 => json!({ "type": "object" }),
-        nth => json!({ "allOf": [twice(nth), twice(nth)] }),
+        nth => json!({ "allOf": [reference(nth), reference(nth)] }),
     };
     let definitions: Map<String, Value> = (0..30).map(|nth| (nth.to_string(), definition(nth))).collect();
     let schema = json!({ "$defs": definitions, "items": { "$ref": "#/$defs/29" } }).to_string();
-    let (folder, _) = recorded();
+    let (folder, _) = folder_with_recording();
     let mut lines = lines(&folder);
-    contract(&mut lines[0], "list.schema.json")["files"]["list.schema.json"] = schema.into();
+    contract_of(&mut lines[0], "list.schema.json")["files"]["list.schema.json"] = schema.into();
     for line in &mut lines[1..] {
         line["stdout"]["bytes"] = json!({ "text": "[0]\n" });
     }
     write_lines(&folder, &lines);
-    let report = replayed(&folder);
+    let report = replay(&folder);
     assert_eq!(report.status("p2-contract-schema"), "unverified", "{}", report.err);
     assert!(report.out.contains("judging this was stopped"), "{}", report.out);
     assert_eq!(report.status("p2-output-stable"), "unverified");
 }
 
-/// What a run printed on each stream.
+/// Bytes of stdout and stderr of a run.
 fn streams(run: &Observation) -> [Vec<u8>; 2] {
     [&run.stdout, &run.stderr].map(|captured| {
         let mut bytes = Vec::new();
@@ -184,9 +184,9 @@ fn streams(run: &Observation) -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn streams_of_any_length_come_back_as_they_were_and_the_same_ones_once() {
+fn streams_of_any_length_are_restored_and_equal_ones_are_stored_once() {
     let folder = Folder::with("cat \"${0%/*}/out\"; cat \"${0%/*}/err\" >&2\n");
-    // Characters, escapes and groups of base64 across all pieces that are written and read at a time.
+    // Characters, escapes and groups of base64 lie across the boundaries of the buffers.
     let text = "é\"\\\u{7}\u{1F600}\n".repeat(40_000);
     let binary = [b"x\xFF".repeat(100_000), b"\0".to_vec()].concat();
     folder.write("out", &text);
@@ -194,8 +194,12 @@ fn streams_of_any_length_come_back_as_they_were_and_the_same_ones_once() {
     let checks = ["--check", "p2-output-json"];
     let record = ["check", "./cli", "--probe", "go", "--json", "--record", "seen"];
     let live = folder.run(&[&record[..], &checks].concat());
-    let seen = folder.read("seen");
-    assert!(seen.lines().count() > 4 && seen.len() < 3 * (text.len() + binary.len()), "{}", seen.len());
+    let recording_text = folder.read("seen");
+    assert!(
+        recording_text.lines().count() > 4 && recording_text.len() < 3 * (text.len() + binary.len()),
+        "{}",
+        recording_text.len()
+    );
     let recording = Recording::read(&folder.path().join("seen")).unwrap();
     let go = recording.named_observations().filter(|(name, _)| name.starts_with("go"));
     let mut runs = 0;
@@ -204,11 +208,12 @@ fn streams_of_any_length_come_back_as_they_were_and_the_same_ones_once() {
         runs += 1;
     }
     assert!(runs > 1);
-    // So it is if older versions wrote all of each, here with other escapes.
-    let seen: Vec<String> = seen.lines().map(str::to_owned).collect();
+    // Older versions wrote each stream in full; here with other escapes.
+    let recorded_lines: Vec<String> = recording_text.lines().map(str::to_owned).collect();
     let whole: Value =
-        serde_json::from_str(seen.iter().find(|line| line.contains("\"base64\"")).unwrap()).unwrap();
-    let old = seen.iter().enumerate().map(|(nth, line)| {
+        serde_json::from_str(recorded_lines.iter().find(|line| line.contains("\"base64\"")).unwrap())
+            .unwrap();
+    let old = recorded_lines.iter().enumerate().map(|(nth, line)| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         for stream in ["stdout", "stderr"] {
             if line[stream]["bytes"].get("same_as").is_some() {
@@ -227,7 +232,7 @@ fn streams_of_any_length_come_back_as_they_were_and_the_same_ones_once() {
 }
 
 #[test]
-fn a_damaged_run_is_refused_with_its_place() {
+fn a_damaged_run_is_an_error_with_its_position() {
     let folder = Folder::demo("");
     let check = ["check", "./cli", "--check", "p2-exit-success", "--probe", "list", "--record", "seen"];
     assert_eq!(folder.run(&check).code, Some(0));
@@ -238,39 +243,42 @@ fn a_damaged_run_is_refused_with_its_place() {
         "left_behind": [], "held_open": false, "waiting": null,
     })
     .to_string();
-    let with = |bytes: &str| line.replace("\"OUT\"", bytes).into_bytes();
+    let line_with = |bytes: &str| line.replace("\"OUT\"", bytes).into_bytes();
     let long = "x".repeat(100_000);
     let cases: [(Vec<u8>, &str); 24] = [
-        (with("{\"text\":\"a"), "damaged"),
-        (with("{\"text\":\"a\tb\"}"), "the rest of a string"),
-        (with(&format!("{{\"text\":\"{long}\n")), "the rest of a string"),
-        (with("{\"text\":\"\\x\"}"), "an escape"),
-        (with("{\"text\":\"\\u12G4\"}"), "hexadecimal"),
-        (with("{\"text\":\"\\ud800\"}"), "surrogate"),
-        (with("{\"text\":\"\\udc00\"}"), "surrogate"),
-        (with("{\"text\":\"\\ud800\\u0041\"}"), "surrogate"),
+        (line_with("{\"text\":\"a"), "damaged"),
+        (line_with("{\"text\":\"a\tb\"}"), "the rest of a string"),
+        (line_with(&format!("{{\"text\":\"{long}\n")), "the rest of a string"),
+        (line_with("{\"text\":\"\\x\"}"), "an escape"),
+        (line_with("{\"text\":\"\\u12G4\"}"), "hexadecimal"),
+        (line_with("{\"text\":\"\\ud800\"}"), "surrogate"),
+        (line_with("{\"text\":\"\\udc00\"}"), "surrogate"),
+        (line_with("{\"text\":\"\\ud800\\u0041\"}"), "surrogate"),
         ([b"{\"text\":\"\xFF".as_slice(), long.as_bytes(), b"\"}"].concat(), "UTF-8"),
         (b"{\"text\":\"\xC3\"}".to_vec(), "UTF-8"),
-        (with("{\"base64\":\"a\"}"), "base64"),
-        (with("{\"base64\":\"*===\"}"), "base64"),
-        (with(&format!("{{\"base64\":\"{}AA==AAAA\"}}", "A".repeat(65_532))), "base64"),
-        (with("{\"text\":0}"), "as a string"),
-        (with("{\"base64\":7}"), "as a string"),
-        (with("{\"text\":\"\",\"text\":\"\"}"), "2 streams"),
-        (with("{\"text\":\"\",\"chunks\":\"\"}"), "format of this version"),
+        (line_with("{\"base64\":\"a\"}"), "base64"),
+        (line_with("{\"base64\":\"*===\"}"), "base64"),
+        (line_with(&format!("{{\"base64\":\"{}AA==AAAA\"}}", "A".repeat(65_532))), "base64"),
+        (line_with("{\"text\":0}"), "as a string"),
+        (line_with("{\"base64\":7}"), "as a string"),
+        (line_with("{\"text\":\"\",\"text\":\"\"}"), "2 streams"),
+        (line_with("{\"text\":\"\",\"chunks\":\"\"}"), "format of this version"),
         (
-            with("{\"same_as\":{\"line\":2,\"stream\":\"stderr\"}}"),
+            line_with("{\"same_as\":{\"line\":2,\"stream\":\"stderr\"}}"),
             "stderr of line 2; expected a stream before it",
         ),
-        (with("{\"same_as\":{\"line\":99,\"stream\":\"stdout\"}}"), "stdout of line 99"),
-        (with("{\"text\":\"\"}").strip_suffix(b"}").unwrap().to_vec(), "damaged"),
-        (with("{\"text\":\"\"}").replace_once("\"cli\"", "\"text\":\"\""), "2 streams"),
-        (with("{\"text\":\"\"}").replace_once("\"Exited\":0", "\"Exited\":{\"text\":\"\"}"), "2 streams"),
+        (line_with("{\"same_as\":{\"line\":99,\"stream\":\"stdout\"}}"), "stdout of line 99"),
+        (line_with("{\"text\":\"\"}").strip_suffix(b"}").unwrap().to_vec(), "damaged"),
+        (line_with("{\"text\":\"\"}").replace_once("\"cli\"", "\"text\":\"\""), "2 streams"),
         (
-            with("{\"text\":\"\"}").replace_once("\"held_open\":", "\"wrote\":true,\"wrote\":"),
+            line_with("{\"text\":\"\"}").replace_once("\"Exited\":0", "\"Exited\":{\"text\":\"\"}"),
+            "2 streams",
+        ),
+        (
+            line_with("{\"text\":\"\"}").replace_once("\"held_open\":", "\"wrote\":true,\"wrote\":"),
             "format of this version",
         ),
-        (with("{\"text\":\"\"}").replace_once(",\"held_open\":false", ""), "format of this version"),
+        (line_with("{\"text\":\"\"}").replace_once(",\"held_open\":false", ""), "format of this version"),
     ];
     for (bad, why) in cases {
         folder.write("bad", [lines[0].to_string().as_bytes(), b"\n", &bad, b"\n"].concat());
@@ -281,7 +289,7 @@ fn a_damaged_run_is_refused_with_its_place() {
     }
 }
 
-/// Replaces what must be there.
+/// Replaces the first occurrence of a string, which must exist.
 trait ReplaceOnce {
     fn replace_once(&self, old: &str, new: &str) -> Vec<u8>;
 }
@@ -295,7 +303,7 @@ impl ReplaceOnce for Vec<u8> {
 }
 
 #[test]
-fn what_never_ends_is_refused() {
+fn an_endless_recording_is_an_error() {
     let folder = Folder::new();
     let endless = within("the end", move || folder.run(&["check", "--replay", "/dev/zero"]));
     assert_eq!((endless.code, endless.out.as_str()), (Some(78), ""), "{}", endless.err);

@@ -1,4 +1,4 @@
-//! The temporary folders of runs: whatever a target makes in them, they are gone afterwards.
+//! Temporary folders of runs: they are removed, whatever a target creates in them.
 
 use super::support::{CliOutput, Folder, output_of};
 use std::fs::{self, File};
@@ -7,24 +7,25 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// The program's folders begin so, and hold this file, which their owner has locked.
+/// Prefix of the names of temporary folders.
 const PREFIX: &str = "agentnative-";
-const OWNER: &str = ".agentnative-owner";
+/// File in each temporary folder that its owner has locked.
+const OWNER_FILE: &str = ".agentnative-owner";
 
 fn check_in(folder: &Folder, temporary: &Path) -> CliOutput {
     let args = ["check", "./cli", "--json", "--fast", "--check", "p2-exit-success", "--probe", "go"];
     output_of(folder.command().env("TMPDIR", temporary).args(args).args(["--timeout", "60"]))
 }
 
-fn left_in(temporary: &Path) -> Vec<String> {
+fn entries_of(temporary: &Path) -> Vec<String> {
     let entries = fs::read_dir(temporary).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
 
-/// Masked folders of the machine in which a folder can be made.
-fn shared() -> impl Iterator<Item = TempDir> {
+/// Temporary folders in folders of the machine that confined runs do not see.
+fn shared_folders() -> impl Iterator<Item = TempDir> {
     ["/dev/shm", "/run"].into_iter().filter_map(|shared| {
         let made = tempfile::tempdir_in(shared);
         made.inspect_err(|_| eprintln!("skipped: no folder can be made in {shared}")).ok()
@@ -32,33 +33,33 @@ fn shared() -> impl Iterator<Item = TempDir> {
 }
 
 #[test]
-fn runs_may_have_their_folders_in_memory() {
+fn the_folders_of_runs_can_be_in_memory() {
     let folder = Folder::with("cd \"$HOME\" && : >\"$TMPDIR/file\" && echo '{}'\n");
     let elsewhere = check_in(&folder, Path::new(env!("CARGO_TARGET_TMPDIR"))).data();
-    for temporary in shared() {
-        let seen = check_in(&folder, temporary.path());
-        assert_eq!(seen.status("p2-exit-success"), "pass", "{temporary:?}: {}{}", seen.out, seen.err);
-        assert_eq!(seen.data()["isolation"], elsewhere["isolation"], "{temporary:?}: {}", seen.out);
+    for temporary in shared_folders() {
+        let output = check_in(&folder, temporary.path());
+        assert_eq!(output.status("p2-exit-success"), "pass", "{temporary:?}: {}{}", output.out, output.err);
+        assert_eq!(output.data()["isolation"], elsewhere["isolation"], "{temporary:?}: {}", output.out);
     }
 }
 
 #[test]
-fn runs_beside_their_target_see_nothing_of_each_other() {
-    for temporary in shared() {
-        // The folder of all runs is two above, and holds the file of its owner.
-        let script = format!("[ ! -e \"$HOME/../../{OWNER}\" ] && echo '{{}}'\n");
+fn runs_in_the_same_folder_as_their_target_do_not_see_each_other() {
+    for temporary in shared_folders() {
+        // The folder of all runs is two levels up and contains the file of its owner.
+        let script = format!("[ ! -e \"$HOME/../../{OWNER_FILE}\" ] && echo '{{}}'\n");
         let folder = Folder::within(temporary.path(), &script);
-        let seen = check_in(&folder, temporary.path());
-        if seen.data()["isolation"] != "namespaces" {
+        let output = check_in(&folder, temporary.path());
+        if output.data()["isolation"] != "namespaces" {
             eprintln!("skipped: runs are not in namespaces here");
             return;
         }
-        assert_eq!(seen.status("p2-exit-success"), "pass", "{temporary:?}: {}{}", seen.out, seen.err);
+        assert_eq!(output.status("p2-exit-success"), "pass", "{temporary:?}: {}{}", output.out, output.err);
     }
 }
 
 #[test]
-fn folders_of_any_depth_and_without_rights_are_removed() {
+fn deep_and_inaccessible_folders_are_removed() {
     let folder = Folder::with(&format!(
         "case $* in *go*) exec '{}' \"${{0%/*}}/deep.py\" ;; esac\necho ok\n",
         crate::interpreter::program().display()
@@ -74,47 +75,47 @@ fn folders_of_any_depth_and_without_rights_are_removed() {
     ];
     folder.write("deep.py", deep.join("\n"));
     let temporary = tempfile::tempdir().unwrap();
-    let seen = check_in(&folder, temporary.path());
-    assert_eq!((seen.code, seen.status("p2-exit-success").as_str()), (Some(0), "pass"), "{}", seen.err);
-    assert_eq!(left_in(temporary.path()), [""; 0]);
+    let output = check_in(&folder, temporary.path());
+    assert_eq!((output.code, output.status("p2-exit-success").as_str()), (Some(0), "pass"), "{}", output.err);
+    assert_eq!(entries_of(temporary.path()), [""; 0]);
 }
 
 #[test]
-fn what_a_killed_program_left_is_removed_by_the_next_one() {
+fn folders_of_a_killed_checker_are_removed_by_the_next_one() {
     let folder = Folder::demo("");
     let temporary = tempfile::tempdir().unwrap();
-    let made = |name: &str, owner: bool| -> PathBuf {
+    let make = |name: &str, owner: bool| -> PathBuf {
         let path = temporary.path().join(format!("{PREFIX}{name}"));
         fs::create_dir_all(path.join("000001/home")).unwrap();
         if owner {
-            File::create(path.join(OWNER)).unwrap();
+            File::create(path.join(OWNER_FILE)).unwrap();
         }
         path
     };
-    let [left, alive, young] = ["left", "alive", "young"].map(|name| made(name, true));
-    let foreign = made("of-a-user", false);
-    let lock = File::open(alive.join(OWNER)).unwrap();
+    let [leftover, owned, recent] = ["left", "alive", "young"].map(|name| make(name, true));
+    let foreign = make("of-a-user", false);
+    let lock = File::open(owned.join(OWNER_FILE)).unwrap();
     lock.lock().unwrap();
     let long_ago = SystemTime::now() - Duration::from_secs(600);
-    for path in [&left, &alive, &foreign] {
+    for path in [&leftover, &owned, &foreign] {
         File::open(path).unwrap().set_modified(long_ago).unwrap();
     }
     check_in(&folder, temporary.path());
     assert_eq!(
-        left_in(temporary.path()),
+        entries_of(temporary.path()),
         ["alive", "of-a-user", "young"].map(|name| format!("{PREFIX}{name}"))
     );
-    assert!(young.exists());
+    assert!(recent.exists());
 }
 
 #[test]
-fn what_cannot_be_removed_is_told() {
+fn folders_that_cannot_be_removed_are_reported() {
     let python = crate::interpreter::program();
     let folder = Folder::with(&format!(
         "case $* in *go*) '{}' \"${{0%/*}}/flag.py\" \"$HOME\" 16 ;; esac\necho '{{}}'\n",
         python.display()
     ));
-    // The attribute of an immutable folder, which is root's to set, and not on every file system.
+    // Sets the immutable attribute, which only root can do, and not on every file system.
     let flag = [
         "import fcntl, os, struct, sys",
         "path, flags = sys.argv[1], int(sys.argv[2])",
@@ -123,17 +124,17 @@ fn what_cannot_be_removed_is_told() {
     ];
     folder.write("flag.py", flag.join("\n"));
     let temporary = tempfile::tempdir().unwrap();
-    let seen = check_in(&folder, temporary.path());
-    assert_eq!((seen.code, seen.status("p2-exit-success").as_str()), (Some(0), "pass"), "{}", seen.err);
-    let notes = seen.data()["notes"].as_array().cloned().unwrap_or_default();
+    let output = check_in(&folder, temporary.path());
+    assert_eq!((output.code, output.status("p2-exit-success").as_str()), (Some(0), "pass"), "{}", output.err);
+    let notes = output.data()["notes"].as_array().cloned().unwrap_or_default();
     let notes: Vec<&str> = notes.iter().filter_map(|note| note.as_str()).collect();
-    let left: Vec<_> = left_in(temporary.path()).iter().map(|name| temporary.path().join(name)).collect();
+    let left: Vec<_> = entries_of(temporary.path()).iter().map(|name| temporary.path().join(name)).collect();
     if left.is_empty() {
         eprintln!("skipped: no folder in {} can be made immutable", temporary.path().display());
     }
     for path in &left {
-        let told = format!("{} could not be removed", path.display());
-        assert!(notes.iter().any(|note| note.starts_with(&told)), "{notes:?}");
+        let expected = format!("{} could not be removed", path.display());
+        assert!(notes.iter().any(|note| note.starts_with(&expected)), "{notes:?}");
         for run in fs::read_dir(path).unwrap() {
             let home = run.unwrap().path().join("home");
             Command::new(&python).arg(folder.path().join("flag.py")).arg(home).arg("0").status().unwrap();

@@ -1,4 +1,4 @@
-//! While a check goes on: what is written when, signals, and a reader that leaves.
+//! A check while it runs: its stream of events, signals, and a closed stdout.
 
 use super::support::{Folder, program, within};
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 #[test]
 fn events_are_written_as_they_happen() {
-    // Runs of `list` wait for a lock that we hold until we have seen what came before them. Confined, they could not.
+    // Runs of `list` wait for a lock that the test holds until it has read the events before them. Confined runs could
+    // not open it.
     let folder = Folder::demo("list() { flock -s \"${0%/*}/gate\" true; begin '['; row 1 a 1; finish ']'; }");
     let gate = File::create(folder.path().join("gate")).unwrap();
     gate.lock().unwrap();
@@ -40,9 +41,9 @@ fn events_are_written_as_they_happen() {
     assert!(child.wait().unwrap().success());
 }
 
-/// A check of a target that says on a pipe when it, or its build, has begun, and then sleeps; with that pipe,
-/// which ends when no process of the target is left.
-fn asleep(when: &str, format: &str) -> (Folder, Child, BufReader<File>) {
+/// Starts a check of a target whose `when` call, or build, writes to a pipe and then sleeps. Returns the pipe, which
+/// ends when no process of the target is left.
+fn start_sleeping_check(when: &str, format: &str) -> (Folder, Child, BufReader<File>) {
     let folder = Folder::with(&format!(
         "case \" $* \" in *' {when} '*) exec 9>\"${{0%/*}}/begun\"; echo begun >&9; sleep 1000 & sleep 1000 ;; esac\n"
     ));
@@ -52,7 +53,7 @@ fn asleep(when: &str, format: &str) -> (Folder, Child, BufReader<File>) {
     }
     let pipe = folder.path().join("begun");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // Confined, it could not reach the pipe.
+    // A confined run could not open the pipe.
     let args = [
         "check",
         "./cli",
@@ -86,7 +87,7 @@ fn a_signal_ends_the_check_with_a_valid_report() {
         ("run", "--output=text", Signal::INT, 130),
         ("build", "--json", Signal::INT, 130),
     ] {
-        let (_folder, child, mut begun) = asleep(when, format);
+        let (_folder, child, mut begun) = start_sleeping_check(when, format);
         kill_process(Pid::from_child(&child), signal).unwrap();
         let output = within("the end", move || child.wait_with_output().unwrap());
         assert_eq!(output.status.code(), Some(code), "{when} {format}: {output:?}");
@@ -117,7 +118,7 @@ fn a_signal_ends_the_check_with_a_valid_report() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_closed_stdout_is_no_error() {
     let folder = Folder::demo("");
     let check = ["check", "./cli", "--check", "p2-exit-success", "--probe", "list"];
     for args in
@@ -129,8 +130,8 @@ fn a_reader_that_leaves_is_no_error() {
             let mut command = folder.command();
             let output =
                 command.args(args).arg(format).stdout(writer).stderr(Stdio::piped()).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert_eq!((output.status.code(), told.as_ref()), (Some(0), ""), "{args:?} {format}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{args:?} {format}");
         }
     }
     let mut program = program();
@@ -138,7 +139,7 @@ fn a_reader_that_leaves_is_no_error() {
     let line = "\"$1\" explain p2-output-json | head -c 10; \"$1\" explain p2-output-json | head -c 10";
     let output = Command::new("sh").args(["-c", line, "sh"]).arg(name).output().unwrap();
     assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"p2-output-p2-output-"[..], &b""[..]));
-    // A standard error that is closed is no reason to fail in another way.
+    // A closed stderr does not change the exit code.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     assert_eq!(program.args(["explain", "x"]).stderr(writer).status().unwrap().code(), Some(2));

@@ -1,5 +1,4 @@
-//! Exit codes and kinds of errors of all commands: what is missing, may not be read, cannot be written, or is
-//! not as it has to be.
+//! Exit codes and error kinds of all commands for missing, unreadable, unwritable and invalid files.
 
 use super::support::{CliOutput, Folder, output_of};
 use crate::programs::without_stdout;
@@ -8,26 +7,26 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 
-/// Arguments, and the exit code and kind that they end with.
+/// Arguments with the expected exit code and error kind.
 type Row<'a> = (&'a [&'a str], i32, &'a str);
 
 fn with_json<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&args[..1], &["--json"], &args[1..]].concat()
 }
 
-fn ended(said: &CliOutput, (args, code, kind): Row<'_>) {
-    assert_eq!(said.code, Some(code), "{args:?}: {}", said.err);
-    assert_eq!(said.error()["kind"], kind, "{args:?}: {}", said.err);
+fn assert_ended(output: &CliOutput, (args, code, kind): Row<'_>) {
+    assert_eq!(output.code, Some(code), "{args:?}: {}", output.err);
+    assert_eq!(output.error()["kind"], kind, "{args:?}: {}", output.err);
 }
 
-fn hold(folder: &Folder, rows: &[Row<'_>]) {
+fn assert_all(folder: &Folder, rows: &[Row<'_>]) {
     for row in rows {
-        ended(&folder.run(&with_json(row.0)), *row);
+        assert_ended(&folder.run(&with_json(row.0)), *row);
     }
 }
 
 /// A folder with data, schemas, an empty folder and a CLI.
-fn place() -> Folder {
+fn folder_with_data() -> Folder {
     let folder = Folder::demo("");
     folder.write("data.json", "{\"id\": 1}\n");
     folder.write("text.json", "no JSON\n");
@@ -39,9 +38,9 @@ fn place() -> Folder {
 }
 
 #[test]
-fn a_missing_data_file_is_usage_and_what_else_is_missing_is_configuration() {
-    hold(
-        &place(),
+fn a_missing_data_file_is_a_usage_error_and_other_missing_files_are_configuration_errors() {
+    assert_all(
+        &folder_with_data(),
         &[
             (&["check", "--replay", "gone.jsonl"], 2, "usage"),
             (&["check", "gone"], 78, "config"),
@@ -60,7 +59,7 @@ fn a_missing_data_file_is_usage_and_what_else_is_missing_is_configuration() {
             (&["contract", "show", "./gone.json"], 78, "config"),
             (&["contract", "infer", "gone.json"], 2, "usage"),
             (&["contract", "lock", "gone"], 78, "config"),
-            // A side is a file where it looks like one, else a contract.
+            // A side that looks like a file name is a file, otherwise a contract.
             (&["contract", "diff", "gone.jsonl", "p2-error"], 2, "usage"),
             (&["contract", "diff", "p2-error", "./gone"], 2, "usage"),
             (&["contract", "diff", "gone", "p2-error"], 78, "config"),
@@ -71,9 +70,9 @@ fn a_missing_data_file_is_usage_and_what_else_is_missing_is_configuration() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file() {
-    hold(
-        &place(),
+fn a_folder_instead_of_a_file_is_an_error() {
+    assert_all(
+        &folder_with_data(),
         &[
             (&["check", "--replay", "empty"], 2, "usage"),
             (&["check", "--config", "empty", "./cli"], 78, "config"),
@@ -89,8 +88,8 @@ fn a_folder_in_the_place_of_a_file() {
 }
 
 #[test]
-fn what_may_not_be_read_is_permission() {
-    let folder = place();
+fn an_unreadable_file_is_a_permission_error() {
+    let folder = folder_with_data();
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).unwrap();
     for (path, mode) in [(folder.path(), 0o755), (&closed, 0o000), (&folder.path().join("data.json"), 0o000)]
@@ -120,31 +119,31 @@ fn what_may_not_be_read_is_permission() {
         let mut command = folder.command();
         command.args(with_json(row.0));
         if root {
-            // Who may read everything is refused nothing.
+            // Root may read everything, so the call runs as another user.
             command.uid(65534).gid(65534);
         }
         if root && command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
             eprintln!("skipped: nobody but root may start the program where it is");
             break;
         }
-        ended(&output_of(command.stdout(Stdio::piped()).stderr(Stdio::piped())), *row);
+        assert_ended(&output_of(command.stdout(Stdio::piped()).stderr(Stdio::piped())), *row);
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn what_cannot_be_written() {
-    let folder = place();
-    // A folder in the place of the file, a file in the place of the folder.
+fn a_failed_write_exits_with_1() {
+    let folder = folder_with_data();
+    // A folder instead of the file, a file instead of the folder.
     fs::create_dir(folder.path().join("agentnative.toml")).unwrap();
-    hold(&folder, &[(&["init", "--force", "./cli"], 1, "write")]);
-    let folder = place();
+    assert_all(&folder, &[(&["init", "--force", "./cli"], 1, "write")]);
+    let folder = folder_with_data();
     folder.write(
         "agentnative.toml",
         "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['json']\n",
     );
     folder.write("agentnative.lock", "");
-    hold(&folder, &[(&["contract", "lock"], 1, "write")]);
+    assert_all(&folder, &[(&["contract", "lock"], 1, "write")]);
     for args in [
         &["list"][..],
         &["--help"],
@@ -169,21 +168,21 @@ fn what_cannot_be_written() {
             (command().stdout(full), "No space left on device"),
             (&mut without_stdout(&command()), "Bad file descriptor"),
         ] {
-            let said = output_of(command);
-            ended(&said, (args, 1, "write"));
-            assert!(said.err.contains(reason), "{args:?}: {}", said.err);
+            let output = output_of(command);
+            assert_ended(&output, (args, 1, "write"));
+            assert!(output.err.contains(reason), "{args:?}: {}", output.err);
         }
-        // Who wants no output gives a device that swallows it, open in either direction.
+        // /dev/null discards the output, also if it is opened for reading and writing.
         let null = fs::OpenOptions::new().read(true).write(true).open("/dev/null").unwrap();
-        let (wanted, swallowed) = (output_of(&mut command()), output_of(command().stdout(null)));
-        assert_eq!((swallowed.code, swallowed.err), (wanted.code, wanted.err), "{args:?}");
+        let (printed, discarded) = (output_of(&mut command()), output_of(command().stdout(null)));
+        assert_eq!((discarded.code, discarded.err), (printed.code, printed.err), "{args:?}");
     }
 }
 
 #[test]
-fn findings_are_told_apart_from_nothing_run() {
-    let folder = place();
-    hold(
+fn findings_and_nothing_run_are_different_kinds() {
+    let folder = folder_with_data();
+    assert_all(
         &folder,
         &[
             (&["validate", "--contract", "p2-error", "data.json"], 1, "findings"),
@@ -196,5 +195,5 @@ fn findings_are_told_apart_from_nothing_run() {
     let text = folder.run(&["validate", "--contract", "p2-error", "data.json", "text.json"]);
     assert_eq!((text.code, text.err.as_str()), (Some(1), "error: 2 of 2 files are invalid\n"));
     folder.write("agentnative.toml", "[target]\ncommand = ['./cli']\n");
-    hold(&folder, &[(&["contract", "lock"], 1, "nothing-run")]);
+    assert_all(&folder, &[(&["contract", "lock"], 1, "nothing-run")]);
 }

@@ -1,4 +1,4 @@
-//! The layers `source` and `project` execute nothing, whatever a project has.
+//! The layers `source` and `project` execute nothing, whatever a project contains.
 
 use super::support::{CliOutput, Folder, output_of};
 use serde_json::{Value, json};
@@ -6,16 +6,18 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// A project of Cargo in which each program leaves a trace in `trace` when it is executed: its build, its program, its
-/// service, the toolchain that it names, and programs in front of PATH. It documents no exit code.
-struct Traced {
+/// A Cargo project whose programs write to `trace` when they are executed: its build, program and service, its
+/// toolchain, and programs at the start of PATH. It documents no exit code.
+struct TracedProject {
     folder: Folder,
     trace: tempfile::TempDir,
 }
 
-const NAMES: [&str; 10] = ["tool", "cargo", "rustc", "rustup", "man", "gzip", "git", "python3", "node", "go"];
+/// Programs at the start of PATH.
+const PATH_PROGRAMS: [&str; 10] =
+    ["tool", "cargo", "rustc", "rustup", "man", "gzip", "git", "python3", "node", "go"];
 
-impl Traced {
+impl TracedProject {
     fn new() -> Self {
         let traced = Self { folder: Folder::new(), trace: tempfile::tempdir().unwrap() };
         let write = |file: &str, text: &str| {
@@ -36,15 +38,15 @@ impl Traced {
              [[probe]]\nname = 'list'\nargs = ['list']\n",
         );
         for program in ["build", "service", "other.js", "target/debug/tool", "tc/bin/cargo", "tc/bin/rustc"] {
-            traced.program(program);
+            traced.write_program(program);
         }
-        for name in NAMES {
-            traced.program(&format!("path/{name}"));
+        for name in PATH_PROGRAMS {
+            traced.write_program(&format!("path/{name}"));
         }
         traced
     }
 
-    fn program(&self, name: &str) {
+    fn write_program(&self, name: &str) {
         let path = self.folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, format!("#!/bin/sh\necho '{name}' \"$*\" >>'{}'\n", self.trace_file().display()))
@@ -56,8 +58,8 @@ impl Traced {
         self.trace.path().join("ran")
     }
 
-    /// What was executed so far.
-    fn ran(&self) -> String {
+    /// Programs that were executed so far, with their arguments, one per line.
+    fn executed(&self) -> String {
         fs::read_to_string(self.trace_file()).unwrap_or_default()
     }
 
@@ -68,51 +70,52 @@ impl Traced {
     }
 }
 
-fn result(said: &CliOutput, id: &str) -> Value {
-    let results = said.data()["results"].as_array().unwrap().clone();
+fn result(output: &CliOutput, id: &str) -> Value {
+    let results = output.data()["results"].as_array().unwrap().clone();
     results.into_iter().find(|result| result["id"] == id).unwrap_or_else(|| panic!("no {id}"))
 }
 
 #[test]
-fn the_layers_of_files_execute_nothing() {
-    let traced = Traced::new();
+fn the_static_layers_execute_nothing() {
+    let traced = TracedProject::new();
     for configured in [true, false] {
         for layers in ["source", "project", "source,project"] {
             for subject in
                 [&["."][..], &["./target/debug/tool"], &["--command", "tool"], &["--", "tool", "x"], &["src"]]
             {
-                let bin = if configured || !subject[0].starts_with(['.', 's']) || subject[0].contains("debug")
-                {
-                    &[][..]
-                } else {
-                    &["--bin", "tool"]
-                };
-                let said =
-                    traced.run(&[&["check", "--layer", layers, "--strict", "--json"], bin, subject].concat());
+                let selected_target =
+                    if configured || !subject[0].starts_with(['.', 's']) || subject[0].contains("debug") {
+                        &[][..]
+                    } else {
+                        &["--bin", "tool"]
+                    };
+                let output = traced.run(
+                    &[&["check", "--layer", layers, "--strict", "--json"], selected_target, subject].concat(),
+                );
                 assert_eq!(
-                    (said.code, said.err.as_str()),
+                    (output.code, output.err.as_str()),
                     (Some(0), ""),
                     "{layers} {subject:?}: {}",
-                    said.out
+                    output.out
                 );
-                assert_eq!(traced.ran(), "", "{layers} {subject:?}");
-                assert_eq!(said.data()["runs"], 0);
+                assert_eq!(traced.executed(), "", "{layers} {subject:?}");
+                assert_eq!(output.data()["runs"], 0);
             }
         }
         if configured {
             let all = traced.run(&["check", "--layer", "source,project", "--strict", "--json", "--all", "."]);
-            assert_eq!((all.code, traced.ran().as_str()), (Some(0), ""), "{all:?}");
+            assert_eq!((all.code, traced.executed().as_str()), (Some(0), ""), "{all:?}");
         }
         fs::remove_file(traced.folder.path().join("agentnative.toml")).unwrap_or_default();
     }
-    // The traces are left where something is executed: the test can fail.
+    // A run leaves a trace, so the assertions above can fail.
     traced.run(&["check", "--isolation", "none", "--check", "p2-exit-documented", "./target/debug/tool"]);
-    assert_eq!(traced.ran(), "target/debug/tool --help\n");
+    assert_eq!(traced.executed(), "target/debug/tool --help\n");
 }
 
 #[test]
 fn no_command_executes_cargo_or_a_toolchain_of_the_project() {
-    let traced = Traced::new();
+    let traced = TracedProject::new();
     fs::remove_file(traced.folder.path().join("agentnative.toml")).unwrap();
     for args in [
         &["init", "--print", "--bin", "tool", "."][..],
@@ -120,59 +123,63 @@ fn no_command_executes_cargo_or_a_toolchain_of_the_project() {
         &["list"],
         &["contract", "list"],
     ] {
-        let said = traced.run(args);
-        assert!(matches!(said.code, Some(0 | 1)), "{said:?}");
+        let output = traced.run(args);
+        assert!(matches!(output.code, Some(0 | 1)), "{output:?}");
     }
-    let ran = traced.ran();
+    let ran = traced.executed();
     assert!(ran.contains("target/debug/tool --help"), "{ran}");
     assert!(ran.lines().all(|line| line.starts_with("target/debug/tool ")), "{ran}");
 }
 
 #[test]
-fn what_only_a_run_decides_is_marked_and_strict_accepts_it() {
-    let traced = Traced::new();
-    let said = traced.run(&["check", "--layer", "source,project", "--strict", "--json", "."]);
-    let documented = result(&said, "p2-exit-documented");
+fn results_that_need_runs_are_marked_and_accepted_by_strict() {
+    let traced = TracedProject::new();
+    let output = traced.run(&["check", "--layer", "source,project", "--strict", "--json", "."]);
+    let documented = result(&output, "p2-exit-documented");
     assert_eq!((&documented["status"], &documented["needs_runs"]), (&json!("unverified"), &json!(true)));
     let message = documented["message"].as_str().unwrap();
     assert!(message.contains("do not document exit code 0, and the help"), "{message}");
     for id in ["p2-schema-file", "p8-bundle-current"] {
-        let open = result(&said, id);
-        assert_eq!((&open["status"], &open["needs_runs"]), (&json!("unverified"), &json!(true)), "{open:#}");
+        let needs_runs = result(&output, id);
+        assert_eq!(
+            (&needs_runs["status"], &needs_runs["needs_runs"]),
+            (&json!("unverified"), &json!(true)),
+            "{needs_runs:#}"
+        );
         assert!(
-            open["message"].as_str().unwrap().contains("nothing is run without the behavioral layer"),
-            "{open:#}"
+            needs_runs["message"].as_str().unwrap().contains("nothing is run without the behavioral layer"),
+            "{needs_runs:#}"
         );
     }
-    // What files decide is decided, and `verified` stays honest.
-    assert_eq!(result(&said, "p8-bundle")["status"], "pass");
-    assert_eq!(result(&said, "p8-bundle").get("needs_runs"), None);
-    assert_eq!((&said.data()["conformant"], &said.data()["verified"]), (&json!(true), &json!(false)));
-    // A README that documents all of them decides it.
+    // Checks that need only files are decided, and the report is not `verified`.
+    assert_eq!(result(&output, "p8-bundle")["status"], "pass");
+    assert_eq!(result(&output, "p8-bundle").get("needs_runs"), None);
+    assert_eq!((&output.data()["conformant"], &output.data()["verified"]), (&json!(true), &json!(false)));
+    // A README that documents all exit codes decides the check.
     let readme = "Exit codes: 0 success, 1 error, 2 usage, 77 permission, 78 configuration\n";
     traced.folder.write("README.md", readme);
-    let said = traced.run(&["check", "--layer", "project", "--strict", "--json", "."]);
-    assert_eq!(said.status("p2-exit-documented"), "pass");
-    // The recording says that nothing was to be run.
+    let output = traced.run(&["check", "--layer", "project", "--strict", "--json", "."]);
+    assert_eq!(output.status("p2-exit-documented"), "pass");
+    // The recording contains that no runs were selected.
     fs::remove_file(traced.folder.path().join("README.md")).unwrap();
     let live =
         traced.run(&["check", "--layer", "source,project", "--strict", "--json", "--record", "seen", "."]);
     let again = traced.run(&["check", "--layer", "source,project", "--strict", "--json", "--replay", "seen"]);
     assert_eq!(again, live);
-    // It is no evidence for checks of behaviour, and `--strict` says so.
+    // It contains no evidence for behavioral checks, so `--strict` fails.
     let behavioral =
         traced.run(&["check", "--check", "p2-exit-usage", "--strict", "--json", "--replay", "seen"]);
     assert_eq!((behavioral.code, behavioral.status("p2-exit-usage")), (Some(1), "unverified".into()));
     assert_eq!(result(&behavioral, "p2-exit-usage").get("needs_runs"), None);
-    // A contract that is named says which codes there are.
+    // A named contract determines the exit codes.
     traced.folder.write("README.md", "Exit codes: 0 success, 1 error, 143 stopped\n");
     let check = ["check", "--layer", "project", "--json", "--contract", "claude-stream", "."];
     assert_eq!(traced.run(&check).status("p2-exit-documented"), "pass");
-    assert_eq!(traced.ran(), "");
+    assert_eq!(traced.executed(), "");
 }
 
 #[test]
-fn a_merged_report_prefers_what_runs_decided() {
+fn a_merged_report_prefers_results_of_runs() {
     let folder = Folder::with("echo 'exit codes: 0 success, 2 usage'\n");
     folder.write("agentnative.toml", "[target]\ncommand = ['./cli']\nexit_codes = [0, 2]\n");
     let check = |args: &[&str], file: &str| {
@@ -198,10 +205,10 @@ fn a_merged_report_prefers_what_runs_decided() {
         let left: Vec<&Value> = all.filter(|result| result["id"] != "p2-exit-documented").collect();
         assert_eq!(second["results"].as_array().unwrap().iter().collect::<Vec<_>>(), left);
         assert_eq!(second["verified"], true);
-        let open = |report: &Value| report["summary"]["unverified"].as_u64().unwrap();
-        assert_eq!(open(second) + 1, open(&files));
+        let unverified_count = |report: &Value| report["summary"]["unverified"].as_u64().unwrap();
+        assert_eq!(unverified_count(second) + 1, unverified_count(&files));
     }
-    // One alone stays as it is, and so does that of another target.
+    // A single report is unchanged, and reports of different targets stay separate.
     assert_eq!(folder.run(&["report", "merge", "only.json", "--json"]).data(), only);
     let other = folder.read("only.json").replace("\"name\":\"cli\"", "\"name\":\"other\"");
     folder.write("other.json", other);
@@ -210,11 +217,11 @@ fn a_merged_report_prefers_what_runs_decided() {
 }
 
 #[test]
-fn init_calls_for_help_as_check_does() {
+fn init_calls_help_under_the_same_confinement_as_check() {
     let outside = tempfile::tempdir().unwrap();
     let trace = |name: &str| outside.path().join(name);
     let folder = Folder::new();
-    // What it sees is in its page: each line is an exit code that `init` declares.
+    // The help page reports what the target can see as exit codes, which `init` declares.
     folder.script(
         "cli",
         &format!(
@@ -242,16 +249,16 @@ case $PATH in */tripwires:*|*trip*) ;; *) echo '  94  it has no tripwires';; esa
             .args(args);
         output_of(&mut command)
     };
-    let said = init(&[]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
-    assert!(said.out.contains("sub"), "{}", said.out);
+    let output = init(&[]);
+    assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "{output:?}");
+    assert!(output.out.contains("sub"), "{}", output.out);
     for code in ["91", "92", "93", "94"] {
-        assert!(!said.out.contains(code), "{}", said.out);
+        assert!(!output.out.contains(code), "{}", output.out);
     }
     let check = folder.run(&["check", "--json", "--check", "p3-help", "./cli"]);
     let is_confined = check.data()["isolation"] != "none";
     assert_eq!(trace("called").exists(), !is_confined);
-    // A configuration that lifts the confinement holds for the page of the target, and not for those of commands.
+    // `isolation = 'none'` applies to the help of the target, but not to the help of its commands.
     folder.write("agentnative.toml", "[target]\ncommand = ['./cli']\nisolation = 'none'\n");
     assert_eq!(init(&[]).code, Some(0));
     assert!(trace("called").exists());

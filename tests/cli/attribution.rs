@@ -1,4 +1,4 @@
-//! What confinement keeps from a target is no fault of it.
+//! Failures that are attributed to the confinement.
 
 use super::support::{CliOutput, Folder};
 use std::net::TcpListener;
@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 
 const CONFIG: &str = "[target]\ncommand = ['python3', 'cli.py']\nformats.text = []\nformats.json = []\nformats.jsonl = []\n[[probe]]\nname = 'list'\nargs = ['list']\n";
 
-/// Checks a target of this code, with what it finds as `outside`.
+/// Checks a target with this Python code, in which `outside` has this value.
 fn check(code: &str, outside: &str, config: &str, isolation: &str) -> CliOutput {
     let folder = Folder::new();
     folder.write("cli.py", format!("import os, socket, sys\noutside = {outside:?}\n{code}\nprint('done')\n"));
@@ -14,13 +14,13 @@ fn check(code: &str, outside: &str, config: &str, isolation: &str) -> CliOutput 
     folder.run(&["check", "--json", "--fast", "--check", "p2-exit-success", "--isolation", isolation])
 }
 
-/// Whether this output is of runs in namespaces.
+/// Whether the runs were confined by namespaces.
 fn in_namespaces(output: &CliOutput) -> bool {
-    let is = output.data()["isolation"] == "namespaces";
-    if !is {
+    let is_confined = output.data()["isolation"] == "namespaces";
+    if !is_confined {
         eprintln!("skipped: this system has no namespaces");
     }
-    is
+    is_confined
 }
 
 fn verdict(output: &CliOutput) -> (String, String) {
@@ -29,10 +29,11 @@ fn verdict(output: &CliOutput) -> (String, String) {
     (word("status"), word("message"))
 }
 
-/// The target passes without confinement, and with it cannot be decided for a reason with these words.
-fn is_excused(code: &str, outside: &str, words: [&str; 2]) -> bool {
-    let open = check(code, outside, CONFIG, "none");
-    assert_eq!(verdict(&open).0, "pass", "{}{}", open.out, open.err);
+/// Asserts that the target passes without confinement and is unverified with it, with these words in the message.
+/// Returns false where the system has no namespaces.
+fn is_attributed(code: &str, outside: &str, words: [&str; 2]) -> bool {
+    let unconfined = check(code, outside, CONFIG, "none");
+    assert_eq!(verdict(&unconfined).0, "pass", "{}{}", unconfined.out, unconfined.err);
     let confined = check(code, outside, CONFIG, "auto");
     if !in_namespaces(&confined) {
         return false;
@@ -43,18 +44,18 @@ fn is_excused(code: &str, outside: &str, words: [&str; 2]) -> bool {
 }
 
 #[test]
-fn a_target_without_its_network_is_not_blamed() {
+fn a_failure_without_the_network_is_attributed_to_the_confinement() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let code = "socket.create_connection(('127.0.0.1', int(outside)))";
     let port = listener.local_addr().unwrap().port().to_string();
-    if is_excused(code, &port, ["seems to need the network", "`network = true`"]) {
+    if is_attributed(code, &port, ["seems to need the network", "`network = true`"]) {
         let network = CONFIG.replace("[target]", "[target]\nnetwork = true");
         assert_eq!(verdict(&check(code, &port, &network, "auto")).0, "pass");
     }
 }
 
 #[test]
-fn an_attempt_to_connect_excuses_nothing_that_it_did_not_cause() {
+fn an_attempt_to_connect_explains_only_failures_that_it_caused() {
     let folder = Folder::new();
     let attempt = "import os, socket, sys\nsocket.socket().connect_ex(('127.0.0.1', 9))\n";
     let check = |check: &str, code: &str, config: &str| {
@@ -74,19 +75,19 @@ fn an_attempt_to_connect_excuses_nothing_that_it_did_not_cause() {
 }
 
 #[test]
-fn a_target_that_may_not_write_outside_is_not_blamed() {
+fn a_failed_write_outside_is_attributed_to_the_confinement() {
     let outside = tempfile::tempdir().unwrap();
     let code = "open(outside + '/file', 'w').write('x')";
-    is_excused(code, outside.path().to_str().unwrap(), ["seems to write where", "declare a `workspace`"]);
+    is_attributed(code, outside.path().to_str().unwrap(), ["seems to write where", "declare a `workspace`"]);
 }
 
 #[test]
-fn a_target_without_a_service_of_the_machine_is_not_blamed() {
+fn a_failure_without_a_service_of_the_machine_is_attributed_to_the_confinement() {
     let outside = tempfile::tempdir().unwrap();
     let path = outside.path().join("agent.sock");
     let _listener = UnixListener::bind(&path).unwrap();
     let code = "try: socket.socket(socket.AF_UNIX).connect(outside)\nexcept OSError as e: sys.exit(f'{outside}: {e}')";
-    is_excused(
+    is_attributed(
         code,
         path.to_str().unwrap(),
         ["seems to need a service of the machine", "`isolation = \"none\"`"],
@@ -94,7 +95,7 @@ fn a_target_without_a_service_of_the_machine_is_not_blamed() {
 }
 
 #[test]
-fn other_faults_stay_faults() {
+fn other_failures_stay_failures() {
     for isolation in ["none", "landlock", "auto"] {
         let failed = check("sys.exit('cannot read the list')", "", CONFIG, isolation);
         assert_eq!(verdict(&failed).0, "fail", "{isolation}");
@@ -102,7 +103,7 @@ fn other_faults_stay_faults() {
 }
 
 #[test]
-fn a_refusal_that_does_not_come_about_is_not_judged() {
+fn a_usage_error_that_the_confinement_prevents_is_not_judged() {
     let folder = Folder::new();
     let code = "import socket, sys\ntry: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)\nexcept OSError as e: sys.exit(f'cannot open a socket: {e}')\n\
         if len(sys.argv) > 1: sys.exit(f'usage: unknown {sys.argv[1:]}')\n";

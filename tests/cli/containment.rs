@@ -1,20 +1,20 @@
-//! No harm: what hostile targets try to do to the machine through the checker.
+//! Containment of hostile targets: what they can see and change through the checker.
 
 use super::support::{CliOutput, Folder, output_of, program};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-const WAYS: [&str; 3] = ["none", "landlock", "auto"];
+const ISOLATIONS: [&str; 3] = ["none", "landlock", "auto"];
 
-/// Checks the target `cli` in a folder, in a way of confinement and with these variables.
+/// Checks the target `cli` in a folder with this isolation and these variables.
 fn check(folder: &Folder, isolation: &str, variables: &[(&str, &Path)]) -> CliOutput {
     let args = ["check", "./cli", "--probe", "go", "--json", "--fast", "--isolation", isolation];
     output_of(program().args(args).envs(variables.iter().copied()).current_dir(folder.path()))
 }
 
-/// What a run in namespaces printed; none, and a word about it, where this system has none.
-fn printed(output: &CliOutput, folder: &Folder, name: &str) -> Option<String> {
+/// Contents of a file that a run in namespaces wrote; `None`, with a message, where the system has no namespaces.
+fn read_if_in_namespaces(output: &CliOutput, folder: &Folder, name: &str) -> Option<String> {
     if output.data()["isolation"] != "namespaces" {
         eprintln!("skipped: this system has no namespaces");
         return None;
@@ -23,8 +23,8 @@ fn printed(output: &CliOutput, folder: &Folder, name: &str) -> Option<String> {
 }
 
 #[test]
-fn clean_up_follows_no_link_that_a_run_made() {
-    for isolation in WAYS {
+fn cleanup_does_not_follow_links_that_a_run_created() {
+    for isolation in ISOLATIONS {
         let victim = Folder::new();
         let kept = victim.write("kept", "of the user");
         fs::create_dir(victim.path().join("folder")).unwrap();
@@ -37,7 +37,7 @@ fn clean_up_follows_no_link_that_a_run_made() {
             victim = victim.path().display()
         );
         let folder = Folder::with(&script);
-        // The folders of runs lie in the folder that runs start in.
+        // The folders of runs are in the folder that runs start in.
         check(&folder, isolation, &[("TMPDIR", folder.path())]);
         assert_eq!(fs::read_to_string(&kept).unwrap(), "of the user", "{isolation}");
         assert!(victim.path().join("folder").is_dir(), "{isolation}");
@@ -45,7 +45,7 @@ fn clean_up_follows_no_link_that_a_run_made() {
 }
 
 #[test]
-fn a_run_sees_nothing_of_the_others() {
+fn a_run_does_not_see_other_runs() {
     let folder = Folder::with(
         "own=${TMPDIR%/*}; root=${own%/*}\n\
          ls -A \"$root\" | grep -vxF \"${own##*/}\" | grep -vx trip >>seen\n\
@@ -61,16 +61,16 @@ fn a_run_sees_nothing_of_the_others() {
     folder.write("agentnative-other/secret", "of another");
     let args = ["check", "--json", "--fast"];
     let output = output_of(program().args(args).env("TMPDIR", folder.path()).current_dir(folder.path()));
-    let Some(seen) = printed(&output, &folder, "seen") else { return };
-    assert_eq!(seen, "");
+    let Some(visible) = read_if_in_namespaces(&output, &folder, "seen") else { return };
+    assert_eq!(visible, "");
 }
 
-/// The project, the program, and what the configuration names; nothing else.
+/// The project, the program and the files that the configuration names are visible.
 #[test]
-fn a_run_sees_of_the_home_what_it_needs() {
+fn a_run_sees_only_the_needed_files_of_the_home() {
     let home = Folder::new();
     fs::remove_dir(home.path().join(".git")).unwrap();
-    let place = |name: &str, text: &str| {
+    let write = |name: &str, text: &str| {
         let path = home.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -83,19 +83,19 @@ fn a_run_sees_of_the_home_what_it_needs() {
         "notes/private",
         ".cargo/credentials.toml",
     ] {
-        place(name, "secret");
+        write(name, "secret");
     }
-    place(".cargo/registry/crate", "public");
-    place("shown/file", "public");
-    place("kube", "secret");
-    place("project/.git/config", "[http]\n\textraheader = AUTHORIZATION: basic secret\n");
-    place("project/.git/HEAD", "ref: refs/heads/main\n");
-    place("project/data", "public");
-    // The program lies in a folder with a version, as those of many version managers.
-    place("tools/1.0/lib/part", "public");
+    write(".cargo/registry/crate", "public");
+    write("shown/file", "public");
+    write("kube", "secret");
+    write("project/.git/config", "[http]\n\textraheader = AUTHORIZATION: basic secret\n");
+    write("project/.git/HEAD", "ref: refs/heads/main\n");
+    write("project/data", "public");
+    // The program is in a versioned folder, as with many version managers.
+    write("tools/1.0/lib/part", "public");
     symlink("tools/1.0", home.path().join("tool")).unwrap();
-    place("helper/lib/part", "public");
-    place("helper/bin/helper", "public");
+    write("helper/lib/part", "public");
+    write("helper/bin/helper", "public");
     let script = home.path().join("tool/bin/cli");
     fs::create_dir_all(script.parent().unwrap()).unwrap();
     fs::create_dir_all(home.path().join(".local/bin")).unwrap();
@@ -113,26 +113,26 @@ fn a_run_sees_of_the_home_what_it_needs() {
     );
     fs::write(project.join("agentnative.toml"), config).unwrap();
     let record = project.join("recording.json");
-    for caller in [Some(home.path()), None, Some(Path::new(""))] {
+    for caller_home in [Some(home.path()), None, Some(Path::new(""))] {
         let mut command = program();
         command.args(["check", "--json", "--fast", "--record"]).arg(&record).current_dir(&project);
         command.env_remove("HOME").env("KUBECONFIG", home.path().join("kube"));
         let path = format!("{}:{}", home.path().join("helper/bin").display(), std::env::var("PATH").unwrap());
         command.env("PATH", path);
-        if let Some(caller) = caller {
-            command.env("HOME", caller);
+        if let Some(caller_home) = caller_home {
+            command.env("HOME", caller_home);
         }
         let output = output_of(&mut command);
         if output.code == Some(78) || output.data()["isolation"] != "namespaces" {
             eprintln!("skipped: this system has no namespaces, or the home is unknown: {}", output.err);
             continue;
         }
-        if caller != Some(home.path()) {
-            // It is not the home of this user: only what variables name is hidden.
+        if caller_home != Some(home.path()) {
+            // `HOME` is not the home of this user: only the files that variables name are hidden.
             continue;
         }
         let recording = fs::read_to_string(&record).unwrap();
-        for seen in [
+        for visible in [
             "./.cargo/registry/crate",
             "./project/data",
             "./shown/file",
@@ -140,7 +140,7 @@ fn a_run_sees_of_the_home_what_it_needs() {
             "./tools/1.0/lib/part",
             "refs/heads/main",
         ] {
-            assert!(recording.contains(seen), "{seen} is not visible: {recording}");
+            assert!(recording.contains(visible), "{visible} is not visible: {recording}");
         }
         for hidden in [
             ".pgpass",
@@ -157,14 +157,13 @@ fn a_run_sees_of_the_home_what_it_needs() {
     }
 }
 
-/// A target with text alone.
-const TEXT: &str =
+/// A target that has only the text format.
+const TEXT_TARGET: &str =
     "[target]\ncommand = ['./cli']\nformats.text = []\nformats.json = false\nformats.jsonl = false\n";
-const GO: &str = "[[probe]]\nname = 'go'\nargs = ['go']\n";
+const GO_PROBE: &str = "[[probe]]\nname = 'go'\nargs = ['go']\n";
 
-/// Writes what it needs into the folder that it starts in, and leaves `installed` there for any option that it does not
-/// know.
-const WRITES: &str = r#"
+/// Writes `cache` to the folder that it starts in, and `installed` for each unknown option.
+const WRITING_SCRIPT: &str = r#"
 [ "$1" != --quiet ] || shift
 case "$1" in
     --help | -h) echo 'Usage: cli [go]'; exit 0 ;;
@@ -175,28 +174,28 @@ echo cached >cache && cat cache || exit 3
 "#;
 
 #[test]
-fn a_target_that_writes_leaves_nothing_and_is_judged_all_the_same() {
-    for isolation in WAYS {
-        let folder = Folder::with(WRITES);
-        folder.write("agentnative.toml", format!("{TEXT}{GO}"));
+fn a_target_that_writes_to_its_folder_is_judged_and_leaves_nothing() {
+    for isolation in ISOLATIONS {
+        let folder = Folder::with(WRITING_SCRIPT);
+        folder.write("agentnative.toml", format!("{TEXT_TARGET}{GO_PROBE}"));
         let output = folder.run(&["check", "--json", "--fast", "--isolation", isolation]);
         for id in ["p2-exit-success", "p2-exit-usage"] {
             assert_eq!(output.status(id), "pass", "{isolation} {id}: {}", output.out);
         }
         assert!(!folder.path().join("installed").exists(), "{isolation}");
-        // What is declared may do anything where nothing confines it.
+        // Declared calls may write anywhere without confinement.
         assert_eq!(folder.path().join("cache").exists(), isolation == "none", "{isolation}");
     }
 }
 
 #[test]
-fn a_folder_that_can_neither_be_seen_nor_copied_decides_nothing() {
-    let folder = Folder::with(WRITES);
+fn a_folder_that_can_be_neither_overlaid_nor_copied_leaves_checks_unverified() {
+    let folder = Folder::with(WRITING_SCRIPT);
     fs::create_dir(folder.path().join("many")).unwrap();
     for number in 0..20_001 {
         fs::write(folder.path().join(format!("many/{number}")), "").unwrap();
     }
-    folder.write("agentnative.toml", format!("{TEXT}{GO}"));
+    folder.write("agentnative.toml", format!("{TEXT_TARGET}{GO_PROBE}"));
     let check = |isolation| folder.run(&["check", "--json", "--fast", "--isolation", isolation]);
     let output = check("landlock");
     if output.data()["isolation"] != "landlock" {
@@ -205,7 +204,7 @@ fn a_folder_that_can_neither_be_seen_nor_copied_decides_nothing() {
     }
     assert_eq!(output.status("p2-exit-success"), "unverified", "{}", output.out);
     assert!(output.out.contains("`writes = true`") && output.out.contains("`workspace`"), "{}", output.out);
-    // Where nothing confines a call that no author declared, it is not made at all.
+    // Without confinement, derived calls are not made.
     let output = check("none");
     assert_eq!(output.status("p2-exit-usage"), "unverified", "{}", output.out);
     assert!(!folder.path().join("installed").exists());
@@ -214,8 +213,8 @@ fn a_folder_that_can_neither_be_seen_nor_copied_decides_nothing() {
 #[test]
 fn only_declared_calls_write_to_the_folder_of_a_target_that_writes() {
     for isolation in ["landlock", "auto"] {
-        let folder = Folder::with(WRITES);
-        folder.write("agentnative.toml", format!("{TEXT}writes = true\n{GO}"));
+        let folder = Folder::with(WRITING_SCRIPT);
+        folder.write("agentnative.toml", format!("{TEXT_TARGET}writes = true\n{GO_PROBE}"));
         let output = folder.run(&["check", "--json", "--fast", "--isolation", isolation]);
         assert_eq!(output.status("p2-exit-success"), "pass", "{isolation}: {}", output.out);
         assert!(folder.path().join("cache").exists(), "{isolation}");
@@ -224,14 +223,14 @@ fn only_declared_calls_write_to_the_folder_of_a_target_that_writes() {
 }
 
 #[test]
-fn derived_calls_start_where_the_probes_do() {
+fn derived_calls_start_in_the_folder_of_the_probes() {
     let folder = Folder::with(
         "test -f here || { echo 'no project here' >&2; exit 1; }\n\
          case \"$1\" in --help) echo 'Usage: cli [go]' ;; -*) echo \"unknown option $1\" >&2; exit 2 ;; *) echo ok ;; esac\n",
     );
     fs::create_dir(folder.path().join("sub")).unwrap();
     fs::write(folder.path().join("sub/here"), "").unwrap();
-    folder.write("agentnative.toml", format!("{TEXT}{GO}cwd = 'sub'\n"));
+    folder.write("agentnative.toml", format!("{TEXT_TARGET}{GO_PROBE}cwd = 'sub'\n"));
     let output = folder.run(&["check", "--json", "--fast"]);
     for id in ["p2-exit-success", "p2-exit-usage"] {
         assert_eq!(output.status(id), "pass", "{id}: {}", output.out);
@@ -239,7 +238,7 @@ fn derived_calls_start_where_the_probes_do() {
 }
 
 #[test]
-fn a_linked_worktree_and_a_submodule_are_whole() {
+fn linked_worktrees_and_submodules_are_visible_with_their_repository() {
     let home = Folder::new();
     fs::remove_dir(home.path().join(".git")).unwrap();
     let git = |folder: &str, args: &[&str]| {
@@ -282,7 +281,7 @@ fn a_linked_worktree_and_a_submodule_are_whole() {
     }
 }
 
-/// The project is not around the folder that such a run starts in.
+/// The folder that such a run starts in is not in the project.
 #[test]
 fn a_run_with_a_workspace_sees_its_program() {
     let home = Folder::new();
@@ -291,8 +290,9 @@ fn a_run_with_a_workspace_sees_its_program() {
     fs::write(project.join("lib/part.py"), "print('{}')\n").unwrap();
     let script = "import os, sys\nsys.path.insert(0, os.path.dirname(__file__) + '/lib')\nimport part\n";
     fs::write(project.join("cli.py"), script).unwrap();
-    let target = TEXT.replace("'./cli'", &format!("'python3', '{}'", project.join("cli.py").display()));
-    fs::write(project.join("agentnative.toml"), format!("{target}{GO}workspace = true\n")).unwrap();
+    let target =
+        TEXT_TARGET.replace("'./cli'", &format!("'python3', '{}'", project.join("cli.py").display()));
+    fs::write(project.join("agentnative.toml"), format!("{target}{GO_PROBE}workspace = true\n")).unwrap();
     let mut command = program();
     command.args(["check", "--json", "--fast"]).env("HOME", home.path()).current_dir(&project);
     let output = output_of(&mut command);
