@@ -1,4 +1,4 @@
-//! What a confined run cannot reach: files that it would change for good, sockets, pipes, locks, keyrings and terminals.
+//! Resources that a confined run cannot reach: persistent files, sockets, pipes, locks, keyrings and terminals.
 
 use super::{python, run, sh};
 use crate::runs::{finish, options, text};
@@ -8,17 +8,17 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-/// What a run in namespaces printed; none, and a word about it, where this system has none.
+/// Stdout of a run in namespaces; `None`, with a message, where the system has none.
 fn in_namespaces(mut spec: RunSpec) -> Option<String> {
     spec.job.isolation = Isolation::Available;
     let finished = finish(options(), vec![spec]);
-    let seen = &finished.observations[0];
-    if seen.confinement != Some(Confinement::Namespaces) {
+    let observation = &finished.observations[0];
+    if observation.confinement != Some(Confinement::Namespaces) {
         eprintln!("skipped: this system has no namespaces: {:?}", finished.no_namespaces);
         return None;
     }
-    assert_eq!(seen.end, End::Exited(0), "{}{}", text(&seen.stdout), text(&seen.stderr));
-    Some(text(&seen.stdout))
+    assert_eq!(observation.end, End::Exited(0), "{}{}", text(&observation.stdout), text(&observation.stderr));
+    Some(text(&observation.stdout))
 }
 
 fn listing(folder: &Path) -> Vec<String> {
@@ -30,8 +30,8 @@ fn listing(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_run_sees_its_start_folder_copy_on_write() {
-    // Where what changes can lie beside it, and where it cannot.
+fn changes_to_the_start_folder_are_copy_on_write() {
+    // The overlay can be in the same file system as the folder, or not.
     for temporary in [std::env::temp_dir(), "/dev/shm".into()] {
         let Ok(folder) = tempfile::tempdir_in(&temporary) else { continue };
         let project = folder.path();
@@ -43,12 +43,12 @@ fn a_run_sees_its_start_folder_copy_on_write() {
                       mv new moved; cat ../file moved/x; ls -A; stat -c %d . .. | uniq | wc -l";
         let mut spec = sh(script, Variant::Plain);
         spec.job.cwd = project.join("sub").into();
-        let Some(seen) = in_namespaces(spec.clone()) else { return };
-        assert_eq!(seen, "after\nx\nmoved\n1\n");
+        let Some(printed) = in_namespaces(spec.clone()) else { return };
+        assert_eq!(printed, "after\nx\nmoved\n1\n");
         assert_eq!(fs::read_to_string(project.join("file")).unwrap(), "before");
         assert_eq!(listing(&project.join("sub")), ["gone"]);
         assert!(listing(&project.join(".git/hooks")).is_empty());
-        // What a call before it changed is there, and runs do not see each other's changes.
+        // A run sees the changes of its setup calls, but not those of other runs.
         spec.job.args = ["-c", "cat made; ls -A"].map(Into::into).into();
         let args = ["-c", "echo setup >made"].map(Into::into).into();
         spec.job.setup = vec![SetupCall { args, env: Vec::new(), interrupt: None }];
@@ -57,7 +57,7 @@ fn a_run_sees_its_start_folder_copy_on_write() {
 }
 
 #[test]
-fn a_run_that_writes_to_its_folder_writes_to_nothing_that_is_executed_later() {
+fn a_run_with_writes_cannot_change_protected_files() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join(".git/hooks")).unwrap();
     fs::write(folder.path().join("agentnative.toml"), "").unwrap();
@@ -67,30 +67,30 @@ fn a_run_that_writes_to_its_folder_writes_to_nothing_that_is_executed_later() {
     spec.job.cwd = folder.path().into();
     spec.job.writes = true;
     spec.job.protected = vec![folder.path().join("agentnative.toml").into()];
-    let Some(seen) = in_namespaces(spec) else { return };
-    assert_eq!(seen, "made\n");
+    let Some(printed) = in_namespaces(spec) else { return };
+    assert_eq!(printed, "made\n");
     assert_eq!(listing(folder.path()), [".git", "agentnative.toml", "made"]);
 }
 
 #[test]
-fn without_a_view_the_start_folder_is_read_only() {
+fn without_an_overlay_the_start_folder_is_read_only() {
     let folder = tempfile::tempdir().unwrap();
     let mut spec = sh("(echo x >made) 2>/dev/null || echo read-only", Variant::Plain);
     spec.job.cwd = folder.path().into();
     spec.job.isolation = Isolation::Landlock;
-    let seen = run(spec.clone());
-    if seen.confinement != Some(Confinement::Landlock) {
+    let outcome = run(spec.clone());
+    if outcome.confinement != Some(Confinement::Landlock) {
         eprintln!("skipped: this system has no Landlock");
         return;
     }
-    assert_eq!((text(&seen.stdout).as_str(), seen.read_only_start), ("read-only\n", true));
+    assert_eq!((text(&outcome.stdout).as_str(), outcome.read_only_start), ("read-only\n", true));
     spec.job.writes = true;
     assert!(!run(spec).read_only_start && folder.path().join("made").exists());
 }
 
-/// The calls before a run can write to its folder.
+/// Setup calls can write to the folder of their run.
 #[test]
-fn a_secret_goes_through_no_link() {
+fn a_secret_file_is_not_written_through_a_link() {
     for isolation in [Isolation::None, Isolation::Landlock, Isolation::Available] {
         let victim = tempfile::NamedTempFile::new().unwrap();
         fs::write(victim.path(), "of the user").unwrap();
@@ -104,9 +104,9 @@ fn a_secret_goes_through_no_link() {
         spec.job.secret = Some(Secret { value: "not-a-real-token".into(), file: Some("{file}".into()) });
         let args = vec!["-c".into(), script.into()];
         spec.job.setup = vec![SetupCall { args, env: Vec::new(), interrupt: None }];
-        let seen = run(spec);
-        let is_made = seen.end == End::Exited(0);
-        assert!(is_made || isolation == Isolation::None, "{isolation:?}: {:?}", seen.end);
+        let outcome = run(spec);
+        let is_made = outcome.end == End::Exited(0);
+        assert!(is_made || isolation == Isolation::None, "{isolation:?}: {:?}", outcome.end);
         assert_eq!(fs::read_to_string(victim.path()).unwrap(), "of the user", "{isolation:?}");
     }
 }
@@ -119,11 +119,11 @@ def attempt(name, act):
     print(name)
 ";
 
-/// The path that a socket was bound to is no longer its own, or it has others.
+/// Renamed and linked sockets have other paths than those that they were bound to.
 #[test]
-fn no_socket_pipe_or_lock_of_the_machine_is_reached() {
-    for place in [std::env::temp_dir(), "/var/tmp".into(), env!("CARGO_TARGET_TMPDIR").into()] {
-        let folder = tempfile::tempdir_in(place).unwrap();
+fn sockets_pipes_and_locks_of_the_machine_are_unreachable() {
+    for temporary in [std::env::temp_dir(), "/var/tmp".into(), env!("CARGO_TARGET_TMPDIR").into()] {
+        let folder = tempfile::tempdir_in(temporary).unwrap();
         let path = |name: &str| folder.path().join(name);
         let _listeners =
             ["plain", "renamed", "linked", "line\nfeed"].map(|name| UnixListener::bind(path(name)).unwrap());
@@ -154,21 +154,21 @@ attempt('lock', lambda: fcntl.flock(open('lock'), fcntl.LOCK_EX | fcntl.LOCK_NB)
         spec.job.args.push(folder.path().into());
         let everything = "plain\nother name\nlinked\nother link\nline\nfeed\npipe\n";
         assert_eq!(text(&run(spec.clone()).stdout), everything);
-        // It may have a lock of its own, which holds up nobody outside.
+        // The run can take a lock of its own, which blocks no process outside.
         let in_start_folder = {
             let mut spec = spec.clone();
             spec.job.cwd = folder.path().into();
             spec
         };
         for spec in [spec, in_start_folder] {
-            let Some(seen) = in_namespaces(spec) else { return };
-            assert_eq!(seen, "lock\n", "{}", folder.path().display());
+            let Some(printed) = in_namespaces(spec) else { return };
+            assert_eq!(printed, "lock\n", "{}", folder.path().display());
         }
     }
 }
 
 #[test]
-fn no_keyring_vsock_or_further_namespace_is_to_be_had() {
+fn keyrings_vsocks_and_further_namespaces_are_unavailable() {
     let script = format!(
         "{ATTEMPT}
 libc = ctypes.CDLL(None, use_errno=True)
@@ -185,8 +185,8 @@ attempt('unix', socket.socketpair)
 "
     );
     let spec = python(&script, Variant::Plain);
-    let Some(seen) = in_namespaces(spec.clone()) else { return };
-    assert_eq!(seen, "routes\nunix\n");
+    let Some(printed) = in_namespaces(spec.clone()) else { return };
+    assert_eq!(printed, "routes\nunix\n");
     let mut online = spec.clone();
     online.job.network = true;
     assert_eq!(in_namespaces(online).unwrap(), "routes\nunix\n");
@@ -194,33 +194,37 @@ attempt('unix', socket.socketpair)
         let mut weaker = spec.clone();
         weaker.job.isolation = Isolation::Landlock;
         weaker.job.network = network;
-        let seen = run(weaker);
-        if seen.confinement == Some(Confinement::Landlock) {
-            assert!(!text(&seen.stdout).contains("keyring"), "{}", text(&seen.stdout));
+        let outcome = run(weaker);
+        if outcome.confinement == Some(Confinement::Landlock) {
+            assert!(!text(&outcome.stdout).contains("keyring"), "{}", text(&outcome.stdout));
         }
     }
 }
 
 #[test]
-fn a_run_has_its_own_terminal_and_sees_no_other() {
+fn a_run_sees_only_its_own_terminal() {
     let other =
         rustix::pty::openpt(rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY).unwrap();
     rustix::pty::unlockpt(&other).unwrap();
     let name = rustix::pty::ptsname(&other, Vec::new()).unwrap().into_string().unwrap();
     let script = "tty <&1; test -t 1 && ls /dev/pts | xargs; stty size <&1";
     for variant in [Variant::Tty, Variant::FullTerminal] {
-        let Some(seen) = in_namespaces(sh(script, variant)) else { return };
-        assert_eq!(seen, "/dev/pts/0\n0 ptmx\n24 80\n", "{name}");
+        let Some(printed) = in_namespaces(sh(script, variant)) else { return };
+        assert_eq!(printed, "/dev/pts/0\n0 ptmx\n24 80\n", "{name}");
     }
     let mut asking = sh("read answer", Variant::TerminalIn);
     asking.job.isolation = Isolation::Available;
-    let seen = run(asking);
-    assert_eq!((&seen.end, seen.waits_for_input()), (&End::Waited, true), "it waits for its terminal");
+    let outcome = run(asking);
+    assert_eq!(
+        (&outcome.end, outcome.waits_for_input()),
+        (&End::Waited, true),
+        "the run waits for its terminal"
+    );
 }
 
-/// A file system that answers nothing, as that of a server that is gone.
+/// The file system answers no request, like that of a server that is down.
 #[test]
-fn a_dead_file_system_holds_up_no_run() {
+fn an_unresponsive_file_system_does_not_block_runs() {
     if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
         eprintln!("skipped: only root mounts a file system that answers nothing");
         return;
@@ -248,8 +252,8 @@ print(done.stdout)
     spec.job.args.push(dead.path().into());
     spec.job.args.push(env!("CARGO_BIN_EXE_agentnative").into());
     spec.job.args.push(folder.path().into());
-    let seen = run(spec);
-    let (out, err) = (text(&seen.stdout), text(&seen.stderr));
+    let outcome = run(spec);
+    let (out, err) = (text(&outcome.stdout), text(&outcome.stderr));
     if err.contains("skipped: ") {
         eprintln!("{err}");
         return;

@@ -1,4 +1,4 @@
-//! What confined runs can and cannot do, in each way that they are confined.
+//! What confined runs can and cannot do at each confinement level.
 
 use super::{python, run, sh};
 use crate::runs::{children, children_of, finish, options, text};
@@ -9,29 +9,34 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Each way with what asks for it.
-const WAYS: [(Isolation, Confinement); 2] =
+/// Each confinement level with the isolation that selects it.
+const LEVELS: [(Isolation, Confinement); 2] =
     [(Isolation::Landlock, Confinement::Landlock), (Isolation::Full, Confinement::Namespaces)];
 
-/// What a confined run printed; none, and a word about it, where this system cannot confine so.
-fn confined(spec: RunSpec, (isolation, way): (Isolation, Confinement)) -> Option<String> {
+/// Stdout of a confined run; `None`, with a message, where the system does not support the level.
+fn confined(spec: RunSpec, (isolation, level): (Isolation, Confinement)) -> Option<String> {
     let finish_one = |mut spec: RunSpec| {
         spec.job.isolation = isolation;
         finish(options(), vec![spec])
     };
     let trial = finish_one(sh("", Variant::Plain));
-    if trial.confinement != Some(way) {
-        eprintln!("skipped: this system has no {way:?}, but {:?}", trial.observations[0].end);
+    if trial.confinement != Some(level) {
+        eprintln!("skipped: this system has no {level:?}, but {:?}", trial.observations[0].end);
         return None;
     }
     let finished = finish_one(spec);
-    let seen = &finished.observations[0];
-    assert_eq!((&seen.end, seen.confinement), (&End::Exited(0), Some(way)), "{}", text(&seen.stderr));
-    Some(text(&seen.stdout))
+    let observation = &finished.observations[0];
+    assert_eq!(
+        (&observation.end, observation.confinement),
+        (&End::Exited(0), Some(level)),
+        "{}",
+        text(&observation.stderr)
+    );
+    Some(text(&observation.stdout))
 }
 
 /// Prints the name of each attempt that does not fail.
-const TRY: &str = "
+const ATTEMPT: &str = "
 import ctypes, os, signal, socket, sys
 def attempt(name, act):
     try:
@@ -41,13 +46,13 @@ def attempt(name, act):
 ";
 
 #[test]
-fn no_network_is_reached_but_that_of_the_run() {
+fn a_confined_run_reaches_only_its_own_network() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let _unix = UnixListener::bind(folder.path().join("socket")).unwrap();
     let script = format!(
-        "{TRY}
+        "{ATTEMPT}
 tcp, udp, unix = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 def connect(kind, protocol=0):
     socket.socket(socket.AF_INET, kind, protocol).connect(('127.0.0.1', tcp))
@@ -76,39 +81,42 @@ attempt('pair', socket.socketpair)
     spec.job.args.push(tcp.local_addr().unwrap().port().to_string().into());
     spec.job.args.push(udp.local_addr().unwrap().port().to_string().into());
     spec.job.args.push(folder.path().join("socket").into());
-    let open = text(&run(spec.clone()).stdout);
-    assert!(open.starts_with("tcp\n") && open.ends_with("udp\nunix\nown\npair\n"), "{open}");
-    for way in WAYS {
+    let unconfined = text(&run(spec.clone()).stdout);
+    assert!(
+        unconfined.starts_with("tcp\n") && unconfined.ends_with("udp\nunix\nown\npair\n"),
+        "{unconfined}"
+    );
+    for level in LEVELS {
         // Landlock has no rule for connecting to a socket that is a file.
-        let expected = if way.0 == Isolation::Full { "own\npair\n" } else { "unix\npair\n" };
-        let Some(seen) = confined(spec.clone(), way) else { continue };
-        assert_eq!(seen, expected, "{way:?}");
+        let expected = if level.0 == Isolation::Full { "own\npair\n" } else { "unix\npair\n" };
+        let Some(printed) = confined(spec.clone(), level) else { continue };
+        assert_eq!(printed, expected, "{level:?}");
         let mut online = spec.clone();
         online.job.network = true;
-        assert!(confined(online, way).is_some_and(|seen| seen.starts_with("tcp\n")), "{way:?}");
-        // One port, and no other.
+        assert!(confined(online, level).is_some_and(|printed| printed.starts_with("tcp\n")), "{level:?}");
+        // Only the declared port can be connected to.
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut with_port = spec.clone();
         with_port.job.connect = vec![tcp.local_addr().unwrap().port()];
-        let seen = confined(with_port, way).unwrap();
-        // However that port is connected to: Landlock would not see it, so only plain connections are left there.
-        let expected = match way.0 {
+        let printed = confined(with_port, level).unwrap();
+        // Landlock does not control other kinds of connections, so they are denied there.
+        let expected = match level.0 {
             Isolation::Full => "tcp\nmptcp\nfast open\nown\npair\n",
             _ => "tcp\nunix\npair\n",
         };
-        assert_eq!(seen, expected, "{way:?}");
+        assert_eq!(printed, expected, "{level:?}");
         let mut elsewhere = spec.clone();
         elsewhere.job.connect = vec![other.local_addr().unwrap().port()];
-        assert!(!confined(elsewhere, way).unwrap().contains("tcp"), "{way:?}");
+        assert!(!confined(elsewhere, level).unwrap().contains("tcp"), "{level:?}");
     }
 }
 
 #[test]
-fn nothing_outside_is_written_or_signalled() {
+fn a_confined_run_cannot_write_or_signal_outside() {
     let outside = tempfile::tempdir().unwrap();
     let start = tempfile::tempdir().unwrap();
     let script = format!(
-        "{TRY}
+        "{ATTEMPT}
 outside, checker = sys.argv[1], int(sys.argv[2])
 attempt('home', lambda: open(os.environ['HOME'] + '/file', 'w'))
 attempt('temporary', lambda: open(os.environ['TMPDIR'] + '/file', 'w'))
@@ -125,43 +133,43 @@ attempt('environment', lambda: open(f'/proc/{{checker}}/status'))
     spec.job.cwd = start.path().into();
     spec.job.args.push(outside.path().into());
     spec.job.args.push(std::process::id().to_string().into());
-    for way in WAYS {
-        let Some(seen) = confined(spec.clone(), way) else { continue };
-        // Landlock knows nothing of views, modes, times and what is read.
-        let (start_folder, more) = match way.0 {
+    for level in LEVELS {
+        let Some(printed) = confined(spec.clone(), level) else { continue };
+        // Landlock has no overlay, and does not control modes, times and reads.
+        let (start_folder, more) = match level.0 {
             Isolation::Full => ("start\n", ""),
             _ => ("", "mode\ntimes\nenvironment\n"),
         };
-        assert_eq!(seen, format!("home\ntemporary\n{start_folder}null\n{more}"), "{way:?}");
+        assert_eq!(printed, format!("home\ntemporary\n{start_folder}null\n{more}"), "{level:?}");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
         assert_eq!(std::fs::read_dir(start.path()).unwrap().count(), 0);
         let mut copied = spec.clone();
         copied.job.workspace = Some(Workspace::Empty);
         copied.job.args.extend([start.path().into()]);
-        confined(copied, way);
+        confined(copied, level);
         assert_eq!(
             std::fs::read_dir(start.path()).unwrap().count(),
             0,
-            "{way:?}: a workspace takes its place"
+            "{level:?}: a workspace replaces the start folder"
         );
     }
 }
 
 #[test]
-fn a_run_in_namespaces_sees_nothing_of_the_machine() {
-    let way = WAYS[1];
+fn a_run_in_namespaces_does_not_see_the_machine() {
+    let level = LEVELS[1];
     let script = "ls -A /run; echo $PPID; ls /proc | grep -c '^[0-9]'; \
                   ls -A ~root/.ssh 2>/dev/null; cat /proc/1/environ 2>/dev/null; \
                   grep -c . /etc/passwd >/dev/null && echo read; : >/run/own && echo wrote; (true >/tmp/own) 2>/dev/null || echo read-only; kill -9 1; echo here";
-    let Some(seen) = confined(sh(script, Variant::Plain), way) else { return };
+    let Some(printed) = confined(sh(script, Variant::Plain), level) else { return };
     let expected = "1\n4\nread\nwrote\nread-only\nhere\n";
-    // `ls` runs beside the shell and the first process, and `grep` may have begun or be two processes still.
-    assert_eq!(seen.replace("\n3\n", "\n4\n").replace("\n5\n", "\n4\n"), expected);
+    // `ls` runs next to the shell and the first process; `grep` may not have started, or may be two processes.
+    assert_eq!(printed.replace("\n3\n", "\n4\n").replace("\n5\n", "\n4\n"), expected);
     assert!(!Path::new("/run/own").exists());
 }
 
 #[test]
-fn a_target_may_start_in_a_folder_that_is_masked() {
+fn a_target_can_start_in_a_masked_folder() {
     for shared in ["/dev/shm", "/run"] {
         let prefix = "agentnative-test-";
         let make = || tempfile::Builder::new().prefix(prefix).tempdir_in(shared);
@@ -170,21 +178,21 @@ fn a_target_may_start_in_a_folder_that_is_masked() {
             continue;
         };
         std::fs::write(start.path().join("input"), "read\n").unwrap();
-        // Its own folder may lie in there as well.
+        // The folder of the run may be in the masked folder as well.
         let script = format!(
             "cat input; echo wrote >made; cat made; own=${{TMPDIR#{shared}/}}; ls .. | grep -vxF \"${{own%%/*}}\""
         );
         let mut spec = sh(&script, Variant::Plain);
         spec.job.cwd = start.path().into();
         let name = start.path().file_name().unwrap().to_str().unwrap();
-        let Some(seen) = confined(spec, WAYS[1]) else { return };
-        assert_eq!(seen, format!("read\nwrote\n{name}\n"), "{shared}");
+        let Some(printed) = confined(spec, LEVELS[1]) else { return };
+        assert_eq!(printed, format!("read\nwrote\n{name}\n"), "{shared}");
         assert!(!start.path().join("made").exists() && other.path().exists(), "{shared}");
     }
 }
 
 #[test]
-fn how_a_run_ends_is_told_as_without_namespaces() {
+fn the_end_of_a_run_is_the_same_in_namespaces() {
     for (script, end) in [
         ("exit 42", End::Exited(42)),
         ("kill -TERM $$", End::Signaled(15)),
@@ -201,33 +209,36 @@ fn how_a_run_ends_is_told_as_without_namespaces() {
     let mut left =
         sh("setsid sh -c 'exec >/dev/null 2>&1; sleep 60' & (setsid sleep 60 &) ; exit 0", Variant::Plain);
     left.job.isolation = Isolation::Available;
-    let seen = run(left);
-    assert_eq!(seen.end, End::Exited(0));
-    assert!(seen.left_behind.len() >= 2 && seen.left_behind.iter().all(|left| !left.survives), "{seen:?}");
+    let outcome = run(left);
+    assert_eq!(outcome.end, End::Exited(0));
+    assert!(
+        outcome.left_behind.len() >= 2 && outcome.left_behind.iter().all(|left| !left.survives),
+        "{outcome:?}"
+    );
 }
 
-/// The kernel ends the runs, although nobody is left to do it.
+/// The kernel kills the runs.
 #[test]
-fn nobody_survives_a_helper_that_is_killed() {
-    crate::alone::alone("run::confinement::nobody_survives_a_helper_that_is_killed", || {
+fn no_process_survives_a_killed_helper() {
+    crate::alone::alone("run::confinement::no_process_survives_a_killed_helper", || {
         let script = "(setsid sh -c 'trap \"\" TERM HUP; exec sleep 1000' &); echo begun; sleep 1000";
         let mut spec = sh(script, Variant::Plain);
         spec.job.isolation = Isolation::Full;
         let file = tempfile::NamedTempFile::new().unwrap();
         spec.job.env.push(("COOKIE".into(), file.path().into()));
         let with_cookie = || {
-            let own = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+            let processes = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
                 let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
                 let cookie = format!("COOKIE={}", file.path().display());
                 environment.split(|byte| *byte == 0).any(|one| one == cookie.as_bytes())
             });
-            own.filter(|entry| entry.file_name() != *std::process::id().to_string()).count()
+            processes.filter(|entry| entry.file_name() != *std::process::id().to_string()).count()
         };
-        let made =
+        let runner =
             std::thread::spawn(move || Runner::new(options()).run_all_blocking(vec![spec], &mut |_| {}));
         let until = |what: &dyn Fn() -> bool| {
             let end = Instant::now() + Duration::from_secs(30);
-            while !what() && !made.is_finished() && Instant::now() < end {
+            while !what() && !runner.is_finished() && Instant::now() < end {
                 std::thread::yield_now();
             }
             what()
@@ -240,7 +251,7 @@ fn nobody_survives_a_helper_that_is_killed() {
             children().iter().find(|pid| !children_of(pid).is_empty()).unwrap().parse().unwrap();
         let helper = rustix::process::Pid::from_raw(helper).unwrap();
         rustix::process::kill_process(helper, rustix::process::Signal::KILL).unwrap();
-        assert!(made.join().unwrap().is_err());
+        assert!(runner.join().unwrap().is_err());
         let end = Instant::now() + Duration::from_secs(30);
         while with_cookie() > 0 && Instant::now() < end {
             std::thread::yield_now();

@@ -1,6 +1,6 @@
-//! How much a run may use, and how one ends that uses more.
+//! Resource limits of runs, and the end of runs that exceed them.
 
-use super::{all, python, run, sh};
+use super::{python, run, run_all, sh};
 use crate::runs::{options, text};
 use agentnative::model::Variant;
 use agentnative::run::{End, Job, Limit, Limits, RunSpec, Runner, SetupCall};
@@ -16,12 +16,12 @@ fn limited(mut spec: RunSpec) -> RunSpec {
     spec
 }
 
-/// What takes so much memory, in Python.
-const TAKE: &str = "x = b'x' * (200 << 20)\n";
-const STAY: &str = "time.sleep(100)\n";
+/// Python code that allocates 200 MiB.
+const USE_MEMORY: &str = "x = b'x' * (200 << 20)\n";
+const SLEEP: &str = "time.sleep(100)\n";
 
 #[test]
-fn a_run_that_takes_too_much_memory_is_ended() {
+fn a_run_over_its_memory_limit_is_killed() {
     let script = |lines: &[&str]| {
         limited(python(&format!("import mmap, os, time\n{}", lines.concat()), Variant::Plain))
     };
@@ -31,16 +31,21 @@ fn a_run_that_takes_too_much_memory_is_ended() {
                   threading.Thread(target=work).start()\nctypes.CDLL(None).pthread_exit(None)\n";
     let children = "for _ in range(4):\n if not os.fork(): x = b'x' * (40 << 20); time.sleep(100)\n";
     let specs = vec![
-        script(&[TAKE, STAY]),
-        // Whatever session it is in, of whatever kind the memory is, and whichever thread is left.
-        script(&[daemon, TAKE, STAY]),
-        script(&[shared, STAY]),
+        script(&[USE_MEMORY, SLEEP]),
+        // In any session, with any kind of memory, and after the end of the main thread.
+        script(&[daemon, USE_MEMORY, SLEEP]),
+        script(&[shared, SLEEP]),
         script(&[thread]),
-        script(&[children, STAY]),
+        script(&[children, SLEEP]),
     ];
-    for (n, seen) in all(specs).iter().enumerate() {
-        assert_eq!(seen.end, End::TooMuch(Limit::Memory(64 * MIB)), "{n}: {}", text(&seen.stderr));
-        assert!(seen.duration < Duration::from_secs(30), "{n}: {:?}", seen.duration);
+    for (n, observation) in run_all(specs).iter().enumerate() {
+        assert_eq!(
+            observation.end,
+            End::TooMuch(Limit::Memory(64 * MIB)),
+            "{n}: {}",
+            text(&observation.stderr)
+        );
+        assert!(observation.duration < Duration::from_secs(30), "{n}: {:?}", observation.duration);
     }
 }
 
@@ -49,12 +54,12 @@ fn memory_that_processes_share_counts_once() {
     let script = "import os, time\nx = b'x' * (30 << 20)\n\
                   for _ in range(5):\n if not os.fork(): time.sleep(.3); os._exit(0)\n\
                   for _ in range(5): os.wait()";
-    let seen = run(limited(python(script, Variant::Plain)));
-    assert_eq!(seen.end, End::Exited(0), "{}", text(&seen.stderr));
+    let outcome = run(limited(python(script, Variant::Plain)));
+    assert_eq!(outcome.end, End::Exited(0), "{}", text(&outcome.stderr));
 }
 
 #[test]
-fn a_run_that_starts_too_many_processes_is_ended_and_nobody_survives() {
+fn a_run_over_its_process_limit_is_killed_with_all_its_processes() {
     let cookie = format!("LIMITS_TEST={}", std::process::id());
     let marked = |mut spec: RunSpec| {
         spec.job.env.push(("LIMITS_TEST".into(), std::process::id().to_string().into()));
@@ -71,8 +76,8 @@ fn a_run_that_starts_too_many_processes_is_ended_and_nobody_survives() {
             Variant::Plain,
         )),
     ];
-    for (n, seen) in all(specs).iter().enumerate() {
-        assert_eq!(seen.end, End::TooMuch(Limit::Processes(40)), "{n}: {}", text(&seen.stderr));
+    for (n, observation) in run_all(specs).iter().enumerate() {
+        assert_eq!(observation.end, End::TooMuch(Limit::Processes(40)), "{n}: {}", text(&observation.stderr));
     }
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let environments = numbers.filter_map(|entry| std::fs::read(entry.path().join("environ")).ok());
@@ -81,10 +86,10 @@ fn a_run_that_starts_too_many_processes_is_ended_and_nobody_survives() {
 }
 
 #[test]
-fn a_run_that_writes_too_much_is_ended() {
-    // What is mapped in memory alone is never written: this file is not where the folders of runs may be.
+fn a_run_over_its_write_limit_is_killed() {
+    // The pages of files in memory are never written back, so this file is not in the temporary folder.
     let on_disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    // Without a call that writes.
+    // Writes without a system call.
     let mut mapped = python(
         "import mmap, os\nf = open('file', 'w+b')\nwhile True:\n\
          \x20f.truncate(1 << 20)\n m = mmap.mmap(f.fileno(), 1 << 20)\n m[:] = b'x' * (1 << 20)\n\
@@ -94,7 +99,7 @@ fn a_run_that_writes_too_much_is_ended() {
     mapped.job.cwd = on_disk.path().into();
     let specs = vec![
         python("f = open('/dev/null', 'wb')\nwhile True: f.write(b'x' * (1 << 20))", Variant::Plain),
-        // Children that it waited for, and those that we had to reap.
+        // Children that the run reaps, and children that the helper reaps.
         sh("while :; do head -c 2000000 /dev/zero > $HOME/file; done", Variant::Plain),
         sh("while :; do (head -c 2000000 /dev/zero > $HOME/file &) done", Variant::Plain),
         mapped,
@@ -106,40 +111,45 @@ fn a_run_that_writes_too_much_is_ended() {
     ];
     let limits = Limits { written: 16 * MIB, ..Limits::default() };
     let limited = |spec: RunSpec| RunSpec { job: Job { limits, ..spec.job }, ..spec };
-    for (n, seen) in all(specs.into_iter().map(limited).collect()).iter().enumerate() {
-        assert_eq!(seen.end, End::TooMuch(Limit::Written(16 * MIB)), "{n}: {}", text(&seen.stderr));
+    for (n, observation) in run_all(specs.into_iter().map(limited).collect()).iter().enumerate() {
+        assert_eq!(
+            observation.end,
+            End::TooMuch(Limit::Written(16 * MIB)),
+            "{n}: {}",
+            text(&observation.stderr)
+        );
     }
 }
 
 #[test]
-fn a_file_that_is_too_large_is_a_limit_of_ours() {
-    let seen = run(sh("exec truncate -s 10T $HOME/file", Variant::Plain));
-    assert_eq!(seen.end, End::TooMuch(Limit::File(4 << 30)), "{}", text(&seen.stderr));
+fn a_file_over_the_size_limit_is_reported_as_a_limit() {
+    let outcome = run(sh("exec truncate -s 10T $HOME/file", Variant::Plain));
+    assert_eq!(outcome.end, End::TooMuch(Limit::File(4 << 30)), "{}", text(&outcome.stderr));
 }
 
 #[test]
-fn the_calls_before_a_run_have_its_limits() {
+fn setup_calls_have_the_limits_of_the_run() {
     let mut after = limited(python("print(1)", Variant::Plain));
-    let script = format!("import time\n{TAKE}{STAY}");
+    let script = format!("import time\n{USE_MEMORY}{SLEEP}");
     after.job.setup.push(SetupCall {
         args: vec!["-c".into(), script.into()],
         env: Vec::new(),
         interrupt: None,
     });
-    let seen = run(after);
-    assert_eq!((seen.end, text(&seen.stdout)), (End::TooMuch(Limit::Memory(64 * MIB)), String::new()));
+    let outcome = run(after);
+    assert_eq!((outcome.end, text(&outcome.stdout)), (End::TooMuch(Limit::Memory(64 * MIB)), String::new()));
 }
 
 #[test]
-fn a_trusted_tool_may_use_what_it_likes() {
+fn a_trusted_tool_has_no_limits() {
     let limits = Limits { memory: 1, processes: 0, written: 0 };
     let job = Job::new("/bin/sleep", ["0.4"], "/", Duration::from_secs(60));
-    let seen = Runner::new(options()).run_trusted(Job { limits, ..job.clone() }).unwrap();
-    assert_eq!(seen.end, End::Exited(0));
+    let observation = Runner::new(options()).run_trusted(Job { limits, ..job.clone() }).unwrap();
+    assert_eq!(observation.end, End::Exited(0));
 }
 
 #[test]
-fn older_recordings_know_the_length_of_a_stream_only() {
+fn a_limit_in_an_older_recording_is_an_output_limit() {
     let read = |text: &str| serde_json::from_str::<End>(text).unwrap();
     assert_eq!(read(r#"{"TooMuch":65536}"#), End::TooMuch(Limit::Output(65536)));
     let limits = [Limit::Memory(1), Limit::Processes(2), Limit::Written(3), Limit::File(4), Limit::Machine];
@@ -149,40 +159,42 @@ fn older_recordings_know_the_length_of_a_stream_only() {
     }
 }
 
-/// The folder of the control groups (version 2) of all processes.
-fn groups() -> Option<PathBuf> {
+/// Mount point of the control groups, version 2.
+fn cgroup_root() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
     Some(mount.split(' ').nth(4)?.into())
 }
 
-/// The same of a process, as its /proc/PID/cgroup has it.
-fn group(groups: &Path, text: &str) -> Option<PathBuf> {
-    let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    Some(groups.join(own))
+/// Folder of the control group of a process, from the text of its /proc/PID/cgroup.
+fn group_path(groups: &Path, text: &str) -> Option<PathBuf> {
+    let relative = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    Some(groups.join(relative))
 }
 
 #[test]
-fn each_run_has_a_group_of_its_own_where_it_can_have_one() {
-    let Some(groups) = groups() else { return eprintln!("skipped: there are no groups of version 2") };
+fn each_run_has_its_own_control_group_where_possible() {
+    let Some(groups) = cgroup_root() else { return eprintln!("skipped: there are no groups of version 2") };
     let specs =
         vec![sh("cat /proc/self/cgroup", Variant::Plain), sh("setsid cat /proc/self/cgroup", Variant::Plain)];
-    let seen: Vec<PathBuf> =
-        all(specs).iter().filter_map(|seen| group(&groups, &text(&seen.stdout))).collect();
-    if !seen.iter().any(|group| group.to_str().unwrap().contains("agentnative-")) {
-        return eprintln!("skipped: no group can be made here: {seen:?}");
+    let run_groups: Vec<PathBuf> = run_all(specs)
+        .iter()
+        .filter_map(|observation| group_path(&groups, &text(&observation.stdout)))
+        .collect();
+    if !run_groups.iter().any(|group| group.to_str().unwrap().contains("agentnative-")) {
+        return eprintln!("skipped: no group can be made here: {run_groups:?}");
     }
-    assert_eq!(seen.len(), 2);
-    assert_ne!(seen[0], seen[1]);
-    for group in seen {
+    assert_eq!(run_groups.len(), 2);
+    assert_ne!(run_groups[0], run_groups[1]);
+    for group in run_groups {
         assert!(!group.exists() && !group.parent().unwrap().exists(), "{} is left", group.display());
     }
 }
 
 #[test]
-fn what_a_helper_left_behind_that_was_killed_the_next_one_ends() {
+fn processes_of_a_killed_helper_are_killed_by_the_next_one() {
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-    let Some(own) = groups().and_then(|groups| group(&groups, &own)) else {
+    let Some(own) = cgroup_root().and_then(|groups| group_path(&groups, &own)) else {
         return eprintln!("skipped: there are no groups of version 2");
     };
     let left = own.join(format!("agentnative-test-{}", std::process::id()));
@@ -192,8 +204,8 @@ fn what_a_helper_left_behind_that_was_killed_the_next_one_ends() {
     std::fs::create_dir(left.join("0")).unwrap();
     let mut survivor = std::process::Command::new("sleep").arg("100").spawn().unwrap();
     std::fs::write(left.join("0/cgroup.procs"), survivor.id().to_string()).unwrap();
-    all(vec![sh("exit 0", Variant::Plain)]);
+    run_all(vec![sh("exit 0", Variant::Plain)]);
     assert_eq!(survivor.wait().unwrap().signal(), Some(9));
-    all(vec![sh("exit 0", Variant::Plain)]);
+    run_all(vec![sh("exit 0", Variant::Plain)]);
     assert!(!left.exists());
 }

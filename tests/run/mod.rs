@@ -1,6 +1,6 @@
-//! Runs of strangers' programs, through the public face.
+//! Tests of runs through the public interface.
 
-mod again;
+mod boundaries;
 mod conditions;
 mod confinement;
 mod helper;
@@ -8,6 +8,7 @@ mod limits;
 mod orphans;
 mod redaction;
 mod resolve;
+mod retries;
 mod services;
 mod slots;
 mod snapshots;
@@ -15,26 +16,25 @@ mod start;
 mod tripwires;
 mod variants;
 mod waiting;
-mod walls;
 
 use crate::runs::{finish, options, spec};
 use agentnative::model::Variant;
 use agentnative::run::{Observation, Outcome, RunSpec};
 
-/// A run of a shell script.
+/// Specification of a run of a shell script.
 fn sh(script: &str, variant: Variant) -> RunSpec {
     spec("/bin/sh", &["-c", script], variant)
 }
 
-/// A run of a Python script.
+/// Specification of a run of a Python script.
 fn python(script: &str, variant: Variant) -> RunSpec {
     spec(crate::python::program().to_str().unwrap(), &["-c", script], variant)
 }
 
 fn run(spec: RunSpec) -> Outcome {
-    all(vec![spec]).remove(0).outcome
+    run_all(vec![spec]).remove(0).outcome
 }
 
-fn all(specs: Vec<RunSpec>) -> Vec<Observation> {
+fn run_all(specs: Vec<RunSpec>) -> Vec<Observation> {
     finish(options(), specs).observations
 }

@@ -1,19 +1,19 @@
-//! Processes that leave the run that started them.
+//! Orphans: processes whose run cannot be determined from their parents.
 
-use super::{all, python};
+use super::{python, run_all};
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{End, RunnerOptions};
 
-/// Becomes an orphan of which nothing tells whose it is.
-const SHED: &str =
+/// Python code that removes everything that identifies the run of a process.
+const LOSE_TRACES: &str =
     "os.setsid()\n resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))\n os.closerange(0, 64)\n";
 
 #[test]
-fn orphans_that_end_are_reaped_while_several_runs_go_on() {
+fn orphans_are_reaped_while_several_runs_are_active() {
     let folder = tempfile::tempdir().unwrap();
     let both = folder.path().display();
-    // An orphan has no environment once it is a zombie. Each run waits for the other one to be there.
+    // A zombie has no environment. Each run waits until the other one has started.
     let script = |own: usize| {
         format!(
             "import glob, os, resource, time\n\
@@ -25,7 +25,7 @@ fn orphans_that_end_are_reaped_while_several_runs_go_on() {
              \x20return False\n\
              open('{both}/{own}', 'w').close()\n\
              print(wait(lambda: len(glob.glob('{both}/[01]')) == 2))\n\
-             if os.fork() == 0:\n {SHED} for _ in range(40):\n  if os.fork(): os._exit(0)\n os._exit(0)\n\
+             if os.fork() == 0:\n {LOSE_TRACES} for _ in range(40):\n  if os.fork(): os._exit(0)\n os._exit(0)\n\
              os.wait()\n\
              def zombies():\n\
              \x20def stat(path):\n\
@@ -38,21 +38,21 @@ fn orphans_that_end_are_reaped_while_several_runs_go_on() {
              wait(lambda: len(glob.glob('{both}/done-*')) == 2)"
         )
     };
-    let runs = all((0..2).map(|own| python(&script(own), Variant::Plain)).collect());
-    for seen in runs.into_iter().map(|seen| seen.outcome) {
+    let runs = run_all((0..2).map(|own| python(&script(own), Variant::Plain)).collect());
+    for outcome in runs.into_iter().map(|observation| observation.outcome) {
         assert_eq!(
-            (seen.end, &*text(&seen.stdout)),
+            (outcome.end, &*text(&outcome.stdout)),
             (End::Exited(0), "True\nTrue\n"),
             "{}",
-            text(&seen.stderr)
+            text(&outcome.stderr)
         );
     }
 }
 
 #[test]
-fn an_orphan_with_the_limit_of_another_run_does_not_survive() {
+fn an_orphan_with_the_limit_of_another_run_is_killed() {
     let name = format!("1000.{}", std::process::id());
-    // The limits on the size of a file by which runs are known are a little above 4 GiB.
+    // Runs are identified by file size limits a little above 4 GiB.
     let script = format!(
         "import os, resource\nbegun, ours = os.pipe()\nif os.fork() == 0:\n os.setsid()\n\
          \x20resource.setrlimit(resource.RLIMIT_FSIZE, ((4 << 30) + 1, (4 << 30) + 1))\n\
@@ -61,9 +61,9 @@ fn an_orphan_with_the_limit_of_another_run_does_not_survive() {
          os.close(ours)\nos.read(begun, 1)\n"
     );
     let specs = vec![python("pass", Variant::Plain), python(&script, Variant::Plain)];
-    let seen = finish(RunnerOptions { jobs: 1, ..options() }, specs).observations.remove(1).outcome;
-    assert_eq!((seen.end, &*text(&seen.stderr)), (End::Exited(0), ""));
-    let left: Vec<_> = seen.left_behind.iter().map(|it| (&*it.name, it.detached)).collect();
+    let outcome = finish(RunnerOptions { jobs: 1, ..options() }, specs).observations.remove(1).outcome;
+    assert_eq!((outcome.end, &*text(&outcome.stderr)), (End::Exited(0), ""));
+    let left: Vec<_> = outcome.left_behind.iter().map(|it| (&*it.name, it.detached)).collect();
     assert_eq!(left, [(&b"sleep"[..], true)]);
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let words = numbers.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

@@ -1,4 +1,4 @@
-//! Finding a program, and running those that stand behind a version manager under a new HOME.
+//! Resolution of program names, and programs of version managers under a new HOME.
 
 use super::run;
 use crate::runs::{spec, text};
@@ -17,14 +17,14 @@ fn program(path: &Path, mode: u32) {
 }
 
 #[test]
-fn names_are_found_on_absolute_entries_only() {
+fn names_are_searched_in_absolute_entries_of_path() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first/tool"), folder.path().join("second/tool"));
     program(&first, 0o644);
     program(&second, 0o755);
     let path = format!("::relative:.:{0}/first:{0}/second", folder.path().display());
     assert_eq!(clean_path(Some(OsStr::new(&path))).to_str().unwrap().matches(':').count(), 1);
-    // The first is not executable: a shell goes on, and so do we.
+    // A file that is not executable is skipped, as by a shell.
     assert_eq!(resolve(OsStr::new("tool"), Some(OsStr::new(&path))).unwrap(), second);
     let only_first = format!("{}/first", folder.path().display());
     let error = resolve(OsStr::new("tool"), Some(OsStr::new(&only_first))).unwrap_err();
@@ -35,7 +35,7 @@ fn names_are_found_on_absolute_entries_only() {
 }
 
 #[test]
-fn paths_are_not_looked_for() {
+fn paths_are_not_searched_in_path() {
     let folder = tempfile::tempdir().unwrap();
     let tool = folder.path().join("tool");
     program(&tool, 0o644);
@@ -44,20 +44,20 @@ fn paths_are_not_looked_for() {
     program(&tool, 0o755);
     assert_eq!(resolve(tool.as_os_str(), None).unwrap(), tool);
     assert_eq!(resolve(OsStr::new("./no/such"), None).unwrap_err().kind, ErrorKind::Config);
-    // A link keeps its name: the program may go by it.
+    // A symbolic link is not resolved, because a program may depend on its name.
     let link = folder.path().join("other-name");
     std::os::unix::fs::symlink(&tool, &link).unwrap();
     assert_eq!(resolve(link.as_os_str(), None).unwrap(), link);
 }
 
 #[test]
-fn a_shim_of_asdf_is_looked_through() {
+fn a_shim_of_asdf_resolves_to_the_installed_program() {
     let folder = tempfile::tempdir().unwrap();
     let shim = folder.path().join("shims/node");
     program(&shim, 0o755);
     std::fs::write(&shim, "#!/usr/bin/env bash\n# asdf-plugin: nodejs 18.0.0\nexec asdf exec node \"$@\"\n")
         .unwrap();
-    // Nothing installed: the shim is what there is.
+    // Without an installed program the shim is used.
     assert_eq!(resolve(shim.as_os_str(), None).unwrap(), shim);
     let real = folder.path().join("installs/nodejs/18.0.0/bin/node");
     program(&real, 0o755);
@@ -65,7 +65,7 @@ fn a_shim_of_asdf_is_looked_through() {
 }
 
 #[test]
-fn folders_of_managers_are_kept_when_they_are_in_use() {
+fn variables_of_version_managers_are_kept_if_they_are_in_use() {
     let home = tempfile::tempdir().unwrap();
     let caller = |path: String| -> BTreeMap<_, _> {
         [
@@ -92,8 +92,8 @@ fn managed_programs_run_under_a_new_home() {
             eprintln!("skipped: there is no {name} here");
             continue;
         };
-        let seen = run(spec(found.to_str().unwrap(), &["--version"], Variant::Plain));
-        assert_eq!(seen.end, End::Exited(0), "{name}: {}", text(&seen.stderr));
-        assert!(text(&seen.stdout).contains('.'), "{name}: {}", text(&seen.stdout));
+        let outcome = run(spec(found.to_str().unwrap(), &["--version"], Variant::Plain));
+        assert_eq!(outcome.end, End::Exited(0), "{name}: {}", text(&outcome.stderr));
+        assert!(text(&outcome.stdout).contains('.'), "{name}: {}", text(&outcome.stdout));
     }
 }

@@ -1,4 +1,4 @@
-//! What runs find around them: templates, workspaces, and services that leave nobody behind.
+//! Templates, workspaces and services of runs.
 
 use super::{run, sh};
 use crate::runs::{below_helpers, children, finish, options, text};
@@ -12,7 +12,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, SystemTime};
 
 #[test]
-fn each_run_starts_in_a_folder_of_its_own() {
+fn each_run_starts_in_its_own_copy_of_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("sub")).unwrap();
     fs::write(folder.path().join("sub/tool"), "#!/bin/sh\n").unwrap();
@@ -25,29 +25,30 @@ fn each_run_starts_in_a_folder_of_its_own() {
 
     let mut runner = Runner::new(options());
     let copy = runner.keep(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
-    // What changes after that concerns no run.
+    // Later changes of the folder do not affect the runs.
     fs::write(folder.path().join("late"), "").unwrap();
-    let look = "ls -A; readlink link; stat -c '%a %Y %n' sub sub/tool; touch made; rm link; pwd";
-    let mut spec = sh(look, Variant::Plain);
+    let script = "ls -A; readlink link; stat -c '%a %Y %n' sub sub/tool; touch made; rm link; pwd";
+    let mut spec = sh(script, Variant::Plain);
     spec.job.workspace = Some(Workspace::Copy(copy));
     let mut empty = sh("ls -A; pwd; case $PWD in \"${HOME%/home}\"/*) ;; *) exit 1;; esac", Variant::Plain);
     empty.job.workspace = Some(Workspace::Empty);
-    let seen = runner.run_all_blocking(vec![spec.clone(), spec, empty], &mut |_| {}).unwrap().observations;
-    let said: Vec<String> = seen.iter().map(|seen| text(&seen.stdout)).collect();
-    for seen in &seen {
-        assert_eq!(seen.end, End::Exited(0), "{}", text(&seen.stderr));
-        let place = text(&seen.stdout);
+    let observations =
+        runner.run_all_blocking(vec![spec.clone(), spec, empty], &mut |_| {}).unwrap().observations;
+    let printed: Vec<String> = observations.iter().map(|observation| text(&observation.stdout)).collect();
+    for observation in &observations {
+        assert_eq!(observation.end, End::Exited(0), "{}", text(&observation.stderr));
+        let place = text(&observation.stdout);
         assert!(!fs::exists(place.lines().last().unwrap()).unwrap(), "{place} is still there");
     }
     let found = "link\nsub\nsub/tool\n555 1000000000 sub\n555 1000000000 sub/tool\n";
-    assert!(said[0].starts_with(found) && said[1].starts_with(found), "{said:?}");
-    assert_eq!(said[2].lines().count(), 1);
-    assert_ne!(said[0].lines().last(), said[1].lines().last());
+    assert!(printed[0].starts_with(found) && printed[1].starts_with(found), "{printed:?}");
+    assert_eq!(printed[2].lines().count(), 1);
+    assert_ne!(printed[0].lines().last(), printed[1].lines().last());
     fs::set_permissions(folder.path().join("sub"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn each_home_has_its_files_and_no_run_sees_what_another_wrote() {
+fn each_run_has_its_own_copy_of_the_home_files() {
     let mut runner = Runner::new(options());
     let file = |path: &str, bytes: &[u8]| TemplateFile { path: path.into(), bytes: bytes.into() };
     let files = vec![file(".config/a/x.toml", b"\xff\0x"), file("y", b"")];
@@ -55,11 +56,11 @@ fn each_home_has_its_files_and_no_run_sees_what_another_wrote() {
     let script = "cd; find . | sort; od -An -tx1 .config/a/x.toml; stat -c %a y; echo more >>y";
     let mut spec = sh(script, Variant::Plain);
     spec.job.home = Some(home);
-    for seen in runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations {
+    for observation in runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations {
         let expected = ".\n./.config\n./.config/a\n./.config/a/x.toml\n./y\n ff 00 78\n600\n";
-        assert_eq!(text(&seen.stdout), expected);
+        assert_eq!(text(&observation.stdout), expected);
     }
-    // Nothing of it stays for a runner's own use, and a folder that is not there is an error.
+    // Other runners are not affected, and a missing folder is an error.
     assert_eq!(text(&run(sh("ls -A ~", Variant::Plain)).stdout), "");
     let missing =
         runner.keep(Template::Folder { from: "/no/such/folder".into(), is_bounded: false }).unwrap_err();
@@ -75,8 +76,8 @@ fn line(text: &str) -> Ready {
     Ready::Line(text.to_owned())
 }
 
-/// A listener that answers nothing, and a child and a daemon of it.
-fn listener(port: u16) -> String {
+/// Script of a server that answers nothing and has a child and a daemon.
+fn listener_script(port: u16) -> String {
     let python = crate::python::program();
     let script = format!(
         "import socket,time; s=socket.create_server((\"127.0.0.1\", {port})); print(\"up\", flush=True); time.sleep(1000)"
@@ -84,20 +85,23 @@ fn listener(port: u16) -> String {
     format!("setsid sleep 1000 & sleep 1000 & exec {} -c '{script}'", python.display())
 }
 
-fn ended(served: Served) -> Outcome {
+fn expect_ended(served: Served) -> Outcome {
     match served {
-        Served::Ended(seen) => seen.outcome,
+        Served::Ended(observation) => observation.outcome,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn services_run_beside_the_runs_until_they_are_ended() {
-    crate::alone::alone("run::services::services_run_beside_the_runs_until_they_are_ended", || {
+fn services_run_next_to_the_runs_until_they_are_stopped() {
+    crate::alone::alone("run::services::services_run_next_to_the_runs_until_they_are_stopped", || {
         let mut runner = Runner::new(options());
         let port = free_port().unwrap();
-        assert!(matches!(runner.serve(service(&listener(port), Ready::Port(port))).unwrap(), Served::Ready));
-        // A line is found wherever it is: on either stream, cut in two, behind a great deal of others.
+        assert!(matches!(
+            runner.serve(service(&listener_script(port), Ready::Port(port))).unwrap(),
+            Served::Ready
+        ));
+        // A line is found on either stream, in two parts, and after much other output.
         let late =
             "yes | head -c 3000000; printf ' 12 list' >&2; sleep 0.1; printf 'ening\\n' >&2; sleep 1000";
         assert!(matches!(runner.serve(service(late, line("12 listening"))).unwrap(), Served::Ready));
@@ -112,57 +116,64 @@ fn services_run_beside_the_runs_until_they_are_ended() {
         });
         let leaves = sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1", Variant::Plain);
         let specs = [spec].into_iter().chain(confined).chain([leaves]).collect();
-        let seen = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
-        for connected in &seen[..3] {
+        let observations = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
+        for connected in &observations[..3] {
             assert_eq!(text(&connected.stdout), "there\n", "{}", text(&connected.stderr));
         }
-        // What a run leaves behind is found beside services, and what a service starts is not taken for it.
-        assert_eq!(seen.iter().map(|seen| seen.left_behind.len()).collect::<Vec<_>>(), [0, 0, 0, 1]);
+        // Processes that a run leaves behind are found, and processes of services are not counted as such.
+        assert_eq!(
+            observations.iter().map(|observation| observation.left_behind.len()).collect::<Vec<_>>(),
+            [0, 0, 0, 1]
+        );
 
-        // A port that is taken, be it by whom it may.
-        let taken = ended(runner.serve(service("sleep 1000", Ready::Port(port))).unwrap());
+        // A port that another program uses is an error.
+        let taken = expect_ended(runner.serve(service("sleep 1000", Ready::Port(port))).unwrap());
         let words = format!("another program already listens on port {port}");
         assert_eq!(taken.end, End::NotStarted(0, words));
 
         let ends = runner.end_services().unwrap();
-        assert_eq!(ends.iter().map(|seen| &seen.end).collect::<Vec<_>>(), [&End::Interrupted; 2]);
+        assert_eq!(
+            ends.iter().map(|observation| &observation.end).collect::<Vec<_>>(),
+            [&End::Interrupted; 2]
+        );
         assert_eq!(below_helpers(), Vec::<String>::new());
         assert_eq!(runner.end_services().unwrap().len(), 0);
     });
 }
 
 #[test]
-fn a_service_that_never_becomes_ready_leaves_nobody_behind() {
-    crate::alone::alone("run::services::a_service_that_never_becomes_ready_leaves_nobody_behind", || {
+fn a_service_that_never_becomes_ready_leaves_no_process() {
+    crate::alone::alone("run::services::a_service_that_never_becomes_ready_leaves_no_process", || {
         let mut runner = Runner::new(options());
         let daemon = "setsid sleep 1000 >/dev/null 2>&1 & ";
-        // It ends, or becomes a daemon, before it is ready.
+        // A service that exits, or becomes a daemon, before it is ready.
         let fails = format!("{daemon} echo 'no licence' >&2; exit 3");
-        let seen = ended(runner.serve(service(&fails, line("ready"))).unwrap());
-        assert_eq!((seen.end, text(&seen.stderr)), (End::Exited(3), "no licence\n".to_owned()));
+        let outcome = expect_ended(runner.serve(service(&fails, line("ready"))).unwrap());
+        assert_eq!((outcome.end, text(&outcome.stderr)), (End::Exited(3), "no licence\n".to_owned()));
         let port = free_port().unwrap();
-        let seen = ended(runner.serve(service(&format!("{daemon} exit 0"), Ready::Port(port))).unwrap());
-        assert_eq!(seen.end, End::Exited(0));
-        // It takes no notice of anything until its time is over.
+        let outcome =
+            expect_ended(runner.serve(service(&format!("{daemon} exit 0"), Ready::Port(port))).unwrap());
+        assert_eq!(outcome.end, End::Exited(0));
+        // A service that ignores SIGTERM until its deadline.
         let mut stubborn =
             service(&format!("trap '' TERM; {daemon} echo starting; sleep 1000"), line("ready"));
         stubborn.job.deadline = Duration::from_millis(300);
-        let seen = ended(runner.serve(stubborn).unwrap());
-        assert_eq!((seen.end, seen.waiting), (End::TimedOut, Some(Waiting::Asleep)));
-        assert_eq!(text(&seen.stdout), "starting\n");
+        let outcome = expect_ended(runner.serve(stubborn).unwrap());
+        assert_eq!((outcome.end, outcome.waiting), (End::TimedOut, Some(Waiting::Asleep)));
+        assert_eq!(text(&outcome.stdout), "starting\n");
         let mut missing = service("", line("ready"));
         missing.job.program = "/no/such/program".into();
-        let seen = ended(runner.serve(missing).unwrap());
-        assert_eq!(seen.end, End::NotStarted(2, "No such file or directory".into()));
+        let outcome = expect_ended(runner.serve(missing).unwrap());
+        assert_eq!(outcome.end, End::NotStarted(2, "No such file or directory".into()));
         assert_eq!(below_helpers(), Vec::<String>::new());
 
-        // One that ends while others run has its own end.
+        // A service that ends by itself keeps its end.
         let folder = tempfile::tempdir().unwrap();
-        let here = |script: &str| format!("cd '{}' && {script}", folder.path().display());
-        let waits = here("echo $$ >pid && mkfifo fifo && echo ready && read x <fifo; exit 4");
+        let in_folder = |script: &str| format!("cd '{}' && {script}", folder.path().display());
+        let waits = in_folder("echo $$ >pid && mkfifo fifo && echo ready && read x <fifo; exit 4");
         assert!(matches!(runner.serve(service(&waits, line("ready"))).unwrap(), Served::Ready));
-        let told = here("echo >fifo && while kill -0 $(cat pid); do sleep 0.01; done");
-        runner.run_all_blocking(vec![sh(&told, Variant::Plain)], &mut |_| {}).unwrap();
+        let end_service = in_folder("echo >fifo && while kill -0 $(cat pid); do sleep 0.01; done");
+        runner.run_all_blocking(vec![sh(&end_service, Variant::Plain)], &mut |_| {}).unwrap();
         assert!(matches!(
             runner.serve(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready"))).unwrap(),
             Served::Ready
@@ -176,24 +187,26 @@ fn a_service_that_never_becomes_ready_leaves_nobody_behind() {
 }
 
 #[test]
-fn what_is_shown_is_not_captured() {
-    // Only where the caller says that it may be.
+fn output_that_is_shown_is_not_captured() {
+    // Output is shown only if the options of the runner allow it.
     let mut spec = sh("echo out; echo err >&2", Variant::Plain);
     spec.job.shown = true;
-    let seen = run(spec.clone());
-    assert_eq!((text(&seen.stdout), text(&seen.stderr)), ("out\n".into(), "err\n".into()));
+    let outcome = run(spec.clone());
+    assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), ("out\n".into(), "err\n".into()));
     if std::env::var_os("AGAIN").is_some() {
         let mut options = options();
         options.show = true;
-        let seen = finish(options, vec![spec]).observations.remove(0);
+        let observation = finish(options, vec![spec]).observations.remove(0);
         assert_eq!(
-            (seen.stdout.bytes.len(), seen.stderr.bytes.len(), seen.outcome.end),
+            (observation.stdout.bytes.len(), observation.stderr.bytes.len(), observation.outcome.end),
             (0, 0, End::Exited(0))
         );
         return;
     }
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", "run::services::what_is_shown_is_not_captured", "--nocapture"]).env("AGAIN", "1");
+    again
+        .args(["--exact", "run::services::output_that_is_shown_is_not_captured", "--nocapture"])
+        .env("AGAIN", "1");
     let output = again.output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr).matches("out\nerr\n").count(), 1, "{output:?}");

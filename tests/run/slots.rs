@@ -1,4 +1,4 @@
-//! Slots that runners share: as many runs go side by side as there are slots, whoever makes them.
+//! Slots that runners share: they limit the number of parallel runs of all runners.
 
 use super::sh;
 use crate::runs::options;
@@ -7,8 +7,8 @@ use agentnative::run::{End, Runner, RunnerOptions, Slots};
 use std::process::Command;
 use std::time::Duration;
 
-/// Two runs of one runner that wait for each other, each at one end of a pipe.
-fn ends(slots: &Slots, deadline: Duration) -> Vec<End> {
+/// Ends of two runs of one runner that wait for each other, each at one end of a pipe.
+fn ends_of_two_dependent_runs(slots: &Slots, deadline: Duration) -> Vec<End> {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -20,20 +20,20 @@ fn ends(slots: &Slots, deadline: Duration) -> Vec<End> {
         spec
     };
     let runner = RunnerOptions { jobs: 4, slots: Some(slots.clone()), ..options() };
-    let seen = Runner::new(runner).run_all_blocking(vec![spec(), spec()], &mut |_| {}).unwrap();
-    seen.observations.into_iter().map(|seen| seen.outcome.end).collect()
+    let finished = Runner::new(runner).run_all_blocking(vec![spec(), spec()], &mut |_| {}).unwrap();
+    finished.observations.into_iter().map(|observation| observation.outcome.end).collect()
 }
 
 #[test]
-fn a_runner_has_one_slot_of_its_own_and_takes_what_is_shared() {
+fn a_runner_has_one_slot_and_takes_shared_ones() {
     let both = vec![End::Exited(0), End::Exited(0)];
-    assert_eq!(ends(&Slots::new(1).unwrap(), Duration::from_secs(60)), both);
-    // Without another slot the second begins when the first is over, which waits for it in vain.
-    assert_ne!(ends(&Slots::new(0).unwrap(), Duration::from_millis(300)), both);
+    assert_eq!(ends_of_two_dependent_runs(&Slots::new(1).unwrap(), Duration::from_secs(60)), both);
+    // Without a shared slot the second run starts after the first, which times out.
+    assert_ne!(ends_of_two_dependent_runs(&Slots::new(0).unwrap(), Duration::from_millis(300)), both);
 }
 
 #[test]
-fn slots_are_given_back() {
+fn slots_are_returned_after_the_runs() {
     let slots = Slots::new(1).unwrap();
     let threads = [(); 3].map(|()| {
         let runner = RunnerOptions { jobs: 4, slots: Some(slots.clone()), ..options() };
@@ -43,5 +43,5 @@ fn slots_are_given_back() {
     for thread in threads {
         assert_eq!(thread.join().unwrap().observations.len(), 20);
     }
-    assert_eq!(ends(&slots, Duration::from_secs(60)), [End::Exited(0), End::Exited(0)]);
+    assert_eq!(ends_of_two_dependent_runs(&slots, Duration::from_secs(60)), [End::Exited(0), End::Exited(0)]);
 }

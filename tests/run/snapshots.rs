@@ -1,4 +1,4 @@
-//! What a run changes in its workspace and its home, and the calls before it.
+//! File snapshots, setup calls, interrupts, secrets and the stalled server of runs.
 
 use super::{python, run, sh};
 use crate::runs::{finish, options, text};
@@ -11,19 +11,19 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-fn watched(mut spec: RunSpec) -> RunSpec {
+fn with_snapshots(mut spec: RunSpec) -> RunSpec {
     spec.job.workspace = Some(Workspace::Empty);
     spec.job.snapshots = true;
     spec
 }
 
-/// A call of a shell script before a run.
-fn before(script: &str) -> SetupCall {
+/// A setup call that runs a shell script.
+fn setup_call(script: &str) -> SetupCall {
     SetupCall { args: vec!["-c".into(), script.into()], env: Vec::new(), interrupt: None }
 }
 
 /// Sign, area and path of each change.
-fn told(changes: &Changes) -> Vec<String> {
+fn summary(changes: &Changes) -> Vec<String> {
     assert_eq!(changes.count, changes.list.len());
     let words = |Change { area, path, before, after }: &Change| {
         let sign = match (before, after) {
@@ -42,102 +42,102 @@ fn told(changes: &Changes) -> Vec<String> {
 }
 
 #[test]
-fn what_is_made_changed_and_removed_is_told() {
+fn created_changed_and_removed_files_are_reported() {
     let kept = "mkdir sub; echo a >sub/a; ln -s a sub/link; echo c >c; chmod 600 c";
-    let of = |script: &str| {
-        let mut spec = watched(sh(script, Variant::Plain));
-        spec.job.setup = vec![before(kept)];
-        let seen = run(spec);
-        assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
-        told(&seen.changes.unwrap())
+    let summary_of = |script: &str| {
+        let mut spec = with_snapshots(sh(script, Variant::Plain));
+        spec.job.setup = vec![setup_call(kept)];
+        let outcome = run(spec);
+        assert_eq!(outcome.end, End::Exited(0), "{script}: {}", text(&outcome.stderr));
+        summary(&outcome.changes.unwrap())
     };
     let none: [&str; 0] = [];
-    assert_eq!(of("cat sub/a c"), none);
-    assert_eq!(of("touch -d 2001-01-01 c; echo c >c; cp sub/a t; mv t sub/a"), none);
-    assert_eq!(of("echo b >c; echo >new; rm sub/a"), ["~c", "+new", "-sub/a"]);
-    assert_eq!(of("chmod 644 c; ln -sf b sub/link"), ["~c", "~sub/link"]);
-    assert_eq!(of("echo >\"$HOME/.rc\"; mkdir -p \"$HOME/.x/y\""), ["+~/.rc", "+~/.x", "+~/.x/y"]);
-    assert_eq!(of("rm c; mkdir c; mkfifo p"), ["~c", "+p"]);
-    assert_eq!(of("echo >\"$TMPDIR/a\"; echo >\"$XDG_RUNTIME_DIR/b\""), none);
-    assert_eq!(of("rm -r \"$PWD\""), ["-.", "-c", "-sub", "-sub/a", "-sub/link"]);
-    assert_eq!(of("rm -r \"$PWD\"; ln -s / \"$PWD\""), ["~.", "-c", "-sub", "-sub/a", "-sub/link"]);
+    assert_eq!(summary_of("cat sub/a c"), none);
+    assert_eq!(summary_of("touch -d 2001-01-01 c; echo c >c; cp sub/a t; mv t sub/a"), none);
+    assert_eq!(summary_of("echo b >c; echo >new; rm sub/a"), ["~c", "+new", "-sub/a"]);
+    assert_eq!(summary_of("chmod 644 c; ln -sf b sub/link"), ["~c", "~sub/link"]);
+    assert_eq!(summary_of("echo >\"$HOME/.rc\"; mkdir -p \"$HOME/.x/y\""), ["+~/.rc", "+~/.x", "+~/.x/y"]);
+    assert_eq!(summary_of("rm c; mkdir c; mkfifo p"), ["~c", "+p"]);
+    assert_eq!(summary_of("echo >\"$TMPDIR/a\"; echo >\"$XDG_RUNTIME_DIR/b\""), none);
+    assert_eq!(summary_of("rm -r \"$PWD\""), ["-.", "-c", "-sub", "-sub/a", "-sub/link"]);
+    assert_eq!(summary_of("rm -r \"$PWD\"; ln -s / \"$PWD\""), ["~.", "-c", "-sub", "-sub/a", "-sub/link"]);
 }
 
 #[test]
-fn a_document_has_a_shape() {
-    let of = |first: &str, second: &str| {
-        let mut spec = watched(sh("printf %s \"$AFTER\" >file", Variant::Plain));
+fn changed_documents_have_shapes() {
+    let have_equal_shapes = |first: &str, second: &str| {
+        let mut spec = with_snapshots(sh("printf %s \"$AFTER\" >file", Variant::Plain));
         let env = vec![("BEFORE".into(), first.into())];
-        spec.job.setup = vec![SetupCall { env, ..before("printf %s \"$BEFORE\" >file") }];
+        spec.job.setup = vec![SetupCall { env, ..setup_call("printf %s \"$BEFORE\" >file") }];
         spec.job.env.push(("AFTER".into(), second.into()));
         let Changes { list, .. } = run(spec).changes.unwrap();
         let [Change { before: Some(before), after: Some(after), .. }] = &list[..] else { panic!("{list:?}") };
         assert_eq!(before.kind, EntryKind::File);
         (before.shape.is_some() && after.shape.is_some()).then(|| before.shape == after.shape)
     };
-    assert_eq!(of(r#"{"a": 1, "b": ["x"]}"#, r#"{"b":["y"],"a":2}"#), Some(true));
-    assert_eq!(of(r#"{"a": [1]}"#, r#"{"a": [1, 2]}"#), Some(false));
-    assert_eq!(of(r#"{"a": 1}"#, r#"{"a": "1"}"#), Some(false));
-    assert_eq!(of("a", "b"), None);
-    assert_eq!(of("123", "456"), None);
+    assert_eq!(have_equal_shapes(r#"{"a": 1, "b": ["x"]}"#, r#"{"b":["y"],"a":2}"#), Some(true));
+    assert_eq!(have_equal_shapes(r#"{"a": [1]}"#, r#"{"a": [1, 2]}"#), Some(false));
+    assert_eq!(have_equal_shapes(r#"{"a": 1}"#, r#"{"a": "1"}"#), Some(false));
+    assert_eq!(have_equal_shapes("a", "b"), None);
+    assert_eq!(have_equal_shapes("123", "456"), None);
 }
 
 #[test]
-fn where_there_is_too_much_nothing_is_told() {
+fn with_too_many_or_too_large_files_no_changes_are_reported() {
     let many = "for n in range(25000): open(f'{n}', 'w').close()";
-    assert_eq!(run(watched(python(many, Variant::Plain))).changes, None);
+    assert_eq!(run(with_snapshots(python(many, Variant::Plain))).changes, None);
     let some = "for n in range(1500): open(f'{n}', 'w').close()";
-    let Changes { count, list } = run(watched(python(some, Variant::Plain))).changes.unwrap();
+    let Changes { count, list } = run(with_snapshots(python(some, Variant::Plain))).changes.unwrap();
     assert_eq!((count, list.len()), (1500, Changes::MOST));
-    // A hole of the size of all that is read.
-    assert_eq!(run(watched(sh("truncate -s 1200M hole", Variant::Plain))).changes, None);
+    // A sparse file that is larger than the limit on read bytes.
+    assert_eq!(run(with_snapshots(sh("truncate -s 1200M hole", Variant::Plain))).changes, None);
     assert_eq!(run(sh("echo >file", Variant::Plain)).changes, None);
 }
 
 #[test]
-fn a_workspace_is_a_copy_and_so_is_the_home() {
+fn workspace_and_home_are_copies() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("kept"), "kept\n").unwrap();
     let mut runner = Runner::new(options());
     let template = runner.keep(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
     let rc = TemplateFile { path: ".rc".into(), bytes: b"rc\n".to_vec() };
     let home = runner.keep(Template::Files(vec![rc])).unwrap();
-    let mut spec = watched(sh("cat kept ~/.rc; echo new | tee kept >~/.rc", Variant::Plain));
+    let mut spec = with_snapshots(sh("cat kept ~/.rc; echo new | tee kept >~/.rc", Variant::Plain));
     spec.job.workspace = Some(Workspace::Copy(template));
     spec.job.home = Some(home);
-    let seen = runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations;
-    for seen in seen {
-        assert_eq!(text(&seen.stdout), "kept\nrc\n");
-        assert_eq!(told(&seen.outcome.changes.unwrap()), ["~kept", "~~/.rc"]);
+    let observations = runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations;
+    for observation in observations {
+        assert_eq!(text(&observation.stdout), "kept\nrc\n");
+        assert_eq!(summary(&observation.outcome.changes.unwrap()), ["~kept", "~~/.rc"]);
     }
     assert_eq!(fs::read_to_string(folder.path().join("kept")).unwrap(), "kept\n");
 }
 
 #[test]
-fn a_call_that_fails_before_a_run_keeps_it_from_being_made() {
-    let with = |setup: &[&str], script: &str| {
-        let mut spec = watched(sh(script, Variant::OpenStdin));
-        spec.job.setup = setup.iter().map(|script| before(script)).collect();
+fn a_failed_setup_call_prevents_the_run() {
+    let run_with = |setup: &[&str], script: &str| {
+        let mut spec = with_snapshots(sh(script, Variant::OpenStdin));
+        spec.job.setup = setup.iter().map(|script| setup_call(script)).collect();
         spec.job.deadline = Duration::from_secs(20);
         run(spec)
     };
-    let seen = with(&["echo 1 >a", "cat a; cp a b"], "cat a b; cp a c");
-    assert_eq!((&seen.end, text(&seen.stdout).as_str()), (&End::Exited(0), "1\n1\n"));
-    assert_eq!(told(&seen.changes.unwrap()), ["+c"]);
+    let outcome = run_with(&["echo 1 >a", "cat a; cp a b"], "cat a b; cp a c");
+    assert_eq!((&outcome.end, text(&outcome.stdout).as_str()), (&End::Exited(0), "1\n1\n"));
+    assert_eq!(summary(&outcome.changes.unwrap()), ["+c"]);
     for (script, how) in [("exit 3", "exited with 3"), ("kill -9 $$", "was terminated by signal 9")] {
-        let seen = with(&["true", script], "echo made");
-        let End::NotStarted(_, words) = &seen.end else { panic!("{script}: {:?}", seen.end) };
+        let outcome = run_with(&["true", script], "echo made");
+        let End::NotStarted(_, words) = &outcome.end else { panic!("{script}: {:?}", outcome.end) };
         assert!(words.contains(how) && words.contains(script), "{words}");
-        assert_eq!((text(&seen.stdout).as_str(), seen.changes), ("", None));
+        assert_eq!((text(&outcome.stdout).as_str(), outcome.changes), ("", None));
     }
-    // What goes over a limit of ours is no failure of the call.
-    let seen = with(&["true", "yes"], "echo made");
-    assert!(matches!(seen.end, End::TooMuch(_)), "{:?}", seen.end);
-    assert_eq!((text(&seen.stdout).as_str(), seen.changes), ("", None));
+    // A setup call over a limit is reported as such, and not as a failure.
+    let outcome = run_with(&["true", "yes"], "echo made");
+    assert!(matches!(outcome.end, End::TooMuch(_)), "{:?}", outcome.end);
+    assert_eq!((text(&outcome.stdout).as_str(), outcome.changes), ("", None));
 }
 
-/// Tries to write everywhere but in its own folders.
-const ESCAPES: &str = r#"
+/// Python code that tries to write outside of its folders in many ways.
+const ESCAPE_ATTEMPTS: &str = r#"
 import os, sys
 outside = sys.argv[1]
 def link(): os.symlink(outside, 'link'); open('link/by-link', 'w')
@@ -165,29 +165,29 @@ for number, act in enumerate(tries):
 "#;
 
 #[test]
-fn what_is_confined_changes_nothing_outside() {
+fn a_confined_run_changes_nothing_outside() {
     let outside = tempfile::tempdir().unwrap();
     let kept = outside.path().join("kept");
     fs::write(&kept, "kept").unwrap();
-    for (isolation, way) in
+    for (isolation, level) in
         [(Isolation::Landlock, Confinement::Landlock), (Isolation::Required, Confinement::Namespaces)]
     {
-        let mut spec = watched(python(ESCAPES, Variant::Plain));
+        let mut spec = with_snapshots(python(ESCAPE_ATTEMPTS, Variant::Plain));
         spec.job.args.push(outside.path().into());
         spec.job.isolation = isolation;
         let finished = finish(options(), vec![spec]);
-        let seen = &finished.observations[0];
-        if finished.confinement != Some(way) {
-            eprintln!("skipped: this system has no {way:?}, but {:?}", finished.confinement);
+        let observation = &finished.observations[0];
+        if finished.confinement != Some(level) {
+            eprintln!("skipped: this system has no {level:?}, but {:?}", finished.confinement);
             continue;
         }
-        // In namespaces, a folder beside its own is empty and its own as well.
-        let escaped = if way == Confinement::Namespaces { "escaped 13\n" } else { "" };
+        // In namespaces, the parent of its folders is private, too.
+        let escaped = if level == Confinement::Namespaces { "escaped 13\n" } else { "" };
         assert_eq!(
-            (&seen.end, text(&seen.stdout).as_str()),
+            (&observation.end, text(&observation.stdout).as_str()),
             (&End::Exited(0), escaped),
-            "{way:?}: {}",
-            text(&seen.stderr)
+            "{level:?}: {}",
+            text(&observation.stderr)
         );
         let left: Vec<_> = fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(left, std::slice::from_ref(&kept));
@@ -195,31 +195,34 @@ fn what_is_confined_changes_nothing_outside() {
     }
 }
 
-fn begun(signal: StopSignal) -> Option<Interruption> {
+fn on_begun(signal: StopSignal) -> Option<Interruption> {
     Some(Interruption { after: "begun".into(), signal })
 }
 
-fn interrupted(script: &str) -> RunSpec {
-    let mut spec = watched(sh(script, Variant::Plain));
-    spec.job.interrupt = begun(StopSignal::Terminate);
+fn interrupted_run(script: &str) -> RunSpec {
+    let mut spec = with_snapshots(sh(script, Variant::Plain));
+    spec.job.interrupt = on_begun(StopSignal::Terminate);
     spec.job.deadline = Duration::from_secs(60);
     spec
 }
 
 #[test]
-fn a_run_is_interrupted_once_it_has_begun() {
+fn a_run_is_interrupted_after_the_expected_output() {
     let handles = "trap 'echo >stopped; exit 143' TERM; echo begun >&2; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; done; echo >done";
-    let seen = run(interrupted(handles));
-    assert_eq!((&seen.end, told(&seen.changes.unwrap())), (&End::Exited(143), vec!["+stopped".into()]));
-    assert!(seen.signalled.unwrap() < Job::GRACE);
-    let dies = run(interrupted("echo begun; exec sleep 60"));
+    let outcome = run(interrupted_run(handles));
+    assert_eq!(
+        (&outcome.end, summary(&outcome.changes.unwrap())),
+        (&End::Exited(143), vec!["+stopped".into()])
+    );
+    assert!(outcome.signalled.unwrap() < Job::GRACE);
+    let dies = run(interrupted_run("echo begun; exec sleep 60"));
     assert_eq!((dies.end, dies.signalled.is_some()), (End::Signaled(15), true));
-    let never = run(interrupted("echo over"));
+    let never = run(interrupted_run("echo over"));
     assert_eq!((never.end, never.signalled), (End::Exited(0), None));
-    // The leader alone is told.
-    let child = run(interrupted("sleep 60 </dev/null >/dev/null 2>&1 & echo begun; wait"));
+    // Only the leader receives the signal.
+    let child = run(interrupted_run("sleep 60 </dev/null >/dev/null 2>&1 & echo begun; wait"));
     assert_eq!((child.end, child.left_behind.len()), (End::Signaled(15), 1));
-    let deaf = run(interrupted("trap '' TERM; echo begun; sleep 60"));
+    let deaf = run(interrupted_run("trap '' TERM; echo begun; sleep 60"));
     assert_eq!(deaf.end, End::TimedOut);
     assert!(deaf.signalled.unwrap() >= Job::GRACE && deaf.duration < Duration::from_secs(30));
     assert!(deaf.left_behind.is_empty());
@@ -228,8 +231,8 @@ fn a_run_is_interrupted_once_it_has_begun() {
 #[test]
 fn sigint_reaches_the_whole_group_as_from_a_terminal() {
     let stopped = |script: &str| {
-        let mut spec = interrupted(script);
-        spec.job.interrupt = begun(StopSignal::Interrupt);
+        let mut spec = interrupted_run(script);
+        spec.job.interrupt = on_begun(StopSignal::Interrupt);
         run(spec)
     };
     let child = stopped("echo begun; sleep 60; echo after");
@@ -240,54 +243,55 @@ fn sigint_reaches_the_whole_group_as_from_a_terminal() {
 }
 
 #[test]
-fn the_xdg_folders_can_be_beside_the_home() {
+fn the_xdg_folders_can_be_outside_the_home() {
     let mut runner = Runner::new(options());
     let file = |path: &str| TemplateFile { path: path.into(), bytes: b"x".into() };
     let files = vec![file(".config/a/b"), file(".local/share/c"), file(".rc")];
     let home = runner.keep(Template::Files(files)).unwrap();
     let script = "ls -A ~ ~/.local; cat \"$XDG_CONFIG_HOME/a/b\" \"$XDG_DATA_HOME/c\" state; \
         echo >~/.new; mkdir \"$XDG_CACHE_HOME\"; echo >\"$XDG_CONFIG_HOME/a/b\"";
-    let mut spec = watched(sh(script, Variant::Xdg));
-    spec.job.setup = vec![before("mkdir \"$XDG_STATE_HOME\"; echo s >\"$XDG_STATE_HOME/s\"; echo y >state")];
+    let mut spec = with_snapshots(sh(script, Variant::Xdg));
+    spec.job.setup =
+        vec![setup_call("mkdir \"$XDG_STATE_HOME\"; echo s >\"$XDG_STATE_HOME/s\"; echo y >state")];
     spec.job.home = Some(home);
-    let seen = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
-    assert_eq!(seen.end, End::Exited(0), "{}", text(&seen.stderr));
-    assert!(text(&seen.stdout).ends_with("\nxxy\n"), "{}", text(&seen.stdout));
-    assert!(!text(&seen.stdout).contains(".config"));
-    assert_eq!(told(&seen.outcome.changes.unwrap()), ["+~/.new", "+xdg:cache", "~xdg:config/a/b"]);
+    let observation = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
+    assert_eq!(observation.end, End::Exited(0), "{}", text(&observation.stderr));
+    assert!(text(&observation.stdout).ends_with("\nxxy\n"), "{}", text(&observation.stdout));
+    assert!(!text(&observation.stdout).contains(".config"));
+    assert_eq!(summary(&observation.outcome.changes.unwrap()), ["+~/.new", "+xdg:cache", "~xdg:config/a/b"]);
 }
 
 #[test]
-fn a_call_before_a_run_can_have_variables_of_its_own() {
-    let mut spec = watched(sh("cat file; echo \"${TOKEN-none} $BRIEF\"", Variant::Plain));
+fn a_setup_call_has_its_own_variables() {
+    let mut spec = with_snapshots(sh("cat file; echo \"${TOKEN-none} $BRIEF\"", Variant::Plain));
     let script = "echo \"$TOKEN ${BRIEF-none}\" >file";
-    let call = SetupCall { env: vec![("TOKEN".into(), "given".into())], ..before(script) };
+    let call = SetupCall { env: vec![("TOKEN".into(), "given".into())], ..setup_call(script) };
     spec.job.setup = vec![call];
     spec.job.env = vec![("BRIEF".into(), "1".into())];
     assert_eq!(text(&run(spec).stdout), "given none\nnone 1\n");
 }
 
 #[test]
-fn an_invalid_configuration_is_there_for_the_run_alone() {
-    let look = "if [ -s ~/.demorc ]; then echo there; else echo none; fi";
-    let mut spec = watched(sh(&format!("cat file; {look}"), Variant::Bare));
+fn an_invalid_configuration_exists_only_for_the_run() {
+    let script = "if [ -s ~/.demorc ]; then echo there; else echo none; fi";
+    let mut spec = with_snapshots(sh(&format!("cat file; {script}"), Variant::Bare));
     (spec.key.nth, spec.job.nth) = (1, 1);
     spec.job.config_file = Some(".demorc".into());
-    spec.job.setup = vec![before(&format!("({look}) >file"))];
+    spec.job.setup = vec![setup_call(&format!("({script}) >file"))];
     assert_eq!(text(&run(spec).stdout), "none\nthere\n");
 }
 
 #[test]
-fn a_call_comes_after_one_that_was_interrupted() {
-    let mut spec = watched(sh("cat half", Variant::Plain));
+fn a_run_follows_an_interrupted_setup_call() {
+    let mut spec = with_snapshots(sh("cat half", Variant::Plain));
     let args = ["-c", "echo half >half; echo begun; exec sleep 60"].map(Into::into).to_vec();
-    spec.job.setup = vec![SetupCall { args, env: vec![], interrupt: begun(StopSignal::Terminate) }];
-    let seen = run(spec);
-    assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), "half\n".into()));
+    spec.job.setup = vec![SetupCall { args, env: vec![], interrupt: on_begun(StopSignal::Terminate) }];
+    let outcome = run(spec);
+    assert_eq!((outcome.end, text(&outcome.stdout)), (End::Exited(0), "half\n".into()));
 }
 
 #[test]
-fn a_server_takes_connections_and_never_answers() {
+fn the_stalled_server_accepts_connections_and_never_answers() {
     let script = "import os, socket, sys\n\
         for address in sys.argv[1], os.environ['SERVER']:\n\
         \x20   host, port = address.split('/')[2].split(':')\n\
@@ -300,74 +304,74 @@ fn a_server_takes_connections_and_never_answers() {
         spec.job.args.push("http://PLACE/".into());
         spec.job.env.push(("SERVER".into(), "http://PLACE/".into()));
         (spec.job.stalled, spec.job.isolation) = (Some("PLACE".into()), isolation);
-        let seen = run(spec);
-        assert_eq!(text(&seen.stdout), "no answer\nno answer\n", "{}", text(&seen.stderr));
-        assert_eq!(seen.connections, Some(2));
+        let outcome = run(spec);
+        assert_eq!(text(&outcome.stdout), "no answer\nno answer\n", "{}", text(&outcome.stderr));
+        assert_eq!(outcome.connections, Some(2));
     }
     assert_eq!(run(sh("true", Variant::Plain)).connections, None);
 }
 
-/// Where a script that has this secret in $SECRET shows it.
+/// Leaks of a secret by a script that has it in $SECRET.
 fn leaks(secret: &str, script: &str) -> Option<Vec<Leak>> {
-    let mut spec = watched(sh(script, Variant::Plain));
+    let mut spec = with_snapshots(sh(script, Variant::Plain));
     spec.job.env.push(("SECRET".into(), secret.into()));
     spec.job.secret = Some(Secret { value: secret.into(), file: None });
-    let seen = run(spec);
-    assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
-    seen.leaks
+    let outcome = run(spec);
+    assert_eq!(outcome.end, End::Exited(0), "{script}: {}", text(&outcome.stderr));
+    outcome.leaks
 }
 
 #[test]
-fn a_secret_is_found_in_each_spelling() {
-    let of = |script: &str| {
+fn a_secret_is_found_in_each_encoding() {
+    let leaks_of = |script: &str| {
         let found = leaks("s3cret/+ key", script).unwrap();
         found.into_iter().map(|leak| (leak.place, leak.form)).collect::<Vec<_>>()
     };
     use LeakPlace::{Stderr, Stdout};
-    assert_eq!(of("echo s3cret/+"), []);
-    assert_eq!(of("echo \"a $SECRET\""), [(Stdout(2), LeakForm::Plain)]);
-    assert_eq!(of("printf %70000s; echo \"$SECRET\""), [(Stdout(70000), LeakForm::Plain)]);
-    assert_eq!(of("printf %65530s >&2; echo \"$SECRET\" >&2"), [(Stderr(65530), LeakForm::Plain)]);
+    assert_eq!(leaks_of("echo s3cret/+"), []);
+    assert_eq!(leaks_of("echo \"a $SECRET\""), [(Stdout(2), LeakForm::Plain)]);
+    assert_eq!(leaks_of("printf %70000s; echo \"$SECRET\""), [(Stdout(70000), LeakForm::Plain)]);
+    assert_eq!(leaks_of("printf %65530s >&2; echo \"$SECRET\" >&2"), [(Stderr(65530), LeakForm::Plain)]);
     for before in ["", "u:", "us:", "use:", "user:"] {
         let script = format!("printf '%s' \"{before}$SECRET,more\" | base64");
         assert_eq!(
-            of(&script).iter().map(|(_, form)| *form).collect::<Vec<_>>(),
+            leaks_of(&script).iter().map(|(_, form)| *form).collect::<Vec<_>>(),
             [LeakForm::Base64],
             "{before}"
         );
     }
-    assert_eq!(of("echo 's3cret%2F%2B%20key'"), [(Stdout(0), LeakForm::Percent)]);
-    assert_eq!(of("echo 's3cret%2f%2b%20key'"), [(Stdout(0), LeakForm::Percent)]);
+    assert_eq!(leaks_of("echo 's3cret%2F%2B%20key'"), [(Stdout(0), LeakForm::Percent)]);
+    assert_eq!(leaks_of("echo 's3cret%2f%2b%20key'"), [(Stdout(0), LeakForm::Percent)]);
     let file = |area, path: &str, mode| (LeakPlace::File(area, path.into(), mode), LeakForm::Plain);
     assert_eq!(
-        of("echo \"$SECRET\" >a; umask 077; echo \"$SECRET\" >\"$HOME/.b\""),
+        leaks_of("echo \"$SECRET\" >a; umask 077; echo \"$SECRET\" >\"$HOME/.b\""),
         [file(Area::Workspace, "a", 0o644), file(Area::Home, ".b", 0o600)]
     );
     assert_eq!(leaks("short", "echo short"), None);
-    assert_eq!(run(watched(sh("true", Variant::Plain))).leaks, None);
+    assert_eq!(run(with_snapshots(sh("true", Variant::Plain))).leaks, None);
 }
 
 #[test]
-fn a_secret_is_in_a_file_for_its_owner() {
+fn a_secret_file_is_readable_only_by_its_owner() {
     let mut spec = sh("stat -c %a \"$0\"; cat \"$0\"", Variant::Plain);
     spec.job.args.push("FILE".into());
     spec.job.secret = Some(Secret { value: "a secret".into(), file: Some("FILE".into()) });
-    let seen = run(spec);
-    // The secret itself is taken out of what is told of the run.
-    assert_eq!(text(&seen.stdout), "600\n********\n", "{}", text(&seen.stderr));
+    let outcome = run(spec);
+    // The secret is redacted in stdout.
+    assert_eq!(text(&outcome.stdout), "600\n********\n", "{}", text(&outcome.stderr));
 }
 
 #[test]
-fn who_flees_at_the_signal_is_found() {
+fn a_process_that_detaches_on_the_signal_is_found() {
     let flees = "trap 'setsid sleep 60 </dev/null >/dev/null 2>&1 & exit 143' TERM; echo begun; while :; do sleep 0.1; done";
-    let seen = run(interrupted(flees));
-    assert_eq!((seen.end, seen.left_behind.len()), (End::Exited(143), 1));
-    let Leftover { pid, .. } = seen.left_behind[0];
+    let outcome = run(interrupted_run(flees));
+    assert_eq!((outcome.end, outcome.left_behind.len()), (End::Exited(143), 1));
+    let Leftover { pid, .. } = outcome.left_behind[0];
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
 }
 
 #[test]
-fn who_talks_to_the_silent_server_for_ever_is_ended() {
+fn endless_connections_to_the_stalled_server_time_out() {
     let script = "import socket, sys\n\
         host, port = sys.argv[1].split(':')\n\
         while True:\n\
@@ -377,7 +381,7 @@ fn who_talks_to_the_silent_server_for_ever_is_ended() {
     spec.job.args.push("PLACE".into());
     spec.job.stalled = Some("PLACE".into());
     spec.job.deadline = Duration::from_secs(1);
-    let seen = run(spec);
-    assert_eq!(seen.end, End::TimedOut);
-    assert!(seen.connections.unwrap() > 100);
+    let outcome = run(spec);
+    assert_eq!(outcome.end, End::TimedOut);
+    assert!(outcome.connections.unwrap() > 100);
 }

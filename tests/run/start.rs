@@ -1,6 +1,6 @@
-//! How runs start and end, and what a target finds.
+//! Start and end of runs, and the environment of a target.
 
-use super::{all, python, run, sh};
+use super::{python, run, run_all, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
 use agentnative::model::{COMBINED, Variant};
 use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Isolation, Job, Limit, Runner};
@@ -12,25 +12,25 @@ use std::path::Path;
 use std::time::Duration;
 
 #[test]
-fn exact_bytes_and_code() {
-    let seen = run(sh(r"printf 'a\000\377\r\n'; printf 'e\n' >&2; exit 3", Variant::Plain));
-    assert_eq!(seen.end, End::Exited(3));
-    assert_eq!(bytes(&seen.stdout), b"a\0\xff\r\n");
-    assert_eq!(bytes(&seen.stderr), b"e\n");
-    assert_eq!((seen.left_behind.len(), seen.held_open, seen.waiting), (0, false, None));
-    assert!(seen.duration > Duration::ZERO);
+fn exact_bytes_and_exit_code_are_captured() {
+    let outcome = run(sh(r"printf 'a\000\377\r\n'; printf 'e\n' >&2; exit 3", Variant::Plain));
+    assert_eq!(outcome.end, End::Exited(3));
+    assert_eq!(bytes(&outcome.stdout), b"a\0\xff\r\n");
+    assert_eq!(bytes(&outcome.stderr), b"e\n");
+    assert_eq!((outcome.left_behind.len(), outcome.held_open, outcome.waiting), (0, false, None));
+    assert!(outcome.duration > Duration::ZERO);
 }
 
 #[test]
-fn a_signal_of_its_own_is_told_from_a_code() {
+fn a_signal_and_an_exit_code_are_distinguished() {
     assert_eq!(run(sh("kill -SEGV $$", Variant::Plain)).end, End::Signaled(11));
     assert_eq!(run(sh("exit 139", Variant::Plain)).end, End::Exited(139));
-    // TERM is also what we send, but here it was not us.
+    // The helper also sends SIGTERM, but here the process sent it itself.
     assert_eq!(run(sh("kill -TERM $$", Variant::Plain)).end, End::Signaled(15));
 }
 
 #[test]
-fn a_launch_failure_is_never_an_exit_code() {
+fn a_launch_failure_is_not_an_exit_code() {
     assert_eq!(run(sh("exit 127", Variant::Plain)).end, End::Exited(127));
     let end_of = |program: &Path| run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end;
     let folder = tempfile::tempdir().unwrap();
@@ -40,23 +40,23 @@ fn a_launch_failure_is_never_an_exit_code() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         path
     };
-    let words = |text: &str| text.to_owned();
-    let missing = End::NotStarted(2, words("No such file or directory"));
+    let reason = |text: &str| text.to_owned();
+    let missing = End::NotStarted(2, reason("No such file or directory"));
     assert_eq!(end_of(&folder.path().join("missing")), missing);
     assert_eq!(end_of(&file("bad-interpreter", "#!/no/such/interpreter\n", 0o755)), missing);
-    let denied = End::NotStarted(13, words("Permission denied"));
+    let denied = End::NotStarted(13, reason("Permission denied"));
     assert_eq!(end_of(&file("not-executable", "#!/bin/sh\n", 0o644)), denied);
     assert_eq!(end_of(folder.path()), denied);
-    // No shell is asked to run what the kernel refuses.
-    let refused = End::NotStarted(8, words("Exec format error"));
+    // A file that the kernel cannot execute is not passed to a shell.
+    let refused = End::NotStarted(8, reason("Exec format error"));
     assert_eq!(end_of(&file("no-program", "echo it ran\n", 0o755)), refused);
     assert_eq!(end_of(&file("other-machine", "\x7fELF\x02\x01\x01 of another machine", 0o755)), refused);
     assert_eq!(end_of(&file("empty", "", 0o755)), refused);
 
     let mut lost = sh("exit 0", Variant::Plain);
     lost.job.cwd = folder.path().join("missing").into();
-    let End::NotStarted(2, words) = run(lost).end else { panic!("it started in no folder") };
-    assert!(words.contains("working directory"), "{words}");
+    let End::NotStarted(2, reason) = run(lost).end else { panic!("it started in a missing folder") };
+    assert!(reason.contains("working directory"), "{reason}");
     let mut nul = sh("exit 0", Variant::Plain);
     nul.job.args.push("a\0b".into());
     assert!(matches!(run(nul).end, End::NotStarted(22, _)));
@@ -74,9 +74,9 @@ fn names_that_are_not_utf8_are_started() {
     (odd.job.program, odd.job.cwd) = (program.into(), below.clone().into());
     odd.job.args = vec![OsStr::from_bytes(b"\xfd").into()];
     odd.job.isolation = Isolation::Available;
-    let seen = run(odd);
-    assert_eq!(seen.end, End::Exited(0));
-    assert_eq!(bytes(&seen.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
+    let outcome = run(odd);
+    assert_eq!(outcome.end, End::Exited(0));
+    assert_eq!(bytes(&outcome.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_program_that_is_being_written_is_a_launch_failure() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
     std::fs::copy("/bin/true", &program).unwrap();
-    // Held open for writing all the time: the launcher gives up after its tries, and says why.
+    // The file stays open for writing, so all attempts fail.
     let writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let end = run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end;
     assert_eq!(end, End::NotStarted(26, "Text file busy".into()));
@@ -94,8 +94,8 @@ fn a_program_that_is_being_written_is_a_launch_failure() {
 
 #[test]
 fn the_environment_is_cleared() {
-    let seen = run(spec("/usr/bin/env", &[], Variant::Plain));
-    let all = text(&seen.stdout);
+    let outcome = run(spec("/usr/bin/env", &[], Variant::Plain));
+    let all = text(&outcome.stdout);
     let env: BTreeMap<&str, &str> = all.lines().filter_map(|line| line.split_once('=')).collect();
     for (name, value) in [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")] {
         assert_eq!(env.get(name), Some(&value), "{name}");
@@ -112,7 +112,7 @@ fn the_environment_is_cleared() {
 }
 
 #[test]
-fn variables_of_a_spec_win() {
+fn variables_of_the_specification_override_others() {
     let mut wanted = sh(r#"echo "$TERM $FORCE_COLOR $HOME""#, Variant::HostileEnv);
     wanted.job.env.push(("FORCE_COLOR".into(), "3".into()));
     wanted.job.env.push(("HOME".into(), "/elsewhere".into()));
@@ -120,7 +120,7 @@ fn variables_of_a_spec_win() {
 }
 
 #[test]
-fn each_hostile_environment_arrives() {
+fn each_hostile_environment_is_passed() {
     for (nth, (name, variables)) in HOSTILE_ENVIRONMENTS.iter().enumerate() {
         let mut wanted = spec("/usr/bin/env", &[], Variant::HostileEnv);
         wanted.job.nth = u8::try_from(nth).unwrap();
@@ -134,7 +134,7 @@ fn each_hostile_environment_arrives() {
 }
 
 #[test]
-fn a_run_under_several_conditions_is_under_each_of_them() {
+fn a_run_under_combined_conditions_has_each_of_them() {
     for (whole, parts) in COMBINED {
         let mut wanted = sh(
             "env; readlink /proc/self/fd/0; [ -t 1 ] && echo terminal; [ -f /dev/stdout ] && echo file",
@@ -142,14 +142,14 @@ fn a_run_under_several_conditions_is_under_each_of_them() {
         );
         wanted.job.nth = whole.1;
         let printed = text(&run(wanted).stdout);
-        let has = |line: &str| printed.lines().any(|one| one == line);
+        let has_line = |line: &str| printed.lines().any(|one| one == line);
         for (variant, nth) in *parts {
             for (name, value) in variant.added(*nth) {
-                assert!(has(&format!("{name}={value}")), "{whole:?}: no {name}={value} in {printed}");
+                assert!(has_line(&format!("{name}={value}")), "{whole:?}: no {name}={value} in {printed}");
             }
             match variant {
-                Variant::Tty => assert!(has("terminal"), "{printed}"),
-                Variant::File => assert!(has("file"), "{printed}"),
+                Variant::Tty => assert!(has_line("terminal"), "{printed}"),
+                Variant::File => assert!(has_line("file"), "{printed}"),
                 Variant::OpenStdin => assert!(printed.contains("pipe:["), "{printed}"),
                 _ => {}
             }
@@ -158,13 +158,13 @@ fn a_run_under_several_conditions_is_under_each_of_them() {
 }
 
 #[test]
-fn home_is_fresh_private_and_gone_afterwards() {
+fn the_home_is_empty_private_and_removed_after_the_run() {
     let script = r#"for d in "$HOME" "$TMPDIR" "$XDG_RUNTIME_DIR"; do stat -c '%a %n' "$d"; ls -A "$d"; done
         umask; echo kept >"$HOME/file"; mkdir -p "$XDG_CACHE_HOME/a/b"; chmod 0 "$XDG_CACHE_HOME/a""#;
-    let seen = run(sh(script, Variant::Plain));
-    let said = text(&seen.stdout);
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 4, "something was in a fresh folder: {said}");
+    let outcome = run(sh(script, Variant::Plain));
+    let printed = text(&outcome.stdout);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 4, "a new folder is not empty: {printed}");
     assert_eq!(lines[3], "0022");
     for line in &lines[..3] {
         let (mode, folder) = line.split_once(' ').unwrap();
@@ -174,91 +174,93 @@ fn home_is_fresh_private_and_gone_afterwards() {
 }
 
 #[test]
-fn signals_are_at_their_defaults() {
-    // Not Python itself, which ignores SIGPIPE: a shell's child has what the shell was started with.
-    let asked = sh("exec cat /proc/self/status", Variant::Plain);
-    let status = text(&run(asked).stdout);
+fn signals_have_their_default_dispositions() {
+    // Not Python, which ignores SIGPIPE: a program that a shell executes inherits the dispositions of the shell.
+    let status_spec = sh("exec cat /proc/self/status", Variant::Plain);
+    let status = text(&run(status_spec).stdout);
     let masks = status.lines().filter(|line| line.starts_with("SigIgn:") || line.starts_with("SigBlk:"));
     for line in masks {
         let mask = u64::from_str_radix(line[7..].trim(), 16).unwrap();
-        // The C library keeps 32 and 33 for itself.
+        // The C library reserves 32 and 33.
         assert_eq!(mask & 0x7fff_ffff, 0, "{line}");
     }
     assert_eq!(run(spec("/usr/bin/yes", &[], Variant::ClosedPipe)).end, End::Signaled(13));
 }
 
-/// Runs one test of this binary again, in a process of its own, started by a shell script.
-fn again(script: &str, test: &str) -> std::process::Output {
+/// Runs one test of this binary in another process, which a shell script starts with `AGAIN` in its environment.
+fn run_test_again(script: &str, test: &str) -> std::process::Output {
     let program = std::env::current_exe().unwrap();
     let mut shell = std::process::Command::new("/bin/sh");
-    // A checker that is killed leaves its folder there.
+    // A killed checker leaves its temporary folder.
     let temporary = tempfile::tempdir().unwrap();
     shell.env("AGAIN", "1").env("TMPDIR", temporary.path());
     shell.args(["-c", script]).arg(program).arg(test).output().unwrap()
 }
 
-/// Under a parent that ignores signals, such as nohup or a shell's background.
+/// Parents that ignore signals are nohup, or a shell for its background jobs.
 #[test]
-fn signals_that_we_were_started_to_ignore_are_too() {
+fn ignored_signals_of_the_caller_are_reset() {
     let script = r#"trap '' HUP INT QUIT USR1 PIPE CHLD; exec "$0" --exact "$1""#;
-    let again = again(script, "run::start::signals_are_at_their_defaults");
-    let said = String::from_utf8_lossy(&again.stdout);
-    assert!(again.status.success() && said.contains("1 passed"), "{said}");
+    let again = run_test_again(script, "run::start::signals_have_their_default_dispositions");
+    let printed = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success() && printed.contains("1 passed"), "{printed}");
 }
 
-/// Under a parent that blocks signals around the start of its children.
+/// Some parents block signals while they start their children.
 #[test]
-fn signals_that_we_were_started_to_block_are_too() {
+fn blocked_signals_of_the_caller_are_reset() {
     let block = "import os, signal, sys; \
                  signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()); \
                  os.execv(sys.argv[1], sys.argv[1:])";
     let script = format!(r#"exec '{}' -c '{block}' "$0" --exact "$1""#, crate::python::program().display());
     let tests = [
-        "run::start::signals_are_at_their_defaults",
-        "run::confinement::how_a_run_ends_is_told_as_without_namespaces",
+        "run::start::signals_have_their_default_dispositions",
+        "run::confinement::the_end_of_a_run_is_the_same_in_namespaces",
     ];
     for test in tests {
-        let again = again(&script, test);
-        let said = String::from_utf8_lossy(&again.stdout);
-        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        let again = run_test_again(&script, test);
+        let printed = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && printed.contains("1 passed"), "{printed}");
     }
 }
 
 #[test]
-fn the_target_dies_with_the_checker() {
-    let here = tempfile::tempdir().unwrap();
+fn the_target_is_killed_with_its_supervisor() {
+    let temporary = tempfile::tempdir().unwrap();
     if std::env::var_os("AGAIN").is_some() {
-        // What makes the runs is killed by its target: it has no time for anything.
+        // The target kills its supervisor, which cannot clean up.
         let mut wanted = sh("echo $$ >pid; kill -KILL $PPID; exec sleep 1000", Variant::Plain);
         wanted.job.cwd = std::env::current_dir().unwrap().into();
         run(wanted);
         return;
     }
-    let folder = here.path().display();
+    let folder = temporary.path().display();
     let script = format!(r#"cd {folder} && "$0" --exact "$1""#);
-    let again = again(&script, "run::start::the_target_dies_with_the_checker");
+    let again = run_test_again(&script, "run::start::the_target_is_killed_with_its_supervisor");
     assert!(!again.status.success());
-    let pid = std::fs::read_to_string(here.path().join("pid")).unwrap();
+    let pid = std::fs::read_to_string(temporary.path().join("pid")).unwrap();
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     if let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
         let mut wait = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
         let limit = rustix::event::Timespec { tv_sec: 60, tv_nsec: 0 };
-        assert_eq!(rustix::event::poll(&mut wait, Some(&limit)), Ok(1), "it goes on");
+        assert_eq!(rustix::event::poll(&mut wait, Some(&limit)), Ok(1), "the target is still running");
     }
 }
 
 #[test]
-fn memory_stays_small_however_much_is_printed() {
+fn memory_use_does_not_depend_on_the_output() {
     if std::env::var_os("AGAIN").is_none() {
         let script = r#"exec "$0" --exact "$1" --nocapture"#;
-        let again = again(script, "run::start::memory_stays_small_however_much_is_printed");
+        let again = run_test_again(script, "run::start::memory_use_does_not_depend_on_the_output");
         assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
         return;
     }
     let mut runner = Runner::new(options());
     let specs = vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3];
-    let seen = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
-    assert!(seen.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000));
+    let observations = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
+    assert!(
+        observations.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000)
+    );
     let peak = |pid: &str| -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -272,24 +274,24 @@ fn memory_stays_small_however_much_is_printed() {
 }
 
 #[test]
-fn nothing_but_the_standard_descriptors_is_inherited() {
-    let seen = run(python("import os; print(sorted(os.listdir('/proc/self/fd')))", Variant::Plain));
-    // The fourth is the one that reads the list.
-    assert_eq!(text(&seen.stdout), "['0', '1', '2', '3']\n");
+fn only_the_standard_descriptors_are_inherited() {
+    let outcome = run(python("import os; print(sorted(os.listdir('/proc/self/fd')))", Variant::Plain));
+    // Descriptor 3 reads the folder.
+    assert_eq!(text(&outcome.stdout), "['0', '1', '2', '3']\n");
 }
 
 #[test]
-fn limits_are_set() {
-    let seen = run(sh("ulimit -c; ulimit -v; ulimit -n; ulimit -t", Variant::Plain));
-    let said = text(&seen.stdout);
-    let lines: Vec<&str> = said.lines().collect();
+fn resource_limits_are_set() {
+    let outcome = run(sh("ulimit -c; ulimit -v; ulimit -n; ulimit -t", Variant::Plain));
+    let printed = text(&outcome.stdout);
+    let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[..2], ["0", "unlimited"]);
-    assert!(lines[2].parse::<u64>().unwrap() <= 1 << 16, "{said}");
-    assert!(lines[3].parse::<u64>().is_ok(), "{said}");
+    assert!(lines[2].parse::<u64>().unwrap() <= 1 << 16, "{printed}");
+    assert!(lines[3].parse::<u64>().is_ok(), "{printed}");
 }
 
 #[test]
-fn stdin_is_null_or_the_bytes() {
+fn stdin_is_dev_null_or_the_given_bytes() {
     let plain = run(sh("wc -c; readlink /proc/self/fd/0", Variant::Plain));
     assert_eq!(text(&plain.stdout), "0\n/dev/null\n");
     for len in [0, 5, 3_000_000] {
@@ -303,19 +305,22 @@ fn stdin_is_null_or_the_bytes() {
 }
 
 #[test]
-fn many_runs_keep_their_order() {
+fn observations_are_in_the_order_of_the_specifications() {
     let specs = (0..40).map(|n| sh(&format!("echo {n}; exit {n}"), Variant::Plain)).collect();
-    let mut told = 0;
+    let mut reported = 0;
     let mut runner = Runner::new(options());
-    let finished = runner.run_all_blocking(specs, &mut |_| told += 1).unwrap();
-    assert_eq!((told, finished.interrupted, finished.confinement), (40, None, None));
-    for (n, seen) in finished.observations.iter().enumerate() {
-        assert_eq!((seen.end.clone(), text(&seen.stdout)), (End::Exited(n as i32), format!("{n}\n")));
+    let finished = runner.run_all_blocking(specs, &mut |_| reported += 1).unwrap();
+    assert_eq!((reported, finished.interrupted, finished.confinement), (40, None, None));
+    for (n, observation) in finished.observations.iter().enumerate() {
+        assert_eq!(
+            (observation.end.clone(), text(&observation.stdout)),
+            (End::Exited(n as i32), format!("{n}\n"))
+        );
     }
 }
 
 #[test]
-fn a_quiet_run_is_alone() {
+fn a_quiet_run_has_no_parallel_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let specs = (0..6).map(|n| {
@@ -324,9 +329,9 @@ fn a_quiet_run_is_alone() {
         spec.job.quiet = n % 2 == 0;
         spec
     });
-    for (n, seen) in all(specs.collect()).iter().enumerate() {
+    for (n, observation) in run_all(specs.collect()).iter().enumerate() {
         if n % 2 == 0 {
-            assert_eq!(text(&seen.stdout), format!("{n}\n"));
+            assert_eq!(text(&observation.stdout), format!("{n}\n"));
         }
     }
 }
@@ -335,14 +340,14 @@ fn a_quiet_run_is_alone() {
 fn a_trusted_tool_has_the_callers_environment() {
     let args = ["-c", "echo \"$HOME $PATH\"; pwd"];
     let mut runner = Runner::new(options());
-    let seen = runner.run_trusted(Job::new("/bin/sh", args, "/tmp", Duration::from_secs(60)));
+    let observation = runner.run_trusted(Job::new("/bin/sh", args, "/tmp", Duration::from_secs(60)));
     let [home, path] = ["HOME", "PATH"].map(|name| std::env::var(name).unwrap_or_default());
-    let seen = seen.unwrap().outcome;
-    assert_eq!((seen.end, text(&seen.stdout)), (End::Exited(0), format!("{home} {path}\n/tmp\n")));
+    let outcome = observation.unwrap().outcome;
+    assert_eq!((outcome.end, text(&outcome.stdout)), (End::Exited(0), format!("{home} {path}\n/tmp\n")));
 }
 
 #[test]
-fn too_much_output_ends_a_run_and_what_fits_is_kept() {
+fn a_run_over_its_output_limit_is_killed_and_keeps_the_output_up_to_it() {
     let mut small = options();
     small.max_output = 100_000;
     let specs = vec![
@@ -354,8 +359,8 @@ fn too_much_output_ends_a_run_and_what_fits_is_kept() {
         sh("head -c 100000 /dev/zero", Variant::Plain),
         sh("head -c 100001 /dev/zero", Variant::Plain),
     ];
-    let seen = finish(small, specs).observations;
-    for (n, one) in seen.iter().enumerate() {
+    let observations = finish(small, specs).observations;
+    for (n, one) in observations.iter().enumerate() {
         let end = if n == 5 { End::Exited(0) } else { End::TooMuch(Limit::Output(100_000)) };
         assert_eq!(one.end, end, "{n}");
         let stream = if n == 1 { &one.stderr } else { &one.stdout };

@@ -1,4 +1,4 @@
-//! Browsers, editors and pagers that a run calls by their names.
+//! Tripwires: stand-ins for browsers, editors and pagers that record the calls of a run.
 
 use super::{run, sh};
 use crate::runs::text;
@@ -6,9 +6,9 @@ use agentnative::model::Variant;
 use agentnative::run::{End, Purpose, Trip};
 
 fn trips(script: &str) -> Vec<(String, Vec<String>)> {
-    let seen = run(sh(script, Variant::Plain));
-    assert_eq!(seen.end, End::Exited(0), "{script}: {}", text(&seen.stderr));
-    seen.trips.unwrap().into_iter().map(|Trip { program, args }| (program, args)).collect()
+    let outcome = run(sh(script, Variant::Plain));
+    assert_eq!(outcome.end, End::Exited(0), "{script}: {}", text(&outcome.stderr));
+    outcome.trips.unwrap().into_iter().map(|Trip { program, args }| (program, args)).collect()
 }
 
 fn trip(program: &str, args: &[&str]) -> (String, Vec<String>) {
@@ -16,7 +16,7 @@ fn trip(program: &str, args: &[&str]) -> (String, Vec<String>) {
 }
 
 #[test]
-fn each_program_is_told_with_its_arguments() {
+fn each_called_program_is_reported_with_its_arguments() {
     assert_eq!(trips("true"), []);
     for program in Purpose::ALL.into_iter().flat_map(Purpose::programs) {
         assert_eq!(trips(&format!("{program} </dev/null")), [trip(program, &[])], "{program}");
@@ -30,17 +30,21 @@ fn each_program_is_told_with_its_arguments() {
 }
 
 #[test]
-fn a_pager_shows_what_it_is_given_and_waits_for_nobody() {
+fn a_pager_prints_its_input_and_does_not_wait() {
     for variant in [Variant::Plain, Variant::Tty, Variant::FullTerminal] {
         let script = "printf 'one\\n' | less -R; echo two >\"$TMPDIR/file\"; more +3 -d \"$TMPDIR/file\"";
-        let seen = run(sh(script, variant));
-        assert_eq!((&seen.end, text(&seen.stdout).as_str()), (&End::Exited(0), "one\ntwo\n"), "{variant:?}");
-        assert_eq!(seen.trips.unwrap().len(), 2);
+        let outcome = run(sh(script, variant));
+        assert_eq!(
+            (&outcome.end, text(&outcome.stdout).as_str()),
+            (&End::Exited(0), "one\ntwo\n"),
+            "{variant:?}"
+        );
+        assert_eq!(outcome.trips.unwrap().len(), 2);
     }
 }
 
 #[test]
-fn programs_of_the_project_are_left_alone() {
+fn programs_of_the_project_are_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("open");
     std::fs::copy("/bin/true", &own).unwrap();
@@ -48,21 +52,22 @@ fn programs_of_the_project_are_left_alone() {
     let mut spec = sh(behind_the_tripwires, Variant::Plain);
     spec.job.env.push(("OWN".into(), folder.path().into()));
     spec.job.own_programs = vec!["open".to_owned()];
-    let seen = run(spec);
-    assert_eq!(seen.end, End::Exited(0));
-    let called: Vec<String> = seen.trips.unwrap().into_iter().map(|trip| trip.program).collect();
+    let outcome = run(spec);
+    assert_eq!(outcome.end, End::Exited(0));
+    let called: Vec<String> = outcome.trips.unwrap().into_iter().map(|trip| trip.program).collect();
     assert_eq!(called, ["less"]);
 }
 
 #[test]
-fn a_log_that_the_target_spoils_is_read_as_far_as_it_goes() {
-    let seen = run(sh("less </dev/null; printf 'junk' >>\"${TMPDIR%/*}/trip.log\"", Variant::Plain));
-    assert_eq!(seen.trips.unwrap().len(), 1);
+fn a_damaged_log_is_read_up_to_the_damage() {
+    let outcome = run(sh("less </dev/null; printf 'junk' >>\"${TMPDIR%/*}/trip.log\"", Variant::Plain));
+    assert_eq!(outcome.trips.unwrap().len(), 1);
     let many = "i=0; while [ $i -lt 300 ]; do vi; i=$((i+1)); done";
     assert_eq!(run(sh(many, Variant::Plain)).trips.unwrap().len(), 100);
     for unreadable in ["rm -rf", "chmod 000"] {
-        let seen = run(sh(&format!("less </dev/null; {unreadable} \"${{TMPDIR%/*}}/trip\""), Variant::Plain));
-        assert!(seen.end == End::Exited(0) || seen.trips.is_some(), "{unreadable}: {:?}", seen.end);
+        let outcome =
+            run(sh(&format!("less </dev/null; {unreadable} \"${{TMPDIR%/*}}/trip\""), Variant::Plain));
+        assert!(outcome.end == End::Exited(0) || outcome.trips.is_some(), "{unreadable}: {:?}", outcome.end);
     }
     let instead =
         run(sh("rm -f \"${TMPDIR%/*}/trip.log\"; mkfifo \"${TMPDIR%/*}/trip.log\"", Variant::Plain));

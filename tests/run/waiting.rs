@@ -1,13 +1,13 @@
-//! What a run is seen to wait for.
+//! Detection of what a run waits for.
 
-use super::{all, python, run, sh};
+use super::{python, run, run_all, sh};
 use crate::runs::{spec, text};
 use agentnative::model::Variant;
 use agentnative::run::{End, Waiting, resolve};
 use std::ffi::OsStr;
 
 #[test]
-fn an_open_silent_stdin_finds_prompts() {
+fn an_open_stdin_without_data_reveals_prompts() {
     let shapes = [
         sh("printf 'Name: '; read -r name; echo $name", Variant::OpenStdin),
         sh("cat | sort", Variant::OpenStdin),
@@ -29,24 +29,24 @@ fn an_open_silent_stdin_finds_prompts() {
             Variant::OpenStdin,
         ),
     ];
-    let seen = all(shapes.into());
-    for (n, one) in seen.iter().enumerate() {
+    let observations = run_all(shapes.into());
+    for (n, one) in observations.iter().enumerate() {
         assert_eq!((&one.end, format!("{:?}", one.waiting)), (&End::Waited, "Some(Stdin)".into()), "{n}");
     }
-    assert_eq!(text(&seen[0].stdout), "Name: ");
+    assert_eq!(text(&observations[0].stdout), "Name: ");
 }
 
 #[test]
-fn whoever_may_go_on_by_itself_is_not_taken_for_a_prompt() {
+fn a_process_that_can_continue_without_input_is_not_a_prompt() {
     let shapes = [
         sh("exit 0", Variant::OpenStdin),
         sh("sleep 1; echo done", Variant::OpenStdin),
-        // Listens to standard input, but only for a while.
+        // Waits for stdin with a timeout.
         python(
             "import select, sys; select.select([sys.stdin], [], [], 2); print('done')",
             Variant::OpenStdin,
         ),
-        // One thread reads, another has work.
+        // One thread reads, another one works.
         python(
             "import threading, sys, time, os\n\
              threading.Thread(target=sys.stdin.read, daemon=True).start()\n\
@@ -54,17 +54,22 @@ fn whoever_may_go_on_by_itself_is_not_taken_for_a_prompt() {
             Variant::OpenStdin,
         ),
     ];
-    for seen in all(shapes.into()) {
-        assert_eq!((&seen.end, seen.waiting), (&End::Exited(0), None), "{}", text(&seen.stdout));
+    for observation in run_all(shapes.into()) {
+        assert_eq!(
+            (&observation.end, observation.waiting),
+            (&End::Exited(0), None),
+            "{}",
+            text(&observation.stdout)
+        );
     }
 }
 
 #[test]
-fn a_question_on_the_terminal_is_seen() {
+fn a_prompt_on_the_terminal_is_found() {
     let getpass = "import getpass; getpass.getpass()";
-    let seen = run(python(getpass, Variant::Tty));
-    assert_eq!((&seen.end, format!("{:?}", seen.waiting)), (&End::Waited, "Some(Terminal)".into()));
-    // Without a terminal it has nowhere to ask.
+    let outcome = run(python(getpass, Variant::Tty));
+    assert_eq!((&outcome.end, format!("{:?}", outcome.waiting)), (&End::Waited, "Some(Terminal)".into()));
+    // Without a terminal, getpass fails.
     assert_eq!(run(python(getpass, Variant::Plain)).end, End::Exited(1));
 }
 
@@ -75,11 +80,12 @@ fn an_event_loop_that_listens_to_stdin_is_a_prompt() {
         eprintln!("skipped: there is no node here");
         return;
     };
-    let asks = "require('readline').createInterface({input: process.stdin, output: process.stdout})\
+    let prompts = "require('readline').createInterface({input: process.stdin, output: process.stdout})\
                 .question('Name: ', () => process.exit(3))";
     let has_a_timer = "process.stdin.resume(); setTimeout(() => process.exit(4), 1500)";
-    let specs = [asks, has_a_timer].map(|js| spec(node.to_str().unwrap(), &["-e", js], Variant::OpenStdin));
-    let seen = all(specs.into());
-    assert_eq!((&seen[0].end, seen[0].waiting), (&End::Waited, Some(Waiting::Stdin)));
-    assert_eq!((&seen[1].end, seen[1].waiting), (&End::Exited(4), None));
+    let specs =
+        [prompts, has_a_timer].map(|js| spec(node.to_str().unwrap(), &["-e", js], Variant::OpenStdin));
+    let observations = run_all(specs.into());
+    assert_eq!((&observations[0].end, observations[0].waiting), (&End::Waited, Some(Waiting::Stdin)));
+    assert_eq!((&observations[1].end, observations[1].waiting), (&End::Exited(4), None));
 }
