@@ -1,4 +1,4 @@
-//! Recordings of each agent, cut down, with the outcome that was written by hand from reading them.
+//! Shortened recordings of each agent, with outcomes that were written by hand.
 
 use super::as_json;
 use agentnative_outcome::{Collector, Dialect, OutcomeOptions, RunOutcome, outcome};
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
-/// Each recording with the exit code of the run and its dialect.
+/// Name, exit code and dialect of each recording.
 const RECORDINGS: &[(&str, i32, Dialect)] = &[
     ("claude-array", 0, Dialect::Claude),
     ("claude-document", 0, Dialect::Claude),
@@ -42,8 +42,8 @@ fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcome").join(name)
 }
 
-/// What was read of a recording; of its standard error as well, if there is some.
-fn collected(name: &str, options: OutcomeOptions) -> Collector {
+/// Reads a recording, and its stderr if it exists.
+fn collect(name: &str, options: OutcomeOptions) -> Collector {
     let collector = Collector::new(options);
     collector.read(File::open(path(&format!("{name}.stdout"))).unwrap(), "").unwrap();
     match File::open(path(&format!("{name}.stderr"))) {
@@ -58,14 +58,14 @@ fn document(name: &str) -> Value {
 }
 
 #[test]
-fn outcomes_are_those_written_by_hand_recognized_and_named() {
+fn outcomes_match_those_written_by_hand_with_and_without_the_dialect() {
     let mut wrong = Vec::new();
     for (name, exit_code, dialect) in RECORDINGS {
         let expected = document(&format!("{name}.outcome.json"));
         for dialect in [Dialect::Auto, *dialect] {
             let options =
                 OutcomeOptions { dialect, exit_code: Some(*exit_code), ..OutcomeOptions::default() };
-            let outcome = as_json(&collected(name, options).outcome());
+            let outcome = as_json(&collect(name, options).outcome());
             if outcome != expected {
                 wrong.push(format!("{name} ({dialect:?}): {outcome:#}\nexpected {expected:#}"));
             }
@@ -75,7 +75,7 @@ fn outcomes_are_those_written_by_hand_recognized_and_named() {
 }
 
 #[test]
-fn trajectories_have_each_step() {
+fn trajectories_contain_each_step() {
     let mut count = 0;
     for (name, exit_code, _) in RECORDINGS {
         let file = format!("{name}.atif.json");
@@ -88,7 +88,7 @@ fn trajectories_have_each_step() {
             exit_code: Some(*exit_code),
             ..OutcomeOptions::default()
         };
-        let trajectory = serde_json::to_value(collected(name, options).atif()).unwrap();
+        let trajectory = serde_json::to_value(collect(name, options).atif()).unwrap();
         assert_eq!(trajectory, document(&file), "{name}");
         count += 1;
     }
@@ -96,10 +96,10 @@ fn trajectories_have_each_step() {
 }
 
 #[test]
-fn a_recording_without_its_last_event_is_no_success() {
+fn a_recording_without_its_last_event_is_a_failure() {
     for (name, exit_code, _) in RECORDINGS {
         let stream = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
-        // Documents have one event; these two streams have no last one.
+        // Documents have one event; these two streams have no final event.
         if *exit_code != 0
             || stream.lines().count() < 2
             || stream.starts_with("{\n")
@@ -114,7 +114,7 @@ fn a_recording_without_its_last_event_is_no_success() {
 }
 
 #[test]
-fn an_array_that_is_cut_off_keeps_its_items_and_is_no_success() {
+fn a_truncated_array_keeps_its_elements_and_is_a_failure() {
     for name in ["claude-array", "qwen-array"] {
         let whole = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
         let cut = &whole[..whole.rfind("\"result\"").unwrap()];
@@ -135,10 +135,10 @@ fn text_before_the_events_is_skipped_even_if_it_begins_with_a_bracket() {
 }
 
 #[test]
-fn streams_of_another_agent_are_no_success() {
+fn a_stream_read_as_another_dialect_is_a_failure() {
     for (name, exit_code, own) in RECORDINGS {
         for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::Auto) {
-            // Qwen Code has the form of Claude Code; the old codex has no last event.
+            // Qwen Code prints the same events as Claude Code.
             let same =
                 matches!((own, dialect), (Dialect::Qwen, Dialect::Claude) | (Dialect::Claude, Dialect::Qwen));
             if dialect == *own || same {
@@ -146,14 +146,14 @@ fn streams_of_another_agent_are_no_success() {
             }
             let options =
                 OutcomeOptions { dialect, exit_code: Some(*exit_code), ..OutcomeOptions::default() };
-            let outcome = collected(name, options).outcome();
+            let outcome = collect(name, options).outcome();
             assert!(!outcome.success, "{name} as {dialect:?}: {outcome:?}");
         }
     }
 }
 
 #[test]
-fn events_with_values_of_any_type_give_an_outcome_that_keeps_its_schema() {
+fn events_with_values_of_any_type_give_a_valid_outcome() {
     let schema = serde_json::to_value(schemars::schema_for!(RunOutcome)).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (name, _, dialect) in RECORDINGS {
@@ -188,7 +188,7 @@ fn events_with_values_of_any_type_give_an_outcome_that_keeps_its_schema() {
     }
 }
 
-/// The pointer of each value inside of one.
+/// JSON Pointers of all values inside a value.
 fn pointers(value: &Value) -> Vec<String> {
     let members: Vec<(String, &Value)> = match value {
         Value::Object(members) => {
@@ -207,16 +207,16 @@ fn pointers(value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_last_lines_of_standard_error_say_why_a_run_failed() {
+fn the_last_lines_of_stderr_are_the_error_of_a_failed_run() {
     let collector = Collector::new(OutcomeOptions { exit_code: Some(3), ..OutcomeOptions::default() });
-    let said = (0..100_000).map(|line| format!("\u{1b}[31mline {line}\u{1b}[0m\n")).collect::<String>();
-    collector.read_stderr(format!("{said}{{\"no\": \"event\"}}\n").as_bytes()).unwrap();
+    let stderr = (0..100_000).map(|line| format!("\u{1b}[31mline {line}\u{1b}[0m\n")).collect::<String>();
+    collector.read_stderr(format!("{stderr}{{\"no\": \"event\"}}\n").as_bytes()).unwrap();
     let outcome = collector.outcome();
     let error = outcome.error.unwrap();
     let (lines, exited) = error.rsplit_once("; ").unwrap();
     assert_eq!(exited, "the program exited with 3");
     assert!(lines.len() <= 4096 && lines.len() > 4000, "{}", lines.len());
     assert!(lines.ends_with("line 99998\nline 99999\n{\"no\": \"event\"}"), "{lines}");
-    assert!(lines.starts_with("line "), "whole lines: {lines}");
+    assert!(lines.starts_with("line "), "only complete lines: {lines}");
     assert_eq!(outcome.warnings, Vec::<String>::new());
 }

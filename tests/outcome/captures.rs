@@ -1,5 +1,5 @@
-//! What happened in each real capture of opencode, written down by hand from reading it, and the
-//! outcome of each. The captures are in `../shared/captures`, so these tests run when they are asked for.
+//! Outcomes of real captures of opencode, compared with expectations written by hand. The captures are in
+//! `../shared/captures`, which is not in the repository, so these tests are ignored by default.
 
 use super::as_json;
 use agentnative_outcome::{Collector, OutcomeOptions};
@@ -7,25 +7,25 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::path::Path;
 
-/// What happened: the members of the outcome that are known. The message is always the same one.
-struct Seen {
-    capture: &'static str,
+/// A capture with the expected members of its outcome. The message is always [`ANSWER`].
+struct Capture {
+    file: &'static str,
     success: bool,
     /// Whether the agent answered.
     answered: bool,
-    /// Name, status and milliseconds of each call.
+    /// Name, status and duration in milliseconds of each tool call.
     calls: &'static [(&'static str, &'static str, u64)],
     tokens: Option<u64>,
     cost: Option<f64>,
-    /// The error, or how it begins.
+    /// The error, or its beginning.
     error: &'static str,
     error_type: Option<&'static str>,
 }
 
 const ANSWER: &str = "Mock answer: forty-two.";
 
-const FAILED: Seen = Seen {
-    capture: "",
+const FAILED: Capture = Capture {
+    file: "",
     success: false,
     answered: false,
     calls: &[],
@@ -35,39 +35,39 @@ const FAILED: Seen = Seen {
     error_type: None,
 };
 
-const WORKED: Seen =
-    Seen { success: true, answered: true, tokens: Some(94), cost: Some(0.000_105_1), ..FAILED };
+const WORKED: Capture =
+    Capture { success: true, answered: true, tokens: Some(94), cost: Some(0.000_105_1), ..FAILED };
 
-const SEEN: &[Seen] = &[
-    // One step: a text, stop. 90 tokens in, 4 out.
-    Seen { capture: "opencode-text.stdout", ..WORKED },
-    Seen { capture: "opencode-attach-text.stdout", ..WORKED },
-    // Two steps: bash from ...511 to ...793 and tool-calls; a text and stop. Each of the same usage.
-    Seen { capture: "opencode-tool.stdout", calls: &[("bash", "completed", 282)], ..WORKED },
-    Seen { capture: "opencode-attach-tool.stdout", calls: &[("bash", "completed", 356)], ..WORKED },
-    // The tool is write, to a file that did not exist.
-    Seen { capture: "opencode-attach-write.stdout", calls: &[("write", "completed", 23)], ..WORKED },
+const CAPTURES: &[Capture] = &[
+    // One step: a text, then stop. 90 input tokens, 4 output tokens.
+    Capture { file: "opencode-text.stdout", ..WORKED },
+    Capture { file: "opencode-attach-text.stdout", ..WORKED },
+    // Two steps with the same usage: bash from ...511 to ...793, then tool-calls; a text, then stop.
+    Capture { file: "opencode-tool.stdout", calls: &[("bash", "completed", 282)], ..WORKED },
+    Capture { file: "opencode-attach-tool.stdout", calls: &[("bash", "completed", 356)], ..WORKED },
+    // The tool writes a file that did not exist.
+    Capture { file: "opencode-attach-write.stdout", calls: &[("write", "completed", 23)], ..WORKED },
     // Three steps, two calls of bash.
-    Seen {
-        capture: "opencode-two.stdout",
+    Capture {
+        file: "opencode-two.stdout",
         calls: &[("bash", "completed", 316), ("bash", "completed", 201)],
         ..WORKED
     },
-    // The model called a tool that there is none of; opencode let its tool "invalid" answer.
-    Seen { capture: "opencode-unknown-tool.stdout", calls: &[("invalid", "completed", 5)], ..WORKED },
-    // 1.1.11 counts 7 tokens out.
-    Seen {
-        capture: "opencode-1.1.11-tool.stdout",
+    // The model called an unknown tool; opencode answered with its tool "invalid".
+    Capture { file: "opencode-unknown-tool.stdout", calls: &[("invalid", "completed", 5)], ..WORKED },
+    // Version 1.1.11 counts 7 output tokens.
+    Capture {
+        file: "opencode-1.1.11-tool.stdout",
         calls: &[("bash", "completed", 20)],
         tokens: Some(97),
         cost: Some(0.000_111_1),
         ..WORKED
     },
     // One step that stopped, without any text.
-    Seen { capture: "opencode-empty.stdout", answered: false, ..WORKED },
-    // The call of bash was rejected, and that was the end.
-    Seen {
-        capture: "opencode-permission-reject.stdout",
+    Capture { file: "opencode-empty.stdout", answered: false, ..WORKED },
+    // The call of bash was rejected, which ended the run.
+    Capture {
+        file: "opencode-permission-reject.stdout",
         calls: &[("bash", "error", 742)],
         tokens: Some(94),
         cost: Some(0.000_105_1),
@@ -75,71 +75,71 @@ const SEEN: &[Seen] = &[
         ..FAILED
     },
     // The connection broke in each of 97 steps, which have no usage; the 98th had begun.
-    Seen {
-        capture: "opencode-midstream.stdout",
+    Capture {
+        file: "opencode-midstream.stdout",
         tokens: Some(0),
         cost: Some(0.0),
         error: "the stream ends inside a step",
         ..FAILED
     },
     // One error event each.
-    Seen {
-        capture: "opencode-err400.stdout",
+    Capture {
+        file: "opencode-err400.stdout",
         error: "mock bad request",
         error_type: Some("APIError"),
         ..FAILED
     },
-    Seen {
-        capture: "opencode-attach-err400.stdout",
+    Capture {
+        file: "opencode-attach-err400.stdout",
         error: "mock bad request",
         error_type: Some("APIError"),
         ..FAILED
     },
-    Seen {
-        capture: "opencode-1.1.11-err400.stdout",
+    Capture {
+        file: "opencode-1.1.11-err400.stdout",
         error: "mock bad request",
         error_type: Some("APIError"),
         ..FAILED
     },
-    Seen {
-        capture: "opencode-err500.stdout",
+    Capture {
+        file: "opencode-err500.stdout",
         error: "mock internal error",
         error_type: Some("APIError"),
         ..FAILED
     },
-    Seen {
-        capture: "opencode-badmodel.stdout",
+    Capture {
+        file: "opencode-badmodel.stdout",
         error: "Unexpected server error.",
         error_type: Some("UnknownError"),
         ..FAILED
     },
-    Seen {
-        capture: "opencode-badprovider.stdout",
+    Capture {
+        file: "opencode-badprovider.stdout",
         error: "Unexpected server error.",
         error_type: Some("UnknownError"),
         ..FAILED
     },
-    // Nothing on standard output.
-    Seen { capture: "opencode-sigint.stdout", error: "no known event: the stream is empty", ..FAILED },
-    Seen { capture: "opencode-badflag.stdout", error: "no known event: the stream is empty", ..FAILED },
-    Seen { capture: "opencode-1.0.0-tool.stdout", error: "no known event: the stream is empty", ..FAILED },
-    Seen { capture: "opencode-1.0.0-err400.stdout", error: "no known event: the stream is empty", ..FAILED },
+    // Empty stdout.
+    Capture { file: "opencode-sigint.stdout", error: "no known event: the stream is empty", ..FAILED },
+    Capture { file: "opencode-badflag.stdout", error: "no known event: the stream is empty", ..FAILED },
+    Capture { file: "opencode-1.0.0-tool.stdout", error: "no known event: the stream is empty", ..FAILED },
+    Capture { file: "opencode-1.0.0-err400.stdout", error: "no known event: the stream is empty", ..FAILED },
     // A usage text of 18 lines, three of them blank.
-    Seen {
-        capture: "opencode-0.5.29-tool.stdout",
+    Capture {
+        file: "opencode-0.5.29-tool.stdout",
         error: "no known event in 15 lines; line 1 is skipped",
         ..FAILED
     },
-    Seen {
-        capture: "opencode-0.5.29-err400.stdout",
+    Capture {
+        file: "opencode-0.5.29-err400.stdout",
         error: "no known event in 15 lines; line 1 is skipped",
         ..FAILED
     },
-    // The server bus: the last assistant message alone has the usage of the last step.
-    Seen { capture: "opencode-bus-text.jsonl", ..WORKED },
-    Seen { capture: "opencode-bus-tool.jsonl", calls: &[("bash", "completed", 356)], ..WORKED },
-    Seen {
-        capture: "opencode-bus-err400.jsonl",
+    // The server bus: only the last assistant message has the usage of the last step.
+    Capture { file: "opencode-bus-text.jsonl", ..WORKED },
+    Capture { file: "opencode-bus-tool.jsonl", calls: &[("bash", "completed", 356)], ..WORKED },
+    Capture {
+        file: "opencode-bus-err400.jsonl",
         tokens: Some(0),
         cost: Some(0.0),
         error: "mock bad request",
@@ -161,34 +161,34 @@ fn outcome_of(name: &str, options: OutcomeOptions) -> Value {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_real_captures_give_true_outcomes() {
-    for seen in SEEN {
-        let outcome = outcome_of(seen.capture, OutcomeOptions::default());
-        let name = seen.capture;
-        assert_eq!(outcome["success"], seen.success, "{name}: {outcome:#}");
-        assert_eq!(outcome["message"], json!(seen.answered.then_some(ANSWER)), "{name}");
+fn shared_captures_have_the_outcomes_written_by_hand() {
+    for capture in CAPTURES {
+        let outcome = outcome_of(capture.file, OutcomeOptions::default());
+        let name = capture.file;
+        assert_eq!(outcome["success"], capture.success, "{name}: {outcome:#}");
+        assert_eq!(outcome["message"], json!(capture.answered.then_some(ANSWER)), "{name}");
         let calls: Vec<Value> = outcome["tool_calls"].as_array().cloned().unwrap_or_default();
-        let expected: Vec<Value> = seen
+        let expected: Vec<Value> = capture
             .calls
             .iter()
             .map(|(name, status, ms)| json!({ "name": name, "inputs": null, "status": status, "duration_ms": ms }))
             .collect();
         assert_eq!(calls, expected, "{name}");
         let metrics = &outcome["metrics"];
-        assert_eq!(metrics["tokens_used"], json!(seen.tokens), "{name}");
-        assert_eq!(metrics["cost"].as_f64(), seen.cost, "{name}");
+        assert_eq!(metrics["tokens_used"], json!(capture.tokens), "{name}");
+        assert_eq!(metrics["cost"].as_f64(), capture.cost, "{name}");
         let error = outcome["error"].as_str().unwrap_or_default();
         assert!(
-            error.starts_with(seen.error) && error.is_empty() == seen.error.is_empty(),
+            error.starts_with(capture.error) && error.is_empty() == capture.error.is_empty(),
             "{name}: {error}"
         );
-        assert_eq!(outcome["error_details"]["type"], json!(seen.error_type), "{name}");
+        assert_eq!(outcome["error_details"]["type"], json!(capture.error_type), "{name}");
     }
 }
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_a_written_file_is_created() {
+fn shared_a_file_that_did_not_exist_is_created() {
     let outcome = outcome_of("opencode-attach-write.stdout", OutcomeOptions::default());
     let file = json!({ "path": "/srv/project/out.txt", "operation": "created", "size": 6, "type": "file" });
     assert_eq!(outcome["artifacts"], json!([file]));
@@ -196,7 +196,7 @@ fn shared_a_written_file_is_created() {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_a_rejected_permission_is_told() {
+fn shared_a_rejected_permission_is_reported() {
     let outcome = outcome_of("opencode-permission-reject.stdout", OutcomeOptions::default());
     assert_eq!(outcome["requires_approval"], true);
     assert_eq!(outcome["warnings"], json!(["Permission required: bash"]));
@@ -204,7 +204,7 @@ fn shared_a_rejected_permission_is_told() {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_times_models_and_sessions_of_captures() {
+fn shared_captures_have_times_models_and_sessions() {
     let bus = outcome_of("opencode-bus-tool.jsonl", OutcomeOptions::default());
     assert_eq!(bus["session_id"], "ses_e000d352fffeBhh3TBNPuvtgpZ");
     let metrics = json!({
@@ -226,9 +226,9 @@ fn shared_times_models_and_sessions_of_captures() {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_one_run_has_one_cost_in_both_streams() {
-    let of = |name: &str| outcome_of(name, OutcomeOptions::default())["metrics"].clone();
-    let (bus, run) = (of("opencode-bus-tool.jsonl"), of("opencode-attach-tool.stdout"));
+fn shared_both_streams_of_a_run_have_the_same_costs() {
+    let metrics_of = |name: &str| outcome_of(name, OutcomeOptions::default())["metrics"].clone();
+    let (bus, run) = (metrics_of("opencode-bus-tool.jsonl"), metrics_of("opencode-attach-tool.stdout"));
     let kinds = [
         ("tokens_used", 94.0),
         ("cost", 0.000_105_1),
@@ -247,7 +247,7 @@ fn shared_one_run_has_one_cost_in_both_streams() {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_a_run_that_was_ended_from_outside_is_a_failure() {
+fn shared_a_killed_run_is_a_failure() {
     let options = OutcomeOptions { exit_code: Some(124), ..OutcomeOptions::default() };
     let outcome = outcome_of("opencode-midstream.stdout", options);
     assert_eq!(outcome["error"], "the stream ends inside a step; the program exited with 124");
@@ -258,7 +258,7 @@ fn shared_a_run_that_was_ended_from_outside_is_a_failure() {
 
 #[test]
 #[ignore = "reads ../shared, which is beside the repository and not in it"]
-fn shared_standard_error_says_why_a_run_failed_that_does_not_say_it() {
+fn shared_stderr_is_the_error_of_a_failure_without_an_error_event() {
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(capture("opencode-permission-reject.stdout"), "").unwrap();
     let before = collector.outcome();

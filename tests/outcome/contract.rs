@@ -1,6 +1,6 @@
-//! The types, the schema that they generate and the bundled contract agree.
+//! Agreement of the types, their generated schema and the bundled contract.
 
-use super::{assistant, event, of, part, session, text, tool, with};
+use super::{assistant, event, outcome_of, outcome_with, part, session, text, tool};
 use crate::contract_examples::Examples;
 use crate::mutants::mutants;
 use agentnative_contract::Contract;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The schema that the program prints.
-fn generated() -> Value {
+fn generated_schema() -> Value {
     let mut program = assert_cmd::Command::cargo_bin("agentnative").unwrap();
     let output = program.args(["schema", "outcome"]).output().unwrap();
     assert!(output.status.success());
@@ -18,21 +18,21 @@ fn generated() -> Value {
 }
 
 /// The folder of the bundled contract.
-fn contract() -> PathBuf {
+fn contract_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/run-outcome")
 }
 
-fn document(path: &Path) -> Value {
+fn read_document(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-fn documents(folder: &Path) -> Vec<(PathBuf, Value)> {
+fn read_documents(folder: &Path) -> Vec<(PathBuf, Value)> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.map(|path| (path.clone(), document(&path))).collect()
+    files.map(|path| (path.clone(), read_document(&path))).collect()
 }
 
-/// Outcomes that together have every member.
+/// Outcomes that together contain all members.
 fn outcomes() -> Vec<Value> {
     let full = OutcomeOptions {
         full: true,
@@ -65,19 +65,19 @@ fn outcomes() -> Vec<Value> {
             "data": { "message": "m", "statusCode": 500, "isRetryable": true } } }),
         ),
     ];
-    vec![of(&[]), with(full, &everything), with(OutcomeOptions::default(), &[])]
+    vec![outcome_of(&[]), outcome_with(full, &everything), outcome_with(OutcomeOptions::default(), &[])]
 }
 
 #[test]
-fn outcomes_are_what_the_generated_schema_says() {
-    let schema = generated();
+fn outcomes_are_valid_against_the_generated_schema() {
+    let schema = generated_schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for outcome in outcomes() {
         assert!(validator.is_valid(&outcome), "{outcome:#}");
         let read: RunOutcome = serde_json::from_value(outcome.clone()).unwrap();
         assert_eq!(super::as_json(&read), outcome);
     }
-    let all = &outcomes()[1];
+    let full_outcome = &outcomes()[1];
     for (place, definition) in [
         ("", "/properties"),
         ("/artifacts/0", "/$defs/Artifact/properties"),
@@ -89,14 +89,17 @@ fn outcomes_are_what_the_generated_schema_says() {
         ("/metadata", "/$defs/Metadata/properties"),
     ] {
         for member in schema.pointer(definition).unwrap().as_object().unwrap().keys() {
-            assert!(all.pointer(place).unwrap().get(member).is_some(), "{place}/{member} was never seen");
+            assert!(
+                full_outcome.pointer(place).unwrap().get(member).is_some(),
+                "{place}/{member} is missing"
+            );
         }
     }
-    assert!(!schema.to_string().contains("\"null\""), "what is not known is absent: {schema:#}");
+    assert!(!schema.to_string().contains("\"null\""), "unknown values are absent: {schema:#}");
 }
 
 #[test]
-fn streams_that_keep_their_contract_are_read_without_a_warning() {
+fn streams_that_meet_their_contract_are_read_without_warnings() {
     for name in ["opencode-events", "opencode-run"] {
         let folder =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");
@@ -113,9 +116,9 @@ fn streams_that_keep_their_contract_are_read_without_a_warning() {
 }
 
 #[test]
-fn outcomes_are_what_the_contract_says() {
-    let contract = contract();
-    let validator = jsonschema::validator_for(&document(&contract.join("outcome.schema.json"))).unwrap();
+fn outcomes_meet_the_contract() {
+    let contract = contract_folder();
+    let validator = jsonschema::validator_for(&read_document(&contract.join("outcome.schema.json"))).unwrap();
     for outcome in outcomes() {
         assert!(validator.is_valid(&outcome), "{outcome:#}");
     }
@@ -123,22 +126,22 @@ fn outcomes_are_what_the_contract_says() {
 
 #[test]
 fn the_generated_schema_and_the_contract_agree_on_all_examples() {
-    let contract = contract();
-    let schema = generated();
-    let ours = jsonschema::validator_for(&schema).unwrap();
-    let theirs = jsonschema::validator_for(&document(&contract.join("outcome.schema.json"))).unwrap();
-    for (path, example) in documents(&contract.join("examples/valid")) {
-        assert!(ours.is_valid(&example) && theirs.is_valid(&example), "{}", path.display());
+    let contract = contract_folder();
+    let schema = generated_schema();
+    let generated = jsonschema::validator_for(&schema).unwrap();
+    let bundled = jsonschema::validator_for(&read_document(&contract.join("outcome.schema.json"))).unwrap();
+    for (path, example) in read_documents(&contract.join("examples/valid")) {
+        assert!(generated.is_valid(&example) && bundled.is_valid(&example), "{}", path.display());
         let read: RunOutcome = serde_json::from_value(example.clone()).unwrap();
-        assert!(theirs.is_valid(&super::as_json(&read)), "{}", path.display());
+        assert!(bundled.is_valid(&super::as_json(&read)), "{}", path.display());
     }
     let examples = Examples::of("run-outcome");
     assert!(!examples.table("invalid").is_empty());
     for (name, _) in examples.table("invalid") {
         let example = serde_json::from_str(&examples.data("invalid", name).unwrap().text).unwrap();
-        assert!(!ours.is_valid(&example) && !theirs.is_valid(&example), "{name}");
+        assert!(!generated.is_valid(&example) && !bundled.is_valid(&example), "{name}");
     }
     for mutant in mutants(&Contract::bundled("run-outcome").unwrap()) {
-        assert!(!ours.is_valid(&mutant.record) && !theirs.is_valid(&mutant.record), "{mutant}");
+        assert!(!generated.is_valid(&mutant.record) && !bundled.is_valid(&mutant.record), "{mutant}");
     }
 }

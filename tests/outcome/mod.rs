@@ -1,4 +1,4 @@
-//! From event streams to outcomes, through the library and the program.
+//! Tests of outcomes from event streams, through the library and the program.
 
 mod agents;
 mod captures;
@@ -6,9 +6,9 @@ mod contract;
 mod follow;
 mod mapping;
 mod messages;
+mod opencode_run;
 mod program;
-mod robust;
-mod run;
+mod robustness;
 mod sessions;
 mod success;
 mod tools;
@@ -16,20 +16,19 @@ mod tools;
 use agentnative_outcome::{Collector, OutcomeOptions, RunOutcome, outcome};
 use serde_json::{Value, json};
 
-/// The outcome of events, as JSON, with a session and an assistant message before them: a stream in
-/// which the agent did something.
-fn of(events: &[Value]) -> Value {
+/// Outcome, as JSON, of events after a session and an assistant message, so that the agent did something.
+fn outcome_of(events: &[Value]) -> Value {
     let begin = [session("s"), assistant("m", json!({}))];
-    lines(&begin.iter().chain(events).map(Value::to_string).collect::<Vec<_>>())
+    outcome_of_lines(&begin.iter().chain(events).map(Value::to_string).collect::<Vec<_>>())
 }
 
-/// The outcome of lines, as JSON.
-fn lines<L: AsRef<[u8]>>(lines: &[L]) -> Value {
+/// Outcome of lines, as JSON.
+fn outcome_of_lines<L: AsRef<[u8]>>(lines: &[L]) -> Value {
     as_json(&outcome(lines))
 }
 
-/// The outcome of events under options, as JSON.
-fn with(options: OutcomeOptions, events: &[Value]) -> Value {
+/// Outcome of events with options, as JSON.
+fn outcome_with(options: OutcomeOptions, events: &[Value]) -> Value {
     let collector = Collector::new(options);
     collector.read_lines(events.iter().map(Value::to_string));
     as_json(&collector.outcome())
@@ -45,7 +44,7 @@ fn session(id: &str) -> Value {
     event("session.created", json!({ "info": { "id": id, "title": "T", "time": time } }))
 }
 
-/// `message.updated` of an assistant in the session `s`, with these members of its `info`.
+/// `message.updated` of an assistant in the session `s`, with additional members of its `info`.
 fn assistant(id: &str, more: Value) -> Value {
     let mut info = json!({ "id": id, "sessionID": "s", "role": "assistant" });
     info.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -1,4 +1,4 @@
-//! `agentnative outcome` as a program.
+//! The command `agentnative outcome`.
 
 use super::{assistant, event, session, text, tool};
 use assert_cmd::Command;
@@ -39,16 +39,16 @@ fn stream() -> String {
     events.iter().map(|event| format!("{event}\n")).collect()
 }
 
-fn out(output: &Output) -> String {
+fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn err(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 #[test]
-fn text_is_what_a_person_likes_to_read() {
+fn text_is_a_readable_summary() {
     let output = program(&[]).write_stdin(stream() + "oops\n").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let expected = "\
@@ -70,53 +70,53 @@ Files (1)
 Warnings
   Session retry: Rate \\x1b[31mlimited (attempt 1)
 ";
-    assert_eq!(out(&output), expected);
-    assert_eq!(err(&output), "warning: line 8 is skipped: expected a JSON value, found `oops`\n");
+    assert_eq!(stdout(&output), expected);
+    assert_eq!(stderr(&output), "warning: line 8 is skipped: expected a JSON value, found `oops`\n");
 }
 
 #[test]
-fn text_of_a_failure_says_why() {
+fn text_of_a_failure_begins_with_the_error() {
     let error = event(
         "session.error",
         json!({ "error": { "name": "APIError", "data": { "message": "no\ncredit" } } }),
     );
     let output = program(&[]).write_stdin(stream() + &error.to_string()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    assert!(out(&output).starts_with("failure: no\n         credit\n"), "{}", out(&output));
+    assert!(stdout(&output).starts_with("failure: no\n         credit\n"), "{}", stdout(&output));
 }
 
 #[test]
-fn json_is_the_envelope_with_the_outcome() {
+fn json_is_an_envelope_with_the_outcome() {
     for args in [&["--output", "json"][..], &["--json"], &["--json", "-"]] {
         let output = program(args).write_stdin(stream() + "oops\n").output().unwrap();
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((&document["ok"], &document["command"]), (&json!(true), &json!("outcome")));
         assert_eq!(document["data"]["success"], true);
         assert!(document["data"]["warnings"][1].as_str().unwrap().starts_with("line 8 is skipped"));
-        assert_eq!(err(&output), "", "diagnostics are for text mode");
-        assert_eq!(out(&output).lines().count(), 1);
+        assert_eq!(stderr(&output), "", "warnings are printed only in text mode");
+        assert_eq!(stdout(&output).lines().count(), 1);
     }
 }
 
 #[test]
-fn jsonl_is_the_outcome_in_a_line() {
+fn jsonl_is_the_outcome_on_one_line() {
     let output = program(&["--jsonl"]).write_stdin(stream()).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["session_id"], "s");
-    assert_eq!(out(&output).lines().count(), 1);
+    assert_eq!(stdout(&output).lines().count(), 1);
 }
 
 #[test]
-fn a_failed_run_is_an_outcome_all_the_same() {
+fn a_failed_run_has_an_outcome_and_exit_code_0() {
     let output = program(&["--json"]).write_stdin("").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&document["ok"], &document["data"]["success"]), (&json!(true), &json!(false)));
-    assert_eq!(err(&output), "");
+    assert_eq!(stderr(&output), "");
 }
 
 #[test]
-fn options_reach_the_outcome() {
+fn options_apply_to_the_outcome() {
     let args = [
         "--json",
         "--full",
@@ -139,35 +139,35 @@ fn options_reach_the_outcome() {
         (&json!(3), &json!(2))
     );
     let minimal = program(&["--json"]).write_stdin(stream()).output().unwrap();
-    assert!(!out(&minimal).contains("SECRET"));
+    assert!(!stdout(&minimal).contains("SECRET"));
     let other = program(&["--json", "--from", "opencode-run"]).write_stdin(stream()).output().unwrap();
-    assert!(out(&other).contains("no known event"));
+    assert!(stdout(&other).contains("no known event"));
 }
 
 #[test]
-fn atif_is_the_whole_of_stdout_in_the_form_of_the_output_format() {
+fn atif_is_printed_without_an_envelope_in_each_output_format() {
     let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/outcome/pi-tool");
     let expected = fs::read_to_string(format!("{recording}.atif.json")).unwrap();
     let stream = format!("{recording}.stdout");
     for format in ["text", "json"] {
         let output = program(&["--format", "atif", "--output", format, &stream]).output().unwrap();
-        assert_eq!((out(&output), err(&output)), (expected.clone(), String::new()), "{format}");
+        assert_eq!((stdout(&output), stderr(&output)), (expected.clone(), String::new()), "{format}");
     }
     let output = program(&["--format", "atif", "--jsonl", &stream]).output().unwrap();
-    assert_eq!(out(&output).lines().count(), 1);
-    let of = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    assert_eq!(of(&out(&output)), of(&expected));
-    // The prompt, where the stream does not have it, and a run that has no step.
+    assert_eq!(stdout(&output).lines().count(), 1);
+    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(parse(&stdout(&output)), parse(&expected));
+    // The prompt of the option is the first step, also for a run without steps.
     let args = ["--format", "atif", "--initial-prompt", "do it", "--exit-code", "1"];
     let output = program(&args).write_stdin("").output().unwrap();
-    let document = of(&out(&output));
+    let document = parse(&stdout(&output));
     let step = json!([{ "step_id": 1, "source": "user", "message": "do it" }]);
     assert_eq!((output.status.code(), &document["steps"]), (Some(0), &step));
     assert_eq!(document["extra"]["success"], false);
 }
 
 #[test]
-fn several_files_are_one_run_and_stderr_comes_behind_them() {
+fn several_files_are_one_run_and_stderr_is_read_after_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (one, two, three) = (path("one.jsonl"), path("two.jsonl"), path("err"));
@@ -185,7 +185,7 @@ fn several_files_are_one_run_and_stderr_comes_behind_them() {
     let data = serde_json::from_slice::<Value>(&output.stdout).unwrap()["data"].clone();
     assert_eq!(data["error"], "late");
     assert_eq!(data["tool_calls"].as_array().unwrap().len(), 2);
-    // Text is no warning; it says why a run failed that has no event for it, whatever its colour.
+    // Text on stderr is not a warning; it is the error of a failed run without an error event, without its colours.
     assert!(!data["warnings"].to_string().contains("words"), "{data}");
     fs::write(&three, "\u{1b}[91mloading\nError: \u{1b}[0mSession not found\nbye\n").unwrap();
     for (args, error) in [
@@ -200,12 +200,12 @@ fn several_files_are_one_run_and_stderr_comes_behind_them() {
         assert_eq!(data["error"], error);
         assert_eq!(data["warnings"], Value::Null);
     }
-    // It is no reason to call a success a failure.
+    // Text on stderr does not make a success a failure.
     let output = program(&["--json", &one, &two, "--stderr", &three]).output().unwrap();
-    assert!(out(&output).contains("\"success\":true"), "{}", out(&output));
-    // Standard input among files.
+    assert!(stdout(&output).contains("\"success\":true"), "{}", stdout(&output));
+    // Stdin and files can be combined.
     let output = program(&["--json", &one, "-"]).write_stdin(tail).output().unwrap();
-    assert!(out(&output).contains("\"success\":true"), "{}", out(&output));
+    assert!(stdout(&output).contains("\"success\":true"), "{}", stdout(&output));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     {
         let output = program(&["--json", file]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(out(&output), "");
+        assert_eq!(stdout(&output), "");
         let error: Value = serde_json::from_slice(&output.stderr).unwrap();
         assert!(error["message"].as_str().unwrap().starts_with(message), "{error}");
         assert_eq!(error["kind"], "usage");
@@ -232,7 +232,7 @@ fn wrong_options_are_usage_errors() {
 }
 
 #[test]
-fn what_is_printed_is_what_the_schema_says() {
+fn the_output_is_valid_against_its_schema() {
     let schema = Command::cargo_bin("agentnative").unwrap().arg("schema").output().unwrap();
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

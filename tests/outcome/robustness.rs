@@ -1,23 +1,23 @@
-//! Each step of the parsing strategy, and each rule of error handling.
+//! Steps of the parsing strategy, rules of error handling, and limits.
 
-use super::{assistant, event, lines, of, part, session, text, tool};
+use super::{assistant, event, outcome_of, outcome_of_lines, part, session, text, tool};
 use crate::pieces::Pieces;
 use agentnative_outcome::{Collector, MAX_LINE, OutcomeOptions};
 use serde_json::{Value, json};
 use std::io::{self, Read};
 
-fn strings(events: &[Value]) -> Vec<String> {
+fn to_lines(events: &[Value]) -> Vec<String> {
     events.iter().map(Value::to_string).collect()
 }
 
-fn good() -> [Value; 3] {
+fn valid_events() -> [Value; 3] {
     [session("s"), assistant("m", json!({})), text("m", "p", "Done.")]
 }
 
 #[test]
 fn step_1_stdout_is_read_and_then_stderr() {
     let collector = Collector::new(OutcomeOptions::default());
-    collector.read_lines(strings(&good()));
+    collector.read_lines(to_lines(&valid_events()));
     let error = event(
         "session.error",
         json!({ "sessionID": "s", "error": { "name": "E", "message": "from stderr" } }),
@@ -32,7 +32,7 @@ fn step_1_stdout_is_read_and_then_stderr() {
 
 #[test]
 fn step_2_malformed_lines_are_skipped_with_line_and_reason() {
-    let [a, b, c] = strings(&good()).try_into().unwrap();
+    let [a, b, c] = to_lines(&valid_events()).try_into().unwrap();
     let half = &c[..c.len() / 2];
     let cases: [(&str, &str); 8] = [
         ("not JSON", "line 3 is skipped: expected a JSON value, found `not`"),
@@ -51,12 +51,12 @@ fn step_2_malformed_lines_are_skipped_with_line_and_reason() {
         ("\0\0", "line 3 is skipped: expected a JSON value, found 0x00"),
     ];
     for (bad, warning) in cases {
-        let outcome = lines(&[a.as_str(), &b, bad, &c]);
+        let outcome = outcome_of_lines(&[a.as_str(), &b, bad, &c]);
         assert_eq!(outcome["warnings"], json!([warning]), "{bad}");
         assert_eq!(outcome["message"], "Done.", "{bad}");
         assert_eq!(outcome["success"], true, "{bad}");
     }
-    // A type that is no text, an event of a known type that lacks what makes it one.
+    // A type that is not a string, and events of a known type without a required member.
     for (bad, warning) in [
         (json!({ "type": 5 }), "line 3 has no type"),
         (json!({ "typ": "session.idle" }), "line 3 has no type"),
@@ -68,7 +68,7 @@ fn step_2_malformed_lines_are_skipped_with_line_and_reason() {
         (json!({ "type": "file.edited", "properties": {} }), "line 3 is file.edited without a path"),
     ] {
         let bad = bad.to_string();
-        let outcome = lines(&[&a, &b, &bad, &c]);
+        let outcome = outcome_of_lines(&[&a, &b, &bad, &c]);
         assert_eq!(outcome["warnings"], json!([warning]));
         assert_eq!(outcome["message"], "Done.");
     }
@@ -77,18 +77,18 @@ fn step_2_malformed_lines_are_skipped_with_line_and_reason() {
 #[test]
 fn step_2_many_malformed_lines_are_counted() {
     let bad = vec!["no"; 500];
-    let outcome = lines(&bad);
+    let outcome = outcome_of_lines(&bad);
     let warnings = outcome["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 11);
     assert_eq!(warnings[10], "490 more lines were skipped or truncated");
 }
 
 #[test]
-fn step_2_bytes_that_are_not_utf_8_cost_their_line_only() {
-    let mut stream = strings(&good()).join("\n").into_bytes();
+fn step_2_only_the_line_with_bytes_that_are_not_utf_8_is_skipped() {
+    let mut stream = to_lines(&valid_events()).join("\n").into_bytes();
     stream.extend(b"\n{\"type\":\"session.idle\",\"x\":\"\xff\"}\n");
     stream.extend(text("m", "q", "More.").to_string().bytes());
-    let outcome = lines(&stream.split(|byte| *byte == b'\n').collect::<Vec<_>>());
+    let outcome = outcome_of_lines(&stream.split(|byte| *byte == b'\n').collect::<Vec<_>>());
     assert_eq!(outcome["message"], "Done.\nMore.");
     assert_eq!(outcome["warnings"], json!(["line 4 is skipped: expected UTF-8, found 0xff"]));
 }
@@ -96,7 +96,7 @@ fn step_2_bytes_that_are_not_utf_8_cost_their_line_only() {
 #[test]
 fn step_3_session_info_is_that_of_the_first_session_event() {
     let later = event("session.updated", json!({ "info": { "id": "other" } }));
-    assert_eq!(of(&[later])["session_id"], "s");
+    assert_eq!(outcome_of(&[later])["session_id"], "s");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn step_3_metrics_are_those_of_the_last_assistant_message() {
         "m2",
         json!({ "cost": 2, "tokens": { "input": 2, "output": 3 }, "providerID": "c", "modelID": "d" }),
     );
-    let outcome = of(&[first, last, super::user("u")]);
+    let outcome = outcome_of(&[first, last, super::user("u")]);
     assert_eq!(outcome["metrics"]["cost"], 2);
     assert_eq!(outcome["metrics"]["tokens_used"], 5);
     assert_eq!(outcome["metrics"]["model_name"], "c/d");
@@ -117,7 +117,7 @@ fn step_3_metrics_are_those_of_the_last_assistant_message() {
 
 #[test]
 fn step_3_artifacts_tools_texts_errors_and_warnings_accumulate() {
-    let outcome = of(&[
+    let outcome = outcome_of(&[
         event("file.edited", json!({ "path": "/a", "diff": { "before": "", "after": "x" } })),
         tool("c", "bash", json!({ "status": "completed" })),
         text("m", "p", "Text"),
@@ -143,17 +143,21 @@ fn step_4_duration_is_that_of_the_message_or_else_the_session() {
             json!({ "info": { "id": "s", "time": { "created": created, "updated": updated } } }),
         )
     };
-    assert_eq!(of(&[time(100, 350)])["metrics"]["duration_ms"], 250);
-    assert_eq!(of(&[time(500, 350)])["metrics"]["duration_ms"], Value::Null, "time runs forwards");
+    assert_eq!(outcome_of(&[time(100, 350)])["metrics"]["duration_ms"], 250);
+    assert_eq!(
+        outcome_of(&[time(500, 350)])["metrics"]["duration_ms"],
+        Value::Null,
+        "no duration if times are reversed"
+    );
     let message = assistant("m", json!({ "time": { "created": 200, "completed": 300 } }));
-    assert_eq!(of(&[message.clone(), time(100, 350)])["metrics"]["duration_ms"], 100);
-    let total = lines(&strings(&[message, time(100, 350)]));
+    assert_eq!(outcome_of(&[message.clone(), time(100, 350)])["metrics"]["duration_ms"], 100);
+    let total = outcome_of_lines(&to_lines(&[message, time(100, 350)]));
     assert_eq!(total["metadata"]["phase_total_duration_ms"], 250);
 }
 
 #[test]
-fn steps_5_and_6_one_outcome_comes_out() {
-    let outcome = lines(&strings(&good()));
+fn steps_5_and_6_the_outcome_is_complete() {
+    let outcome = outcome_of_lines(&to_lines(&valid_events()));
     let expected = json!({
         "success": true, "session_id": "s", "message": "Done.",
         "metrics": { "duration_ms": 0, "api_calls_count": 0, "tool_calls_count": 0 },
@@ -165,7 +169,7 @@ fn steps_5_and_6_one_outcome_comes_out() {
 #[test]
 fn error_handling_fields_that_are_missing_or_of_another_type_are_left_out() {
     let odd = json!({ "id": "m", "sessionID": "s", "role": "assistant", "time": "noon", "cost": "free", "tokens": [1], "modelID": 7, "error": null });
-    let outcome = of(&[event("message.updated", json!({ "info": odd })), text("m", "p", "x")]);
+    let outcome = outcome_of(&[event("message.updated", json!({ "info": odd })), text("m", "p", "x")]);
     assert_eq!(outcome["success"], true);
     assert_eq!(outcome["metrics"]["cost"], Value::Null);
     assert!(outcome.get("warnings").is_none());
@@ -173,20 +177,20 @@ fn error_handling_fields_that_are_missing_or_of_another_type_are_left_out() {
 
 #[test]
 fn error_handling_partial_data_never_fails() {
-    let whole = strings(
-        &[&good()[..], &[tool("c", "bash", json!({ "status": "completed", "input": { "a": [1] } }))]]
+    let whole = to_lines(
+        &[&valid_events()[..], &[tool("c", "bash", json!({ "status": "completed", "input": { "a": [1] } }))]]
             .concat(),
     )
     .join("\n");
     for end in 0..whole.len() {
-        // A stream cut anywhere, also inside of a character or an escape.
+        // The stream is truncated at each byte, also inside a character or an escape.
         let outcome = agentnative_outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
         assert!(outcome.success || outcome.error.is_some());
     }
 }
 
 #[test]
-fn error_handling_events_out_of_order() {
+fn error_handling_events_can_be_out_of_order() {
     let mut events = vec![
         event("session.idle", json!({ "sessionID": "s" })),
         tool("c", "bash", json!({ "status": "completed", "time": { "start": 1, "end": 3 } })),
@@ -197,7 +201,7 @@ fn error_handling_events_out_of_order() {
     ];
     for _ in 0..events.len() {
         events.rotate_left(1);
-        let outcome = lines(&strings(&events));
+        let outcome = outcome_of_lines(&to_lines(&events));
         assert_eq!(outcome["message"], "Done.", "{events:?}");
         assert_eq!(outcome["session_id"], "s");
         assert_eq!(outcome["tool_calls"].as_array().unwrap().len(), 1);
@@ -207,8 +211,8 @@ fn error_handling_events_out_of_order() {
 }
 
 #[test]
-fn server_sent_events() {
-    let [a, b, c] = strings(&good()).try_into().unwrap();
+fn server_sent_events_are_read() {
+    let [a, b, c] = to_lines(&valid_events()).try_into().unwrap();
     let stream =
         format!(": hello\nevent: message\nid: 1\nretry: 5\ndata: {a}\n\ndata:{b}\r\n\r\ndata:  {c}\n\n");
     let collector = Collector::new(OutcomeOptions::default());
@@ -216,13 +220,13 @@ fn server_sent_events() {
     let outcome = collector.outcome();
     assert_eq!(outcome.message.as_deref(), Some("Done."));
     assert_eq!(outcome.warnings, Vec::<String>::new());
-    let torn = lines(&["data: {\"type\":", "data"]);
-    assert_eq!(torn["warnings"].as_array().unwrap().len(), 2);
+    let incomplete = outcome_of_lines(&["data: {\"type\":", "data"]);
+    assert_eq!(incomplete["warnings"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn blank_lines_byte_order_marks_and_pretty_printed_events_lose_nothing() {
-    let [a, b, c] = good();
+fn blank_lines_byte_order_marks_and_pretty_printed_events_are_read() {
+    let [a, b, c] = valid_events();
     let stream = format!("\u{feff}{a}\r\n\r\n\n{b:#}\n{c}");
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream.as_bytes(), "").unwrap();
@@ -231,26 +235,30 @@ fn blank_lines_byte_order_marks_and_pretty_printed_events_lose_nothing() {
 }
 
 #[test]
-fn an_array_is_one_however_slowly_it_comes() {
-    let events = Value::from(good().to_vec());
+fn an_array_is_recognized_in_reads_of_any_size() {
+    let events = Value::from(valid_events().to_vec());
     for stream in [events.to_string(), format!("\u{feff}{events}"), format!("\u{feff}\r\n{events:#}")] {
         let read = |input: &mut dyn Read| {
             let collector = Collector::new(OutcomeOptions::default());
             collector.read(input, "").unwrap();
             (collector.outcome(), collector.skipped())
         };
-        let slowly = read(&mut Pieces::new(stream.as_bytes(), &[1]));
-        assert_eq!(slowly, read(&mut stream.as_bytes()));
-        assert_eq!((slowly.0.message.as_deref(), slowly.1.len()), (Some("Done."), 0), "{stream}");
+        let in_small_reads = read(&mut Pieces::new(stream.as_bytes(), &[1]));
+        assert_eq!(in_small_reads, read(&mut stream.as_bytes()));
+        assert_eq!(
+            (in_small_reads.0.message.as_deref(), in_small_reads.1.len()),
+            (Some("Done."), 0),
+            "{stream}"
+        );
     }
 }
 
 #[test]
-fn unknown_events_and_keys_are_fine() {
+fn unknown_events_and_keys_are_ignored() {
     let mut known = text("m", "p", "Done.");
     known["extra"] = json!({ "properties": { "part": { "text": "not this" } } });
     known["properties"]["part"]["other"] = json!([[{ "text": "nor this" }]]);
-    let outcome = of(&[
+    let outcome = outcome_of(&[
         event("brand.new", json!({ "text": "x" })),
         part(json!({ "type": "snapshot", "id": "x" })),
         known,
@@ -260,16 +268,16 @@ fn unknown_events_and_keys_are_fine() {
 }
 
 #[test]
-fn a_key_that_comes_twice_is_no_reason_to_lose_an_event() {
+fn an_event_with_a_duplicate_key_is_read() {
     let line = r#"{"type":"message.part.updated","properties":{"part":{"id":"p","sessionID":"s","messageID":"m","type":"text","text":"a","text":"b"}}}"#;
-    let outcome = lines(&[assistant("m", json!({})).to_string(), line.to_owned()]);
+    let outcome = outcome_of_lines(&[assistant("m", json!({})).to_string(), line.to_owned()]);
     assert_eq!(outcome["message"], "b");
 }
 
-/// Bytes that repeat, then an end.
-struct Repeat(u64, u8);
+/// A reader that returns one byte a number of times.
+struct RepeatedByte(u64, u8);
 
-impl Read for Repeat {
+impl Read for RepeatedByte {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = buffer.len().min(usize::try_from(self.0).unwrap());
         buffer[..length].fill(self.1);
@@ -279,27 +287,29 @@ impl Read for Repeat {
 }
 
 #[test]
-fn a_line_of_100_mb_is_refused_and_the_others_are_not() {
-    let good = strings(&good()).join("\n");
+fn a_line_of_100_mb_is_skipped_and_the_others_are_read() {
+    let good = to_lines(&valid_events()).join("\n");
     let head = good.as_bytes().chain(&b"\n{\"type\":\"message.part.updated\",\"properties\":{\"part\":{\"id\":\"p\",\"sessionID\":\"s\",\"messageID\":\"m\",\"type\":\"text\",\"text\":\""[..]);
     let end = text("m", "q", "More.").to_string();
-    let stream = head.chain(Repeat(100_000_000, b'x')).chain(&b"\"}}}\n"[..]).chain(end.as_bytes());
+    let stream = head.chain(RepeatedByte(100_000_000, b'x')).chain(&b"\"}}}\n"[..]).chain(end.as_bytes());
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream, "").unwrap();
     let outcome = collector.outcome();
     assert_eq!(outcome.warnings, [format!("line 4 is skipped: it is longer than {} MiB", MAX_LINE >> 20)]);
     assert_eq!(outcome.message.as_deref(), Some("Done.\nMore."));
-    // When it is all there is, it is the error.
+    // If it is the only line, it is the error.
     let collector = Collector::new(OutcomeOptions::default());
-    collector.read((&b"{\"type\":\""[..]).chain(Repeat(100_000_000, b'x')).chain(&b"\"}"[..]), "").unwrap();
+    collector
+        .read((&b"{\"type\":\""[..]).chain(RepeatedByte(100_000_000, b'x')).chain(&b"\"}"[..]), "")
+        .unwrap();
     let error = collector.outcome().error.unwrap();
     assert_eq!(error, "no known event in 1 line; line 1 is skipped: it is longer than 64 MiB");
 }
 
 #[test]
-fn a_text_over_1_mib_is_cut_with_a_warning() {
+fn a_text_over_1_mib_is_truncated_with_a_warning() {
     let long = "é".repeat(600_000);
-    let outcome = of(&[text("m", "p", long)]);
+    let outcome = outcome_of(&[text("m", "p", long)]);
     assert_eq!(outcome["message"].as_str().unwrap().len(), 1 << 20);
     assert_eq!(outcome["warnings"], json!(["line 3 has a text over 1 MiB, which was truncated"]));
 }
@@ -312,7 +322,7 @@ fn warnings_of_a_session_are_bounded() {
             json!({ "sessionID": "s", "status": { "type": "retry", "attempt": attempt, "message": "x".repeat(5000) } }),
         )
     };
-    let outcome = of(&(0..1000).map(retry).collect::<Vec<_>>());
+    let outcome = outcome_of(&(0..1000).map(retry).collect::<Vec<_>>());
     let warnings = outcome["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 51);
     assert_eq!(warnings[50], "950 more warnings of the session");
@@ -320,27 +330,27 @@ fn warnings_of_a_session_are_bounded() {
 }
 
 #[test]
-fn a_reader_that_fails_keeps_what_came_before() {
-    struct Fails;
-    impl Read for Fails {
+fn events_before_a_read_error_are_kept() {
+    struct FailingReader;
+    impl Read for FailingReader {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("gone"))
         }
     }
     let collector = Collector::new(OutcomeOptions::default());
-    let stream = strings(&good()).join("\n") + "\n";
-    assert!(collector.read(stream.as_bytes().chain(Fails), "").is_err());
+    let stream = to_lines(&valid_events()).join("\n") + "\n";
+    assert!(collector.read(stream.as_bytes().chain(FailingReader), "").is_err());
     assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
 }
 
 #[test]
-fn sums_beyond_the_greatest_number_are_numbers() {
+fn sums_that_overflow_are_numbers() {
     let init = json!({ "type": "system", "subtype": "init", "session_id": "s", "tools": [], "model": "m" });
     let result =
         json!({ "type": "result", "subtype": "success", "session_id": "s", "total_cost_usd": 1.6e308 });
     let huge = json!({ "cost": 1.6e308, "tokens": { "input": 1.6e308, "output": 1.6e308 } });
     let messages = [session("s"), assistant("m", huge.clone()), assistant("n", huge)];
-    for lines in [strings(&[init, result]), strings(&messages)] {
+    for lines in [to_lines(&[init, result]), to_lines(&messages)] {
         let outcome = serde_json::to_value(agentnative_outcome::outcome(&lines)).unwrap();
         let metrics = outcome["metrics"].as_object().unwrap();
         assert!(metrics["cost"].as_f64().unwrap() >= 1.6e308, "{outcome}");

@@ -1,14 +1,14 @@
-//! Streams with several sessions, and with none.
+//! Streams with several sessions, and without sessions.
 
-use super::{event, lines, session, text};
+use super::{event, outcome_of_lines, session, text};
 use agentnative_outcome::{Collector, OutcomeOptions};
 use serde_json::{Value, json};
 
-fn of(events: &[Value]) -> Value {
-    lines(&events.iter().map(Value::to_string).collect::<Vec<_>>())
+fn outcome_of(events: &[Value]) -> Value {
+    outcome_of_lines(&events.iter().map(Value::to_string).collect::<Vec<_>>())
 }
 
-/// An event in another session.
+/// Moves an event to another session.
 fn in_session(id: &str, mut event: Value) -> Value {
     let properties = event["properties"].as_object_mut().unwrap();
     for place in ["info", "part"] {
@@ -38,7 +38,7 @@ fn call(id: &str, name: &str, path: &str) -> Value {
 }
 
 #[test]
-fn the_main_session_is_the_parents() {
+fn the_main_session_is_the_parent() {
     let parent =
         [&[session("parent")][..], &answer("parent", "mp", "The parent's."), &[call("parent", "task", "")]]
             .concat();
@@ -48,14 +48,14 @@ fn the_main_session_is_the_parents() {
         &[call("sub", "write", "/by-child")],
     ]
     .concat();
-    // Whichever comes first, and also when the child's last event is the last one of all.
+    // The order of the sessions does not matter.
     for events in [[parent.clone(), sub.clone()].concat(), [sub, parent].concat()] {
-        let outcome = of(&events);
+        let outcome = outcome_of(&events);
         assert_eq!(outcome["session_id"], "parent");
         assert_eq!(outcome["message"], "The parent's.");
         assert_eq!(outcome["tool_calls"].as_array().unwrap().len(), 1);
         assert_eq!(outcome["tool_calls"][0]["name"], "task");
-        // What the child wrote is there all the same.
+        // Files of the child session are artifacts of the run.
         assert_eq!(
             outcome["artifacts"],
             json!([{ "path": "/by-child", "operation": "created", "type": "file" }])
@@ -64,7 +64,7 @@ fn the_main_session_is_the_parents() {
 }
 
 #[test]
-fn a_childs_error_is_not_the_runs_but_its_open_permission_is() {
+fn an_error_of_a_child_session_does_not_fail_the_run_and_its_open_permission_counts() {
     let events = [
         &[session("p")][..],
         &answer("p", "mp", "Done."),
@@ -75,14 +75,14 @@ fn a_childs_error_is_not_the_runs_but_its_open_permission_is() {
         ],
     ]
     .concat();
-    let outcome = of(&events);
+    let outcome = outcome_of(&events);
     assert_eq!(outcome["success"], true);
     assert_eq!(outcome["warnings"], json!(["Permission required: edit"]));
     assert_eq!(outcome["requires_approval"], true);
 }
 
 #[test]
-fn a_session_of_somebody_else_is_left_out() {
+fn an_unrelated_session_is_ignored() {
     let events = [
         &[session("one")][..],
         &answer("one", "m1", "Mine."),
@@ -94,47 +94,47 @@ fn a_session_of_somebody_else_is_left_out() {
         ],
     ]
     .concat();
-    let outcome = of(&events);
+    let outcome = outcome_of(&events);
     assert_eq!((&outcome["session_id"], &outcome["message"]), (&json!("one"), &json!("Mine.")));
     assert!(outcome.get("artifacts").is_none());
     assert_eq!(outcome["success"], true);
 }
 
 #[test]
-fn parents_that_go_in_circles_end_somewhere() {
+fn cyclic_parents_are_resolved() {
     let events =
         [&[child("a", "b"), child("b", "a"), child("self", "self")][..], &answer("a", "m", "x")].concat();
-    assert!(of(&events)["session_id"].is_string());
+    assert!(outcome_of(&events)["session_id"].is_string());
 }
 
 #[test]
-fn events_that_name_no_session_belong_to_the_first_one() {
+fn events_without_a_session_belong_to_the_first_one() {
     let info = json!({ "id": "m", "role": "assistant" });
     let part = json!({ "id": "p", "messageID": "m", "type": "text", "text": "x" });
     let nameless = [event("message.updated", json!({ "info": info })), super::part(part)];
-    assert_eq!(of(&nameless)["message"], "x");
-    assert!(of(&nameless).get("session_id").is_none());
+    assert_eq!(outcome_of(&nameless)["message"], "x");
+    assert!(outcome_of(&nameless).get("session_id").is_none());
     for events in [[&[session("s")][..], &nameless].concat(), [&nameless[..], &[session("s")]].concat()] {
-        let outcome = of(&events);
+        let outcome = outcome_of(&events);
         assert_eq!((&outcome["session_id"], &outcome["message"]), (&json!("s"), &json!("x")));
     }
 }
 
 #[test]
-fn without_a_session_event_the_first_session_that_is_named_counts() {
-    assert_eq!(of(&answer("named", "m", "x"))["session_id"], "named");
+fn without_a_session_event_the_first_named_session_is_used() {
+    assert_eq!(outcome_of(&answer("named", "m", "x"))["session_id"], "named");
 }
 
-/// Retries of a run in files of their own: the time between them is not spent.
+/// Retries of a run can be in separate files: the time between them does not count.
 #[test]
-fn the_time_of_a_session_is_that_of_its_files_together() {
+fn the_time_of_a_session_is_the_sum_over_its_files() {
     let file = |times: &[(u64, u64)]| {
         let message = |(nth, (from, to)): (usize, &(u64, u64))| {
             let time = json!({ "time": { "created": from, "completed": to } });
             super::assistant(&format!("m{from}-{nth}"), time).to_string()
         };
         let created = json!({ "info": { "id": "s", "time": { "created": 1000, "updated": 1000 } } });
-        // A session that goes on is told with the time when it was created.
+        // A continued session repeats the time of its creation.
         let session = event("session.updated", created).to_string();
         std::iter::once(session).chain(times.iter().enumerate().map(message)).collect::<Vec<_>>()
     };
@@ -148,11 +148,11 @@ fn the_time_of_a_session_is_that_of_its_files_together() {
     assert_eq!(total(std::slice::from_ref(&first)), 250);
     assert_eq!(total(&[first.clone(), second.clone()]), 250 + 400);
     assert_eq!(total(&[first.clone(), second, third]), 250 + 400 + 50);
-    // The same once more, or a file without times, adds nothing.
+    // A repeated file, or a file without times, adds nothing.
     assert_eq!(total(&[first.clone(), first.clone()]), 250);
     let silent = vec![text("m1", "p", "x").to_string()];
     assert_eq!(total(&[silent.clone(), first, silent]), 250);
-    // Events on standard error are of the same run.
+    // Events on stderr belong to the same run.
     let collector = Collector::new(OutcomeOptions::default());
     collector.read_lines(file(&[(1100, 1250)]));
     let late = super::assistant("m2", json!({ "time": { "created": 1400, "completed": 1500 } }));
@@ -161,9 +161,9 @@ fn the_time_of_a_session_is_that_of_its_files_together() {
 }
 
 #[test]
-fn so_many_sessions_that_not_all_are_kept_apart_are_told() {
+fn more_sessions_than_the_limit_give_a_warning() {
     let events: Vec<Value> = (0..1100).map(|number| session(&format!("s{number}"))).collect();
-    let outcome = of(&events);
+    let outcome = outcome_of(&events);
     assert_eq!(outcome["session_id"], "s0");
     assert!(outcome["warnings"].to_string().contains("more than 1024 sessions"));
 }

@@ -1,6 +1,6 @@
-//! What is a success, and what is none.
+//! Success and failure of runs.
 
-use super::{assistant, event, lines, of, session, text, tool, with};
+use super::{assistant, event, outcome_of, outcome_of_lines, outcome_with, session, text, tool};
 use agentnative_outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ fn status(kind: &str) -> Value {
 }
 
 #[test]
-fn a_run_that_nothing_speaks_against_is_a_success() {
-    let outcome = of(&[
+fn a_run_without_signs_of_failure_is_a_success() {
+    let outcome = outcome_of(&[
         status("busy"),
         text("m", "p", "x"),
         status("idle"),
@@ -21,7 +21,7 @@ fn a_run_that_nothing_speaks_against_is_a_success() {
 }
 
 #[test]
-fn a_stream_in_which_nothing_was_understood_is_no_success() {
+fn a_stream_without_known_events_is_a_failure() {
     let empty: [&str; 0] = [];
     let cases: [(Vec<&str>, &str); 6] = [
         (empty.to_vec(), "no known event: the stream is empty"),
@@ -41,50 +41,50 @@ fn a_stream_in_which_nothing_was_understood_is_no_success() {
         ),
     ];
     for (stream, error) in cases {
-        let outcome = lines(&stream);
+        let outcome = outcome_of_lines(&stream);
         assert_eq!(outcome["success"], false, "{stream:?}");
         assert_eq!(outcome["error"], error, "{stream:?}");
     }
 }
 
 #[test]
-fn a_stream_that_ends_at_work_is_no_success() {
+fn a_stream_that_ends_during_work_is_a_failure() {
     for (events, error) in [
         (vec![status("busy")], "the stream ends while the agent is working"),
         (vec![status("idle"), status("busy")], "the stream ends while the agent is working"),
         (vec![status("retry")], "the stream ends while the agent is working"),
         (vec![tool("c", "bash", json!({ "status": "running" }))], "the stream ends while a tool is running"),
     ] {
-        let outcome = of(&events);
+        let outcome = outcome_of(&events);
         assert_eq!(outcome["success"], false);
         assert_eq!(outcome["error"], error);
     }
-    let nothing = lines(&[session("s").to_string()]);
+    let nothing = outcome_of_lines(&[session("s").to_string()]);
     assert_eq!(nothing["error"], "the stream contains no activity of the agent");
     assert_eq!(nothing["session_id"], "s");
 }
 
 #[test]
-fn an_answer_that_was_cut_short_is_no_success() {
+fn a_truncated_answer_is_a_failure() {
     for reason in ["length", "content-filter", "error"] {
-        let outcome = of(&[assistant("m", json!({ "finish": reason }))]);
+        let outcome = outcome_of(&[assistant("m", json!({ "finish": reason }))]);
         assert_eq!(outcome["error"], format!("the agent stopped with reason \"{reason}\""));
     }
     for reason in ["stop", "tool-calls"] {
-        assert_eq!(of(&[assistant("m", json!({ "finish": reason }))])["success"], true);
+        assert_eq!(outcome_of(&[assistant("m", json!({ "finish": reason }))])["success"], true);
     }
 }
 
 #[test]
-fn a_refused_permission_that_ended_the_run_is_no_success() {
-    let refused =
+fn a_rejected_permission_that_ends_the_run_is_a_failure() {
+    let rejected =
         event("permission.replied", json!({ "sessionID": "s", "permissionID": "p", "response": "reject" }));
-    let outcome = of(&[assistant("m", json!({ "finish": "tool-calls" })), refused.clone()]);
+    let outcome = outcome_of(&[assistant("m", json!({ "finish": "tool-calls" })), rejected.clone()]);
     assert_eq!(outcome["success"], false);
-    // It went on another way.
-    let outcome = of(&[
+    // The agent continued in another way.
+    let outcome = outcome_of(&[
         assistant("m", json!({ "finish": "tool-calls" })),
-        refused,
+        rejected,
         assistant("m2", json!({ "finish": "stop" })),
     ]);
     assert_eq!(outcome["success"], true);
@@ -92,26 +92,26 @@ fn a_refused_permission_that_ended_the_run_is_no_success() {
 }
 
 #[test]
-fn the_error_of_an_older_message_is_not_the_runs() {
+fn the_error_of_an_older_message_does_not_fail_the_run() {
     let error = json!({ "error": { "name": "E", "data": { "message": "once" } } });
-    assert_eq!(of(&[assistant("m", error.clone()), assistant("m2", json!({}))])["success"], true);
-    assert_eq!(of(&[assistant("m2", error)])["success"], false);
+    assert_eq!(outcome_of(&[assistant("m", error.clone()), assistant("m2", json!({}))])["success"], true);
+    assert_eq!(outcome_of(&[assistant("m2", error)])["success"], false);
 }
 
 #[test]
-fn the_exit_code_overrides() {
+fn the_exit_code_can_make_a_success_a_failure() {
     let exit = |code, more: &[Value]| {
         let events = [&[session("s"), assistant("m", json!({}))][..], more].concat();
-        with(OutcomeOptions { exit_code: Some(code), ..OutcomeOptions::default() }, &events)
+        outcome_with(OutcomeOptions { exit_code: Some(code), ..OutcomeOptions::default() }, &events)
     };
     assert_eq!(exit(0, &[])["success"], true);
     assert_eq!(exit(3, &[])["success"], false);
     assert_eq!(exit(3, &[])["error"], "the program exited with 3");
     assert_eq!(exit(-9, &[])["success"], false);
-    // A 0 makes no success of a failure, and what the agent says itself is the error.
+    // Exit code 0 does not make a failure a success, and an error of the agent precedes that of the exit code.
     let error = event("session.error", json!({ "error": { "name": "E", "message": "its own words" } }));
     assert_eq!(exit(0, std::slice::from_ref(&error))["success"], false);
     assert_eq!(exit(1, &[error])["error"], "its own words");
-    let none = with(OutcomeOptions { exit_code: Some(1), ..OutcomeOptions::default() }, &[]);
+    let none = outcome_with(OutcomeOptions { exit_code: Some(1), ..OutcomeOptions::default() }, &[]);
     assert_eq!(none["error"], "no known event: the stream is empty; the program exited with 1");
 }

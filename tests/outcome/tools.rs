@@ -1,6 +1,6 @@
-//! Tool calls: once each, with their end, their time, and on demand what went in and out.
+//! Tool calls: number, status, duration, and optional inputs and outputs.
 
-use super::{event, of, session, tool, with};
+use super::{event, outcome_of, outcome_with, session, tool};
 use agentnative_outcome::OutcomeOptions;
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ fn state(status: &str, more: Value) -> Value {
 }
 
 #[test]
-fn a_call_that_is_updated_five_times_counts_once() {
+fn a_call_with_five_updates_counts_once() {
     let running = || state("running", json!({ "time": { "start": 5 } }));
     let end = state("completed", json!({ "time": { "start": 5, "end": 9 } }));
-    let outcome = of(&[state("pending", json!({ "raw": "" })), running(), running(), running(), end]);
+    let outcome = outcome_of(&[state("pending", json!({ "raw": "" })), running(), running(), running(), end]);
     let call = json!({ "name": "bash", "inputs": null, "duration_ms": 4, "status": "completed" });
     assert_eq!(outcome["tool_calls"], json!([call]));
 }
@@ -24,13 +24,13 @@ fn each_state_has_its_status() {
     for (given, status) in
         [("completed", "completed"), ("error", "error"), ("pending", "cancelled"), ("running", "cancelled")]
     {
-        assert_eq!(of(&[state(given, json!({}))])["tool_calls"][0]["status"], status, "{given}");
+        assert_eq!(outcome_of(&[state(given, json!({}))])["tool_calls"][0]["status"], status, "{given}");
     }
 }
 
 #[test]
-fn an_update_that_comes_late_does_not_open_a_call_again() {
-    let outcome = of(&[
+fn a_late_update_does_not_reopen_a_call() {
+    let outcome = outcome_of(&[
         state("completed", json!({ "time": { "start": 1, "end": 2 } })),
         state("running", json!({ "time": { "start": 1 } })),
     ]);
@@ -40,27 +40,30 @@ fn an_update_that_comes_late_does_not_open_a_call_again() {
 }
 
 #[test]
-fn ids_that_a_provider_gives_anew_with_each_message_are_different_calls() {
+fn equal_ids_in_different_messages_are_different_calls() {
     let of_message = |message: &str| {
         let mut event = state("completed", json!({}));
         event["properties"]["part"]["messageID"] = message.into();
         event
     };
     assert_eq!(
-        of(&[of_message("m"), of_message("m2"), of_message("m2")])["tool_calls"].as_array().unwrap().len(),
+        outcome_of(&[of_message("m"), of_message("m2"), of_message("m2")])["tool_calls"]
+            .as_array()
+            .unwrap()
+            .len(),
         2
     );
 }
 
 #[test]
-fn a_call_without_times_or_with_times_that_run_back_has_no_duration() {
+fn a_call_with_missing_or_reversed_times_has_no_duration() {
     for time in [json!({}), json!({ "time": { "start": 1 } }), json!({ "time": { "start": 5, "end": 1 } })] {
-        assert!(of(&[state("completed", time)])["tool_calls"][0].get("duration_ms").is_none());
+        assert!(outcome_of(&[state("completed", time)])["tool_calls"][0].get("duration_ms").is_none());
     }
 }
 
 #[test]
-fn minimal_logging_keeps_inputs_and_outputs_with_full_only() {
+fn minimal_logging_keeps_inputs_and_outputs_only_with_full() {
     let input = json!({ "command": "ls", "nested": [1, 2.5, null, { "deep": "x" }], "path": "/p" });
     let events = [
         session("s"),
@@ -68,20 +71,20 @@ fn minimal_logging_keeps_inputs_and_outputs_with_full_only() {
         tool("a", "bash", json!({ "status": "completed", "input": input, "output": "SECRET OUTPUT" })),
         tool("b", "bash", json!({ "status": "error", "input": "text", "error": "it broke" })),
     ];
-    let full = with(OutcomeOptions { full: true, ..OutcomeOptions::default() }, &events);
+    let full = outcome_with(OutcomeOptions { full: true, ..OutcomeOptions::default() }, &events);
     assert_eq!(full["tool_calls"][0]["inputs"], input);
     assert_eq!(full["tool_calls"][0]["outputs"], "SECRET OUTPUT");
     assert_eq!(full["tool_calls"][1]["inputs"], "text");
     assert_eq!(full["tool_calls"][1]["outputs"], "it broke");
-    let minimal = with(OutcomeOptions::default(), &events).to_string();
+    let minimal = outcome_with(OutcomeOptions::default(), &events).to_string();
     assert!(!minimal.contains("SECRET") && !minimal.contains("command"), "{minimal}");
 }
 
 #[test]
-fn tools_that_edit_files_are_evidence() {
+fn tools_that_edit_files_create_artifacts() {
     let done = |name: &str, input: Value, metadata: Value| {
         let state = json!({ "status": "completed", "input": input, "metadata": metadata });
-        of(&[tool("c", name, state)])["artifacts"].clone()
+        outcome_of(&[tool("c", name, state)])["artifacts"].clone()
     };
     let write = |exists: Value| {
         done("write", json!({ "filePath": "/a", "content": "12345" }), json!({ "exists": exists }))[0].clone()
@@ -108,15 +111,15 @@ fn tools_that_edit_files_are_evidence() {
         .map(|one| (one["path"].clone(), one["operation"].clone()))
         .collect();
     assert_eq!(json!(operations), json!([["/new", "created"], ["/old", "deleted"], ["/x", "modified"]]));
-    // Other tools have paths too, and change nothing; nor does a call that failed.
+    // Other tools with paths, and failed calls, change nothing.
     assert_eq!(done("read", json!({ "filePath": "/a" }), json!({})), Value::Null);
     let failed =
         tool("c", "write", json!({ "status": "error", "input": { "filePath": "/a" }, "error": "no" }));
-    assert!(of(&[failed]).get("artifacts").is_none());
-    // The event of the bus about the same file has less evidence than the tool.
+    assert!(outcome_of(&[failed]).get("artifacts").is_none());
+    // The tool precedes the event of the bus about the same file.
     let state =
         json!({ "status": "completed", "input": { "filePath": "/a" }, "metadata": { "exists": false } });
-    let both = of(&[event("file.edited", json!({ "file": "/a" })), tool("c", "write", state)]);
+    let both = outcome_of(&[event("file.edited", json!({ "file": "/a" })), tool("c", "write", state)]);
     assert_eq!(both["artifacts"], json!([{ "path": "/a", "operation": "created", "type": "file" }]));
 }
 
@@ -140,7 +143,7 @@ fn troubleshooting_database_bloat_a_session_of_50_mb_gives_an_outcome_under_10_k
     }
     let bytes: usize = events.iter().map(|event| event.to_string().len()).sum();
     assert!(bytes > 50_000_000, "{bytes}");
-    let outcome = with(OutcomeOptions::default(), &events);
+    let outcome = outcome_with(OutcomeOptions::default(), &events);
     let text = outcome.to_string();
     assert!(text.len() < 10_000, "{}", text.len());
     assert_eq!(outcome["message"], "conversation 79");
