@@ -1,59 +1,64 @@
-//! Arrays: places, elements, uniqueness.
+//! Compares arrays: elements and uniqueness.
 
 use super::change::Change;
-use super::sample::minimum;
+use super::examples::example_min_length;
+use super::schema_comparer::SchemaComparer;
 use super::typed_schema::{TypedSchema, accepts_nothing};
-use super::walk::Walker;
 use serde_json::Value;
 
-impl<'a> Walker<'a> {
-    /// Compares the elements of two alternatives that are arrays.
-    pub(super) fn arrays(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
-        let places = old.tuple_length().max(new.tuple_length());
-        let most = new.length().1.unwrap_or(usize::MAX);
-        for at in 0..=places {
-            let (was, is) = (old.element(at), new.element(at));
-            // A place that cannot be there has been told of as a length.
-            if at >= most || accepts_nothing(&was) {
+impl<'a> SchemaComparer<'a> {
+    /// Compares two array alternatives.
+    pub(super) fn compare_arrays(
+        &mut self,
+        old: &TypedSchema<'a>,
+        new: &TypedSchema<'a>,
+        out: &mut Vec<Change>,
+    ) {
+        let tuple_length = old.tuple_length().max(new.tuple_length());
+        let max = new.length().1.unwrap_or(usize::MAX);
+        for index in 0..=tuple_length {
+            let (old_node, new_node) = (old.element(index), new.element(index));
+            // An impossible position is already reported as a change of length.
+            if index >= max || accepts_nothing(&old_node) {
                 continue;
             }
-            let token = if at == places { "*".to_owned() } else { at.to_string() };
-            for found in self.nodes(&was, &is).iter() {
-                out.push(found.below(&token, |value| self.sample_with_element(new, at, value)));
+            let token = if index == tuple_length { "*".to_owned() } else { index.to_string() };
+            for change in self.compare_nodes(&old_node, &new_node).iter() {
+                out.push(change.below(&token, |value| self.example_with_element(new, index, value)));
             }
         }
-        if old.unique && !new.unique && most > 1 {
-            let sample = self.sample_with_duplicate(new);
+        if old.unique && !new.unique && max > 1 {
+            let example = self.example_with_duplicate(new);
             let message = "elements may now be repeated";
-            let found = Change::breaking("diff-unique-loosened", message).old(true).new_value(false);
-            out.push(found.sample(sample));
+            let change = Change::breaking("diff-unique-loosened", message).old(true).new_value(false);
+            out.push(change.example(example));
         } else if new.unique && !old.unique {
             let message = "elements are now always different";
             out.push(Change::compatible("diff-unique-tightened", message).old(false).new_value(true));
         }
     }
 
-    /// An array with this element at this place.
-    fn sample_with_element(&self, alt: &TypedSchema<'a>, at: usize, value: Value) -> Option<Value> {
-        let Value::Array(mut elements) = self.sample(alt, 1)? else { return None };
-        while elements.len() < at {
-            elements.push(self.sample_node(&alt.element(elements.len()), 1)?);
+    /// Returns an array that has `value` at position `index`.
+    fn example_with_element(&self, alt: &TypedSchema<'a>, index: usize, value: Value) -> Option<Value> {
+        let Value::Array(mut elements) = self.example(alt, 1)? else { return None };
+        while elements.len() < index {
+            elements.push(self.example_of_node(&alt.element(elements.len()), 1)?);
         }
-        match elements.get_mut(at) {
-            Some(place) => *place = value,
+        match elements.get_mut(index) {
+            Some(element) => *element = value,
             None => elements.push(value),
         }
         Some(Value::Array(elements))
     }
 
-    /// An array with an element that is there twice.
-    fn sample_with_duplicate(&self, alt: &TypedSchema<'a>) -> Option<Value> {
-        let (places, least) = (alt.tuple_length(), minimum(alt)?);
-        let element = |at: usize| self.sample_node(&alt.element(at), 1);
-        let mut elements = (0..places).map(element).collect::<Option<Vec<Value>>>()?;
-        let more = element(places);
-        elements.extend(more.clone().into_iter().chain(more));
-        while let (true, Some(last)) = (elements.len() < least, elements.last().cloned()) {
+    /// Returns an array with a duplicate element.
+    fn example_with_duplicate(&self, alt: &TypedSchema<'a>) -> Option<Value> {
+        let (tuple_length, min) = (alt.tuple_length(), example_min_length(alt)?);
+        let element = |index: usize| self.example_of_node(&alt.element(index), 1);
+        let mut elements = (0..tuple_length).map(element).collect::<Option<Vec<Value>>>()?;
+        let duplicate = element(tuple_length);
+        elements.extend(duplicate.clone().into_iter().chain(duplicate));
+        while let (true, Some(last)) = (elements.len() < min, elements.last().cloned()) {
             elements.push(last);
         }
         Some(Value::Array(elements))

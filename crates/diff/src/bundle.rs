@@ -1,4 +1,4 @@
-//! All schemas of one side in one value: every reference local, every draft translated to 2020-12.
+//! Bundles all schemas of one side: every reference is local, and every draft is translated to 2020-12.
 
 use agentnative_contract::OutputSpec;
 use jsonschema::uri::from_str as uri;
@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use strict_json::escape_token;
 
-/// A keyword of ours for what could not be understood, such as a dangling reference. Its text tells two of
-/// them apart.
-pub(super) const UNKNOWN: &str = "agentnative:unknown";
+/// Non-standard keyword that replaces a part that could not be resolved, such as a dangling reference. Its value
+/// distinguishes such parts.
+pub(super) const UNKNOWN_KEYWORD: &str = "agentnative:unknown";
 
-/// Which keywords hold schemas, and how.
-const ONE: [&str; 12] = [
+/// Keywords whose value is a schema.
+const SINGLE_SCHEMA_KEYWORDS: [&str; 12] = [
     "not",
     "if",
     "then",
@@ -27,10 +27,10 @@ const ONE: [&str; 12] = [
     "unevaluatedProperties",
     "contentSchema",
 ];
-const SEVERAL: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
-/// Keywords that say nothing of values, or that the translation makes needless.
-const DROPPED: [&str; 15] = [
+const SCHEMA_ARRAY_KEYWORDS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const SCHEMA_MAP_KEYWORDS: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+/// Keywords that constrain no values, or that the translation makes redundant.
+const DROPPED_KEYWORDS: [&str; 15] = [
     "$id",
     "id",
     "$schema",
@@ -48,8 +48,8 @@ const DROPPED: [&str; 15] = [
     "additionalItems",
 ];
 
-/// The drafts from the first to the last that know a keyword; all of them know the others.
-const DRAFTS: [(&str, Draft, Draft); 16] = [
+/// The first and the last draft that define a keyword. Keywords without an entry exist in all drafts.
+const KEYWORD_DRAFTS: [(&str, Draft, Draft); 16] = [
     ("const", Draft::Draft6, Draft::Unknown),
     ("contains", Draft::Draft6, Draft::Unknown),
     ("propertyNames", Draft::Draft6, Draft::Unknown),
@@ -68,107 +68,110 @@ const DRAFTS: [(&str, Draft, Draft); 16] = [
     ("prefixItems", Draft::Draft202012, Draft::Unknown),
 ];
 
-/// Whether a keyword means something in a draft.
+/// Returns whether a draft defines a keyword.
 fn is_known(keyword: &str, draft: Draft) -> bool {
-    let row = DRAFTS.iter().find(|(name, ..)| *name == keyword);
-    row.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
+    let entry = KEYWORD_DRAFTS.iter().find(|(name, ..)| *name == keyword);
+    entry.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
 }
 
-/// The names of a promise's own schemas in the bundle.
-pub(super) const DATA: &str = "data";
-pub(super) const ERROR: &str = "error";
+/// Name of the data schema in the bundle.
+pub(super) const DATA_SCHEMA: &str = "data";
+pub(super) const ERROR_SCHEMA: &str = "error";
 
-/// The value of a keyword with each schema in it replaced.
+/// Returns the value of a keyword with each schema in it replaced.
 pub(super) fn map_schemas<'s>(
     keyword: &str,
     value: &'s Value,
     mut each: impl FnMut(&'s Value) -> Value,
 ) -> Value {
     match value {
-        Value::Array(all) if SEVERAL.contains(&keyword) => all.iter().map(each).collect(),
-        Value::Object(all) if BY_NAME.contains(&keyword) => {
+        Value::Array(all) if SCHEMA_ARRAY_KEYWORDS.contains(&keyword) => all.iter().map(each).collect(),
+        Value::Object(all) if SCHEMA_MAP_KEYWORDS.contains(&keyword) => {
             all.iter().map(|(name, schema)| (name.clone(), each(schema))).collect()
         }
-        schema if ONE.contains(&keyword) => each(schema),
+        schema if SINGLE_SCHEMA_KEYWORDS.contains(&keyword) => each(schema),
         _ => value.clone(),
     }
 }
 
-/// The schemas in a list that a keyword holds.
-pub(super) fn parts<'s>(members: &'s Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'s Value> {
+/// Returns the schemas in the array that a keyword holds.
+pub(super) fn subschemas<'s>(
+    members: &'s Map<String, Value>,
+    keyword: &str,
+) -> impl Iterator<Item = &'s Value> {
     members.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The name of an event's schema in the bundle.
-pub(super) fn event(name: &str) -> String {
+/// Returns the name of an event's schema in the bundle.
+pub(super) fn event_schema_name(name: &str) -> String {
     format!("event {name}")
 }
 
-/// The bundle of a promise's schemas: each under `$defs`, by these names, and what they refer to by numbers.
+/// The schemas of an output specification under `$defs`: by name, and those that they refer to by number.
 pub(super) struct Bundle {
-    /// The one value.
     pub root: Value,
 }
 
 impl Bundle {
-    /// The schemas of a promise.
-    pub fn new(promise: &OutputSpec) -> Self {
-        let errors = promise.errors.as_ref().and_then(|errors| errors.schema.as_ref());
-        let types = promise.events.iter().flat_map(|events| &events.types);
-        let own = promise.schema.iter().map(|schema| (DATA.to_owned(), schema));
-        let own = own
-            .chain(errors.map(|schema| (ERROR.to_owned(), schema)))
-            .chain(types.map(|(name, schema)| (event(name), schema)));
-        let own: Vec<(String, Uri<String>, &Value)> = own
+    /// Bundles the schemas of an output specification.
+    pub fn new(spec: &OutputSpec) -> Self {
+        let errors = spec.errors.as_ref().and_then(|errors| errors.schema.as_ref());
+        let types = spec.events.iter().flat_map(|events| &events.types);
+        let named_schemas = spec.schema.iter().map(|schema| (DATA_SCHEMA.to_owned(), schema));
+        let named_schemas = named_schemas
+            .chain(errors.map(|schema| (ERROR_SCHEMA.to_owned(), schema)))
+            .chain(types.map(|(name, schema)| (event_schema_name(name), schema)));
+        let named_schemas: Vec<(String, Uri<String>, &Value)> = named_schemas
             .enumerate()
             .filter_map(|(nth, (name, schema))| Some((name, uri(&format!("promise:/{nth}")).ok()?, schema)))
             .collect();
-        let documents = promise.documents.iter().map(|(uri, document)| (uri.as_str(), document));
+        let documents = spec.documents.iter().map(|(uri, document)| (uri.as_str(), document));
         let all: Vec<(&str, &Value)> =
-            own.iter().map(|(_, uri, schema)| (uri.as_str(), *schema)).chain(documents).collect();
-        let dynamic: Vec<&str> = all.iter().flat_map(|(_, schema)| dynamic_anchors(schema)).collect();
+            named_schemas.iter().map(|(_, uri, schema)| (uri.as_str(), *schema)).chain(documents).collect();
+        let dynamic_anchor_names: Vec<&str> =
+            all.iter().flat_map(|(_, schema)| dynamic_anchors(schema)).collect();
         let resources = all
             .into_iter()
             .map(|(uri, schema)| (uri, draft_of(schema, Draft::default()).create_resource_ref(schema)));
-        let registry = Registry::new().retriever(Unavailable).extend(resources);
+        let registry = Registry::new().retriever(MissingDocuments).extend(resources);
         let registry = registry.and_then(RegistryBuilder::prepare);
         let mut translated = Map::new();
         match &registry {
             Ok(registry) => {
-                let mut translation = Translation { dynamic, names: HashMap::new(), pending: Vec::new() };
-                for (name, uri, schema) in &own {
+                let mut translation =
+                    Translation { dynamic_anchor_names, names: HashMap::new(), pending: Vec::new() };
+                for (name, uri, schema) in &named_schemas {
                     let (resolver, draft) =
                         (registry.resolver(uri.clone()), draft_of(schema, Draft::default()));
-                    translation.named(schema, resolver, draft, Some(name));
+                    translation.bundled_name(schema, resolver, draft, Some(name));
                 }
                 while let Some(Pending { name, schema, resolver, draft }) = translation.pending.pop() {
                     translated.insert(name, translation.translate(schema, &resolver, draft));
                 }
             }
             Err(error) => {
-                let unknown = json!({ UNKNOWN: error.to_string() });
-                translated.extend(own.iter().map(|(name, ..)| (name.clone(), unknown.clone())));
+                let unknown = json!({ UNKNOWN_KEYWORD: error.to_string() });
+                translated.extend(named_schemas.iter().map(|(name, ..)| (name.clone(), unknown.clone())));
             }
         }
         Self { root: json!({ "$defs": translated }) }
     }
 
-    /// The schema of this name.
     pub fn schema(&self, name: &str) -> Option<&Value> {
         self.root.get("$defs")?.get(name)
     }
 }
 
-/// Stands for every document that a promise does not hold.
-struct Unavailable;
+/// Retriever for documents that the output specification does not contain.
+struct MissingDocuments;
 
-impl Retrieve for Unavailable {
+impl Retrieve for MissingDocuments {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(json!({ UNKNOWN: uri.as_str() }))
+        Ok(json!({ UNKNOWN_KEYWORD: uri.as_str() }))
     }
 }
 
-/// The draft of a schema within one of another draft; one that is not known is read as the latest.
+/// Returns the draft of a schema within one of draft `outer`. An unknown draft counts as the latest.
 fn draft_of(schema: &Value, outer: Draft) -> Draft {
     match outer.detect(schema) {
         Draft::Unknown => Draft::default(),
@@ -176,7 +179,7 @@ fn draft_of(schema: &Value, outer: Draft) -> Draft {
     }
 }
 
-/// The names of all dynamic anchors in a document.
+/// Returns the names of all dynamic anchors in a document.
 fn dynamic_anchors(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(members) => {
@@ -188,7 +191,7 @@ fn dynamic_anchors(value: &Value) -> Vec<&str> {
     }
 }
 
-/// A schema that is still to be translated, and how its references are read.
+/// A schema to be translated, with the context that resolves its references.
 struct Pending<'r> {
     name: String,
     schema: &'r Value,
@@ -196,18 +199,18 @@ struct Pending<'r> {
     draft: Draft,
 }
 
-/// Translates schemas to 2020-12, with references into the bundle.
+/// Translates schemas to 2020-12 with references into the bundle.
 struct Translation<'r> {
-    /// The names of all dynamic anchors.
-    dynamic: Vec<&'r str>,
-    /// The names in the bundle of schemas that something refers to, by their address.
+    /// Names of all dynamic anchors; a name occurs once per anchor.
+    dynamic_anchor_names: Vec<&'r str>,
+    /// Bundle names of the referenced schemas, by the address of the schema.
     names: HashMap<usize, String>,
     pending: Vec<Pending<'r>>,
 }
 
 impl<'r> Translation<'r> {
-    /// The name of a schema in the bundle; one that is new there gets the name that is given, or a number.
-    fn named(
+    /// Returns the name of a schema in the bundle. A new schema is added under `name`, or else under a number.
+    fn bundled_name(
         &mut self,
         schema: &'r Value,
         resolver: Resolver<'r>,
@@ -229,15 +232,15 @@ impl<'r> Translation<'r> {
         let draft = draft_of(schema, draft);
         let resolver = match resolver.in_subresource(draft.create_resource_ref(schema)) {
             Ok(resolver) => resolver,
-            Err(error) => return json!({ UNKNOWN: error.to_string() }),
+            Err(error) => return json!({ UNKNOWN_KEYWORD: error.to_string() }),
         };
-        // Until draft 7, what stands beside a reference does not count.
-        let alone =
+        // Up to draft 7, the keywords next to `$ref` have no effect.
+        let only_reference =
             matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7) && members.contains_key("$ref");
         let mut out = Map::new();
         for (keyword, value) in members {
-            let dropped = DROPPED.contains(&keyword.as_str()) || !is_known(keyword, draft);
-            if dropped || alone && keyword != "$ref" {
+            let is_dropped = DROPPED_KEYWORDS.contains(&keyword.as_str()) || !is_known(keyword, draft);
+            if is_dropped || only_reference && keyword != "$ref" {
                 continue;
             }
             let mut each = |value: &'r Value| self.translate(value, &resolver, draft);
@@ -259,8 +262,8 @@ impl<'r> Translation<'r> {
                     ("dependentSchemas", Value::Object(schemas.collect()))
                 }
                 ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(exclusive)) => {
-                    let plain = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
-                    match members.get(plain) {
+                    let inclusive = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
+                    match members.get(inclusive) {
                         Some(bound) if *exclusive => (keyword.as_str(), bound.clone()),
                         _ => continue,
                     }
@@ -272,26 +275,26 @@ impl<'r> Translation<'r> {
         Value::Object(out)
     }
 
-    /// A reference into the bundle, or what says that it leads nowhere.
+    /// Returns a reference into the bundle, or the unknown keyword if the reference is dangling.
     fn reference(&mut self, value: &Value, resolver: &Resolver<'r>) -> (&'static str, Value) {
         let text = value.as_str().unwrap_or_default();
         let target = resolver.lookup(text).ok().map(referencing::Resolved::into_inner);
         match target.filter(|(schema, ..)| schema.is_object() || schema.is_boolean()) {
             Some((schema, resolver, draft)) => (
                 "$ref",
-                json!(format!("#/$defs/{}", escape_token(&self.named(schema, resolver, draft, None)))),
+                json!(format!("#/$defs/{}", escape_token(&self.bundled_name(schema, resolver, draft, None)))),
             ),
-            None => (UNKNOWN, json!(format!("$ref {text}"))),
+            None => (UNKNOWN_KEYWORD, json!(format!("$ref {text}"))),
         }
     }
 
-    /// A dynamic reference is a plain one where there is just one place that it can lead to.
+    /// Translates a dynamic reference to `$ref` if it has only one possible target.
     fn dynamic_reference(&mut self, value: &Value, resolver: &Resolver<'r>) -> (&'static str, Value) {
         let text = value.as_str().unwrap_or_default();
         let anchor = text.split_once('#').map_or("", |(_, anchor)| anchor);
-        let places = self.dynamic.iter().filter(|name| **name == anchor).count();
-        if places > 1 || anchor.is_empty() && text != "#" {
-            (UNKNOWN, json!(format!("$dynamicRef {text}")))
+        let anchors = self.dynamic_anchor_names.iter().filter(|name| **name == anchor).count();
+        if anchors > 1 || anchor.is_empty() && text != "#" {
+            (UNKNOWN_KEYWORD, json!(format!("$dynamicRef {text}")))
         } else {
             self.reference(value, resolver)
         }

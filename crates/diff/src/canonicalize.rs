@@ -1,95 +1,95 @@
-//! From a conjunction of schemas to alternatives.
+//! Converts a conjunction of schemas to alternatives of one type each.
 
-use super::bundle::{UNKNOWN, parts};
-use super::inline::inlined;
+use super::bundle::{UNKNOWN_KEYWORD, subschemas};
+use super::inline::inline_references;
 use super::predicates::{INWARD, contains, is_as_strict};
 use super::typed_schema::{
-    ArrayKeywords, Bound, Condition, Conjunction, ObjectKeywords, TypedSchema, accepts_nothing, bit,
+    ArrayKeywords, Bound, Condition, Conjunction, ObjectKeywords, TypedSchema, accepts_nothing, type_bit,
 };
 use agentnative_contract::budget::checkpoint;
 use serde_json::{Map, Value, json};
 use strict_json::JsonType;
 
-/// Alternatives of one schema, at most; beyond that a union is taken as a condition.
+/// Maximum number of alternatives of one schema. A union beyond it is compared as a condition.
 pub(super) const MAX_ALTERNATIVES: usize = 256;
 
-/// Schemas that one value has to keep at one place, at most; what is beyond is not understood.
+/// Maximum number of schemas that apply to one value. The schemas beyond it count as unknown.
 const MAX_SOURCES: usize = 1_000;
 
-/// Makes alternatives of schemas of one bundle.
+/// Converts schemas of one bundle to alternatives.
 #[derive(Clone, Copy)]
 pub(super) struct Canonicalizer<'a> {
     pub root: &'a Value,
 }
 
 impl<'a> Canonicalizer<'a> {
-    /// What a local reference names.
-    pub fn target(&self, reference: &str) -> Option<&'a Value> {
+    /// Resolves a local reference.
+    pub fn resolve(&self, reference: &str) -> Option<&'a Value> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
-    /// What the reference of a schema names.
-    pub fn reference(&self, members: &Map<String, Value>) -> Option<&'a Value> {
-        self.target(members.get("$ref")?.as_str()?)
+    /// Resolves the `$ref` of a schema.
+    pub fn resolve_ref(&self, members: &Map<String, Value>) -> Option<&'a Value> {
+        self.resolve(members.get("$ref")?.as_str()?)
     }
 
-    /// The node with what its references name in the place of those that are nothing else.
-    pub fn followed(&self, node: &[&'a Value]) -> Conjunction<'a> {
+    /// Replaces each schema that consists of a reference alone by its target.
+    pub fn follow_all(&self, node: &[&'a Value]) -> Conjunction<'a> {
         node.iter().map(|schema| self.follow(schema)).collect()
     }
 
-    /// What a schema that is nothing but a reference leads to, through others.
+    /// Follows a chain of schemas that consist of a reference alone.
     fn follow(&self, mut schema: &'a Value) -> &'a Value {
         let definitions = self.root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);
-        // After so many they go round in a circle.
+        // A longer chain is a cycle.
         for _ in 0..=definitions {
             checkpoint();
-            let alone = schema.as_object().filter(|members| members.len() == 1);
-            let Some(target) = alone.and_then(|members| self.reference(members)) else { break };
+            let reference = schema.as_object().filter(|members| members.len() == 1);
+            let Some(target) = reference.and_then(|members| self.resolve_ref(members)) else { break };
             schema = target;
         }
         schema
     }
 
-    /// The alternatives of a node, each of one type; none when nothing can keep it.
+    /// Returns the alternatives of a node, one type each; empty if no value is valid.
     pub fn alternatives(&self, node: &[&'a Value]) -> Vec<TypedSchema<'a>> {
-        let made = node.iter().fold(vec![TypedSchema::any()], |made, schema| self.conjoin_each(made, schema));
+        let alts = node.iter().fold(vec![TypedSchema::any()], |alts, schema| self.conjoin_all(alts, schema));
         let mut resolved = Vec::new();
-        for alt in made.iter().flat_map(TypedSchema::by_type) {
+        for alt in alts.iter().flat_map(TypedSchema::by_type) {
             self.resolve_branches(alt, &mut resolved);
         }
         resolved.into_iter().filter_map(|alt| self.normalized(alt)).collect()
     }
 
-    pub(super) fn conjoin_each(&self, alts: Vec<TypedSchema<'a>>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
+    pub(super) fn conjoin_all(&self, alts: Vec<TypedSchema<'a>>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
         alts.into_iter().flat_map(|alt| self.conjoin(alt, schema)).collect()
     }
 
-    /// An alternative that keeps this schema, too.
+    /// Adds a schema to an alternative; a union may split it into several, and a contradiction leaves none.
     pub(super) fn conjoin(&self, mut alt: TypedSchema<'a>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
         let members = match schema {
             Value::Bool(true) => return vec![alt],
             Value::Object(members) => members,
             _ => return Vec::new(),
         };
-        // To keep a schema twice is to keep it once; so recursion without an end ends.
+        // A schema that already applies adds nothing; this also ends infinite recursion.
         if alt.sources.iter().any(|known| std::ptr::eq(*known, schema)) {
             return vec![alt];
         }
         checkpoint();
         if alt.sources.len() >= MAX_SOURCES {
-            let unknown = json!({ UNKNOWN: "too many schemas in one another" });
+            let unknown = json!({ UNKNOWN_KEYWORD: "too many schemas in one another" });
             alt.conditions.push(Condition { schema: unknown.into(), opaque: true });
             return vec![alt];
         }
         alt.sources.push(schema);
-        self.assertions(&mut alt, members);
+        self.add_assertions(&mut alt, members);
         if alt.types == 0 {
             return Vec::new();
         }
-        let target = self.reference(members).map(|target| self.follow(target));
-        let all = target.into_iter().chain(parts(members, "allOf"));
-        let mut alts = all.fold(vec![alt], |alts, part| self.conjoin_each(alts, part));
+        let target = self.resolve_ref(members).map(|target| self.follow(target));
+        let all = target.into_iter().chain(subschemas(members, "allOf"));
+        let mut alts = all.fold(vec![alt], |alts, part| self.conjoin_all(alts, part));
         for keyword in ["anyOf", "oneOf"] {
             let Some(branches) = members.get(keyword).and_then(Value::as_array) else { continue };
             let too_many = alts.len() * branches.len() > MAX_ALTERNATIVES;
@@ -108,7 +108,7 @@ impl<'a> Canonicalizer<'a> {
         alts
     }
 
-    /// Whether at most one of these schemas can hold, as far as that is plain.
+    /// Returns whether at most one of these schemas can accept a value, as far as this is cheap to decide.
     fn mutually_exclusive(&self, alts: &[TypedSchema<'a>], branches: &'a [Value]) -> bool {
         let base = match alts {
             [only] => only.clone(),
@@ -123,17 +123,17 @@ impl<'a> Canonicalizer<'a> {
         })
     }
 
-    /// Whether no value keeps both, as far as that is plain.
+    /// Returns whether no value is valid under both, as far as this is cheap to decide.
     fn are_disjoint(&self, left: &TypedSchema<'a>, right: &TypedSchema<'a>) -> bool {
         let common = left.types & right.types;
         if common == 0 {
             return true;
         }
-        let apart = |left: &[Value], right: &[Value]| !left.iter().any(|value| contains(right, value));
+        let disjoint = |left: &[Value], right: &[Value]| !left.iter().any(|value| contains(right, value));
         if let (Some(left), Some(right)) = (&left.values, &right.values) {
-            return apart(left, right);
+            return disjoint(left, right);
         }
-        if common != bit(JsonType::Object) {
+        if common != type_bit(JsonType::Object) {
             return false;
         }
         let closed = |alt: &TypedSchema<'a>, key: &str| accepts_nothing(&alt.property(key));
@@ -142,17 +142,17 @@ impl<'a> Canonicalizer<'a> {
         };
         let differ = |key: &&str| {
             let values = |alt: &TypedSchema<'a>| self.finite_values(&alt.property(key));
-            values(left).zip(values(right)).is_some_and(|(left, right)| apart(&left, &right))
+            values(left).zip(values(right)).is_some_and(|(left, right)| disjoint(&left, &right))
         };
         excluded(left, right)
             || excluded(right, left)
             || left.required.intersection(&right.required).any(differ)
     }
 
-    /// The keywords of one schema object that are no schemas in place.
-    fn assertions(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
+    /// Adds the assertions of a schema object, that is, all but the schemas that apply in place.
+    fn add_assertions(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
         if let Some(types) = members.get("type") {
-            types_of(types, alt);
+            restrict_types(types, alt);
         }
         if let Some(value) = members.get("const") {
             restrict_values(alt, vec![value.clone()]);
@@ -161,27 +161,27 @@ impl<'a> Canonicalizer<'a> {
             restrict_values(alt, values.clone());
         }
         let number = |key: &str| members.get(key).and_then(Value::as_number).cloned();
-        for (side, key, open) in [
+        for (side, key, exclusive) in [
             (0, "minimum", false),
             (0, "exclusiveMinimum", true),
             (1, "maximum", false),
             (1, "exclusiveMaximum", true),
         ] {
-            let bound = number(key).map(|at| Bound { at, open });
+            let bound = number(key).map(|value| Bound { value, exclusive });
             if !is_as_strict(&alt.bounds[side], &bound, INWARD[side]) {
                 alt.bounds[side] = bound;
             }
         }
         alt.multiples.extend(number("multipleOf"));
-        let length = |key: &str| members.get(key).and_then(as_count);
-        for (kind, least, most) in [
+        let length = |key: &str| members.get(key).and_then(parse_length);
+        for (json_type, min, max) in [
             (JsonType::String, "minLength", "maxLength"),
             (JsonType::Array, "minItems", "maxItems"),
             (JsonType::Object, "minProperties", "maxProperties"),
         ] {
-            let (low, high) = &mut alt.lengths[kind as usize];
-            *low = (*low).max(length(least).unwrap_or(0));
-            *high = [*high, length(most)].into_iter().flatten().min();
+            let (low, high) = &mut alt.lengths[json_type as usize];
+            *low = (*low).max(length(min).unwrap_or(0));
+            *high = [*high, length(max)].into_iter().flatten().min();
         }
         let text = |key: &str| members.get(key).and_then(Value::as_str);
         alt.patterns.extend(text("pattern"));
@@ -189,24 +189,25 @@ impl<'a> Canonicalizer<'a> {
         for key in ["contentEncoding", "contentMediaType"] {
             alt.formats.extend(text(key).map(|text| format!("{key} {text}")));
         }
-        self.array_keywords(alt, members);
-        self.object_keywords(alt, members);
+        self.add_array_keywords(alt, members);
+        self.add_object_keywords(alt, members);
         if members.contains_key("if") {
-            alt.branches.push(members);
+            alt.conditionals.push(members);
         }
         if let Some(not) = members.get("not") {
-            self.negation(alt, not);
+            self.add_negation(alt, not);
         }
-        if let Some(unknown) = members.get(UNKNOWN) {
-            alt.conditions.push(Condition { schema: json!({ UNKNOWN: unknown }).into(), opaque: true });
+        if let Some(unknown) = members.get(UNKNOWN_KEYWORD) {
+            alt.conditions
+                .push(Condition { schema: json!({ UNKNOWN_KEYWORD: unknown }).into(), opaque: true });
         }
     }
 
-    fn array_keywords(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
-        let first = members.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let others = members.get("items");
-        if !first.is_empty() || others.is_some_and(|others| !is_trivial(others)) {
-            alt.elements.push(ArrayKeywords { first, others });
+    fn add_array_keywords(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
+        let prefix = members.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let items = members.get("items");
+        if !prefix.is_empty() || items.is_some_and(|items| !is_trivial(items)) {
+            alt.elements.push(ArrayKeywords { prefix, items });
         }
         alt.unique |= members.get("uniqueItems") == Some(&Value::Bool(true));
         if members.contains_key("contains") {
@@ -219,28 +220,28 @@ impl<'a> Canonicalizer<'a> {
         }
     }
 
-    fn object_keywords(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
+    fn add_object_keywords(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
         let object = |key: &str| members.get(key).and_then(Value::as_object);
-        let (named, patterns) = (object("properties"), object("patternProperties"));
-        let others = members.get("additionalProperties").filter(|others| !is_trivial(others));
-        if named.is_some() || patterns.is_some() || others.is_some() {
-            alt.keys.push(ObjectKeywords { named, patterns, others });
+        let (properties, patterns) = (object("properties"), object("patternProperties"));
+        let additional = members.get("additionalProperties").filter(|schema| !is_trivial(schema));
+        if properties.is_some() || patterns.is_some() || additional.is_some() {
+            alt.keys.push(ObjectKeywords { properties, patterns, additional });
         }
-        let unevaluated = members.get("unevaluatedProperties").filter(|others| !is_trivial(others));
+        let unevaluated = members.get("unevaluatedProperties").filter(|schema| !is_trivial(schema));
         alt.unevaluated.extend(unevaluated);
         let names = |value: &'a Value| value.as_array().into_iter().flatten().filter_map(Value::as_str);
         alt.required.extend(members.get("required").into_iter().flat_map(names));
-        alt.names.extend(members.get("propertyNames").filter(|names| !is_trivial(names)));
+        alt.key_names.extend(members.get("propertyNames").filter(|names| !is_trivial(names)));
         for (key, needs) in object("dependentRequired").into_iter().flatten() {
-            alt.dependent.entry(key).or_default().extend(names(needs));
+            alt.dependent_required.entry(key).or_default().extend(names(needs));
         }
         if object("dependentSchemas").is_some_and(|schemas| !schemas.is_empty()) {
             alt.conditions.push(self.condition(members, &["dependentSchemas"]));
         }
     }
 
-    /// `not`, where it is plain: types, values, keys that are not to be there.
-    fn negation(&self, alt: &mut TypedSchema<'a>, not: &'a Value) {
+    /// Adds `not`: of types, values or required keys exactly, otherwise as a condition.
+    fn add_negation(&self, alt: &mut TypedSchema<'a>, not: &'a Value) {
         let Some(inner) = not.as_object() else {
             if not == &Value::Bool(true) {
                 alt.types = 0;
@@ -251,15 +252,15 @@ impl<'a> Canonicalizer<'a> {
         match only.map(|(keyword, value)| (keyword.as_str(), value)) {
             Some(("required", Value::Array(keys))) if keys.len() == 1 => {
                 alt.forbidden.extend(keys[0].as_str());
-                alt.types &= bit(JsonType::Object);
+                alt.types &= type_bit(JsonType::Object);
             }
             Some(("anyOf", Value::Array(parts))) => {
                 for part in parts {
-                    self.negation(alt, part);
+                    self.add_negation(alt, part);
                 }
             }
             Some(("type", Value::String(name))) if name != "integer" && name != "number" => {
-                alt.types &= !JsonType::from_name(name).map_or(0, bit);
+                alt.types &= !JsonType::from_name(name).map_or(0, type_bit);
             }
             _ => {
                 let members = Map::from_iter([("not".to_owned(), not.clone())]);
@@ -270,13 +271,13 @@ impl<'a> Canonicalizer<'a> {
 
     pub(super) fn condition(&self, members: &Map<String, Value>, keywords: &[&str]) -> Condition {
         let chosen = keywords.iter().filter_map(|key| Some(((*key).to_owned(), members.get(*key)?.clone())));
-        let (schema, opaque) = inlined(&Value::Object(chosen.collect()), self.root);
+        let (schema, opaque) = inline_references(&Value::Object(chosen.collect()), self.root);
         Condition { schema: schema.into(), opaque }
     }
 
-    /// All that a node says in one schema without references outside, and whether it is understood.
-    pub fn schema(&self, node: &[&Value]) -> Value {
-        let parts: Vec<Value> = node.iter().map(|schema| inlined(schema, self.root).0).collect();
+    /// Returns one self-contained schema that is equivalent to a node.
+    pub fn combined_schema(&self, node: &[&Value]) -> Value {
+        let parts: Vec<Value> = node.iter().map(|schema| inline_references(schema, self.root).0).collect();
         json!({ "allOf": parts })
     }
 }
@@ -285,28 +286,29 @@ fn is_trivial(schema: &Value) -> bool {
     schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 
-fn types_of(types: &Value, alt: &mut TypedSchema<'_>) {
+fn restrict_types(types: &Value, alt: &mut TypedSchema<'_>) {
     let one = std::slice::from_ref(types);
     let names = types.as_array().map_or(one, Vec::as_slice);
     let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-    let named = |kind: &JsonType| {
-        names.contains(&kind.name()) || *kind == JsonType::Number && names.contains(&"integer")
+    let named = |json_type: &JsonType| {
+        names.contains(&json_type.name()) || *json_type == JsonType::Number && names.contains(&"integer")
     };
-    alt.types &= JsonType::ALL.into_iter().filter(named).fold(0, |bits, kind| bits | bit(kind));
+    alt.types &=
+        JsonType::ALL.into_iter().filter(named).fold(0, |bits, json_type| bits | type_bit(json_type));
     alt.integer |= names.contains(&"integer") && !names.contains(&"number");
 }
 
-/// Keeps only these values.
+/// Restricts an alternative to these values.
 fn restrict_values(alt: &mut TypedSchema<'_>, values: Vec<Value>) {
-    alt.types &= values.iter().fold(0, |bits, value| bits | bit(JsonType::from(value)));
+    alt.types &= values.iter().fold(0, |bits, value| bits | type_bit(JsonType::from(value)));
     alt.values = Some(match alt.values.take() {
         Some(before) => before.into_iter().filter(|value| contains(&values, value)).collect(),
         None => values,
     });
 }
 
-/// A length; one beyond all counts is the greatest of them.
-fn as_count(value: &Value) -> Option<usize> {
+/// Parses a length. One beyond `usize::MAX` is clamped.
+fn parse_length(value: &Value) -> Option<usize> {
     let counts = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
     let count = value.as_u64().or_else(|| Some(value.as_f64().filter(counts)? as u64))?;
     Some(usize::try_from(count).unwrap_or(usize::MAX))

@@ -11,38 +11,38 @@ use std::sync::LazyLock;
 pub struct Rule {
     /// Stable ID.
     pub id: String,
-    /// The possible classes, the usual one first.
+    /// Possible classes, the most common one first.
     pub classes: Vec<Class>,
-    /// What changed, in a line.
+    /// What changed, on one line.
     pub title: String,
     /// When it is reported, and what decides the class.
     #[serde(deserialize_with = "paragraph")]
     pub what: String,
-    /// Who breaks.
+    /// Which consumers break.
     #[serde(deserialize_with = "paragraph")]
     pub why: String,
-    /// Two sides with this change.
+    /// Examples of the change.
     #[serde(rename = "example")]
     pub examples: Vec<RuleExample>,
 }
 
-/// Two sides, and the change that is reported.
+/// Two versions and the change that is reported between them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleExample {
     /// The reported class.
     pub class: Class,
-    /// The sides are outputs; otherwise they are schemas of a document.
+    /// Whether the versions are output specifications instead of schemas of a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub promises: bool,
-    /// The rule that is reported when the sides are exchanged.
+    /// ID of the rule that is reported if the versions are swapped.
     pub back: String,
-    /// What it shows.
+    /// What the example shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The old side, as JSON.
+    /// Old version, as JSON.
     pub old: String,
-    /// The new side, as JSON.
+    /// New version, as JSON.
     pub new: String,
 }
 
@@ -58,17 +58,17 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     catalogue.rules
 });
 
-/// A text in one line: how it is wrapped in the file is not how it is shown.
+/// Deserializes a text and joins its lines.
 fn paragraph<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(String::deserialize(deserializer)?.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// All rules, sorted by ID.
+/// Returns all rules, sorted by ID.
 pub fn rules() -> &'static [Rule] {
     &RULES
 }
 
-/// The rule of this ID.
+/// Returns the rule with this ID.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id)
 }

@@ -1,4 +1,4 @@
-//! A change: as it is found between two schemas, and as it is reported.
+//! A change between two output specifications or schemas.
 
 use agentnative_contract::OutputFormat;
 use schemars::JsonSchema;
@@ -12,19 +12,19 @@ use strict_json::escape_token;
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Output is possible that the old side excluded: its consumers break.
+    /// The new output may have what the old contract excluded; consumers break.
     Breaking,
-    /// The comparison could not decide whether consumers break. Never counts as compatible.
+    /// The comparison cannot decide whether consumers break. Never counts as compatible.
     #[default]
     Undecided,
-    /// Consumers break that rely on more than was guaranteed.
+    /// Consumers that rely on more than the old contract guaranteed may break.
     Risky,
     /// All guarantees still hold.
     Compatible,
 }
 
 impl Class {
-    /// The name that reports use.
+    /// Returns the name used in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Breaking => "breaking",
@@ -35,58 +35,58 @@ impl Class {
     }
 }
 
-/// One change between two versions of a promise.
+/// A change between two versions of an output specification.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` explains it.
     pub rule: String,
-    /// Its severity.
+    /// Severity.
     pub class: Class,
-    /// The probe whose output it is in.
+    /// Probe whose output changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// The format that it is in.
+    /// Format of the changed output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
-    /// The type of event that it is in.
+    /// Type of the changed event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// It is in the error object, not in the data.
+    /// Whether the change is in the error object instead of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_error: bool,
-    /// The variant of a union that it is in, by a key that tells the variants apart and its value, else by the
-    /// keys that it requires; of a union in another, the outer variant first. Empty where all variants have it.
+    /// Variant of the union that changed: the discriminating key with its value, else the required keys. For nested
+    /// unions, the outer variant comes first. Empty if all variants changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variant: Vec<String>,
     /// RFC 6901 pointer into the output; `*` stands for each element of an array and for each key of a map.
     pub pointer: String,
-    /// The old guarantee, as far as it changed.
+    /// Old guarantee, as far as it changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// The new guarantee.
+    /// New guarantee, as far as it changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// What changed, in a sentence.
+    /// What changed, in one sentence.
     pub message: String,
-    /// A note, such as that the change looks like a rename.
+    /// Note, such as that the change looks like a rename.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Output that shows it.
+    /// Output that demonstrates the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
-    /// Where the sample has it, if one side is a sample that was compared with a schema.
+    /// Occurrences in the sample, if a sample was compared with a schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// The other outputs that changed in the same way.
+    /// Other outputs with the same change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Elsewhere>,
-    /// A value of the new side, at the place that was compared, that is thought to show it.
+    /// Candidate for the witness: a value of the new side at the compared position.
     #[serde(skip)]
-    pub(super) sample: Option<Value>,
+    pub(super) example: Option<Value>,
 }
 
 impl Change {
-    /// A change right at the place that was compared, wherever in the output that is.
+    /// Creates a change at the compared position.
     pub(super) fn new(rule: &str, class: Class, message: impl Into<String>) -> Self {
         Self { rule: rule.to_owned(), class, message: message.into(), ..Self::default() }
     }
@@ -99,7 +99,7 @@ impl Change {
         Self::new(rule, Class::Compatible, message)
     }
 
-    /// Something that could not be looked at.
+    /// Creates a change that says that something could not be compared.
     pub fn undecided(message: impl Into<String>) -> Self {
         Self::new("diff-undecided", Class::Undecided, message)
     }
@@ -112,56 +112,56 @@ impl Change {
         Self { new: Some(json!(new)), ..self }
     }
 
-    /// With what was and what is, as far as there is anything.
+    /// Sets the old and the new guarantee.
     pub(super) fn sides(self, old: Option<impl Serialize>, new: Option<impl Serialize>) -> Self {
         Self { old: old.map(|old| json!(old)), new: new.map(|new| json!(new)), ..self }
     }
 
-    pub(super) fn sample(self, sample: Option<Value>) -> Self {
-        Self { sample, ..self }
+    pub(super) fn example(self, example: Option<Value>) -> Self {
+        Self { example, ..self }
     }
 
-    /// At this token below the place that was compared.
+    /// Prefixes the pointer with a token.
     pub(super) fn under(self, token: &str) -> Self {
         Self { pointer: format!("/{}{}", escape_token(token), self.pointer), ..self }
     }
 
-    /// The same at this token below the place that was compared, its sample put into its place there.
-    pub(super) fn below(&self, token: &str, place: impl FnOnce(Value) -> Option<Value>) -> Self {
-        let sample = self.sample.clone().and_then(place);
-        self.clone().under(token).sample(sample)
+    /// Returns the change with its pointer prefixed by a token. `embed` puts its example into a value of the parent.
+    pub(super) fn below(&self, token: &str, embed: impl FnOnce(Value) -> Option<Value>) -> Self {
+        let example = self.example.clone().and_then(embed);
+        self.clone().under(token).example(example)
     }
 }
 
-/// Another output that has a change.
+/// Another output with the same change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Elsewhere {
-    /// The probe whose output it is in.
+    /// Probe of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// The format that it is in.
+    /// Format of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
-    /// Its place there, if it differs.
+    /// Pointer in that output, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
 }
 
-/// Where a sample has a change.
+/// Occurrences of a change in a sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// The number of places.
+    /// Number of occurrences.
     pub count: u64,
-    /// The first places.
+    /// First occurrences.
     pub places: Vec<SamplePlace>,
 }
 
-/// A place in a sample.
+/// A position in a sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SamplePlace {
     /// Number of the document or record, from 1.
     pub record: u64,
-    /// 1-based line; none of what is about the stream as a whole.
+    /// 1-based line; absent for what concerns the stream as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// 1-based column in characters.
@@ -171,22 +171,22 @@ pub struct SamplePlace {
     pub pointer: String,
 }
 
-/// How bad all of them are together.
-pub(super) fn severity(found: &[Change]) -> [usize; 4] {
+/// Counts changes by class, the most severe class first.
+pub(super) fn severity(changes: &[Change]) -> [usize; 4] {
     [Class::Breaking, Class::Undecided, Class::Risky, Class::Compatible]
-        .map(|class| found.iter().filter(|found| found.class == class).count())
+        .map(|class| changes.iter().filter(|change| change.class == class).count())
 }
 
-/// Whether none of them can break a reader, as far as that was decided.
-pub(super) fn is_harmless(found: &[Change]) -> bool {
-    found.iter().all(|found| !matches!(found.class, Class::Breaking | Class::Undecided))
+/// Returns whether no change is breaking or undecided.
+pub(super) fn is_harmless(changes: &[Change]) -> bool {
+    changes.iter().all(|change| !matches!(change.class, Class::Breaking | Class::Undecided))
 }
 
-/// Output that the new promise allows and the old one does not.
+/// Output that is valid under the new specification and invalid under the old one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Witness {
-    /// The document or record. It validates against the new schema and not against the old one.
+    /// The document or record.
     pub document: Value,
-    /// What the old schema says of it.
+    /// Why the old schema rejects it.
     pub rejected: String,
 }

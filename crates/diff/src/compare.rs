@@ -1,62 +1,62 @@
-//! All changes between two versions of a target's promises.
+//! Compares two sets of output specifications.
 
 use super::change::Change;
-use super::elsewhere;
+use super::merge;
 use super::outputs::OutputComparison;
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::{OutputFormat, OutputSpec};
 use std::collections::BTreeMap;
 
-/// All changes between two versions of a target's promises, the worst first; none where they mean the same.
+/// Returns all changes between two versions of a target's outputs, the most severe first; empty if they are equivalent.
 ///
-/// Outputs are paired by probe and format; one on either side is a pair whatever they are called. A change that several
-/// outputs share is one change, which names all of them. Nothing is run, read or fetched.
+/// Outputs are paired by probe and format; a single output on each side is paired regardless of its name. A change that
+/// several outputs share is reported once, with the other outputs in [`Change::also`]. Nothing is executed, read or
+/// fetched.
 pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
-        changes = compared(old, new);
+        changes = compare_output(old, new);
     } else {
         let (before, after) = (by_probe_and_format(old), by_probe_and_format(new));
         for (key, old) in &before {
             match after.get(key) {
-                Some(new) => changes.extend(compared(old, new)),
+                Some(new) => changes.extend(compare_output(old, new)),
                 None => {
-                    let found =
+                    let change =
                         Change::breaking("diff-output-removed", format!("{} was removed", label(old)));
-                    changes.push(of_output(old, found));
+                    changes.push(with_output(old, change));
                 }
             }
         }
         for (_, new) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
-            let found = Change::compatible("diff-output-added", format!("{} is new", label(new)));
-            changes.push(of_output(new, found));
+            let change = Change::compatible("diff-output-added", format!("{} is new", label(new)));
+            changes.push(with_output(new, change));
         }
     }
     changes.sort_by_key(|change| change.class);
-    elsewhere::told_once(changes)
+    merge::merge_duplicates(changes)
 }
 
-/// The changes of one output. Its schemas are compared within a budget.
-fn compared(old: &OutputSpec, new: &OutputSpec) -> Vec<Change> {
+/// Compares two versions of one output. The comparison of schemas has a budget.
+fn compare_output(old: &OutputSpec, new: &OutputSpec) -> Vec<Change> {
     let sides = (old.clone(), new.clone());
-    let whole =
+    let complete =
         budget::within(Budget::COMPARISON, move || OutputComparison::new(&sides.0, &sides.1).compare(None));
-    whole.unwrap_or_else(|spent| OutputComparison::new(old, new).compare(Some(spent)))
+    complete.unwrap_or_else(|spent| OutputComparison::new(old, new).compare(Some(spent)))
 }
 
 type Key<'a> = (Option<&'a str>, Option<OutputFormat>);
 
-fn by_probe_and_format(promises: &[OutputSpec]) -> BTreeMap<Key<'_>, &OutputSpec> {
-    promises.iter().map(|promise| ((promise.probe.as_deref(), promise.format), promise)).collect()
+fn by_probe_and_format(specs: &[OutputSpec]) -> BTreeMap<Key<'_>, &OutputSpec> {
+    specs.iter().map(|spec| ((spec.probe.as_deref(), spec.format), spec)).collect()
 }
 
-fn of_output(promise: &OutputSpec, found: Change) -> Change {
-    Change { probe: promise.probe.clone(), format: promise.format, ..found }
+fn with_output(spec: &OutputSpec, change: Change) -> Change {
+    Change { probe: spec.probe.clone(), format: spec.format, ..change }
 }
 
-fn label(promise: &OutputSpec) -> String {
-    let format = promise
-        .format
-        .map_or_else(|| "the output".to_owned(), |format| format!("the {} output", format.name()));
-    promise.probe.as_ref().map_or(format.clone(), |probe| format!("{format} of the probe `{probe}`"))
+fn label(spec: &OutputSpec) -> String {
+    let format =
+        spec.format.map_or_else(|| "the output".to_owned(), |format| format!("the {} output", format.name()));
+    spec.probe.as_ref().map_or(format.clone(), |probe| format!("{format} of the probe `{probe}`"))
 }

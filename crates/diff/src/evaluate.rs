@@ -1,18 +1,18 @@
-//! Evaluates schemas whose result is certain: the only values that they accept, and whether they hold as a condition.
+//! Evaluates schemas whose result is certain: the only values they accept, and whether they hold as a condition.
 
-use super::bundle::parts;
+use super::bundle::subschemas;
 use super::canonicalize::Canonicalizer;
 use super::predicates::contains;
-use super::typed_schema::{TypedSchema, accepts_nothing, bit};
+use super::typed_schema::{TypedSchema, accepts_nothing, type_bit};
 use agentnative_contract::budget::checkpoint;
 use serde_json::Value;
 use strict_json::JsonType;
 
-/// Conditions in one another are looked at this deep: one may refer to itself.
+/// Maximum nesting depth of conditions. A condition may refer to itself.
 const MAX_DEPTH: usize = 64;
 
 impl<'a> Canonicalizer<'a> {
-    /// The only values that a node takes, where they are plainly listed.
+    /// Returns the values that a node accepts if they are listed; `None` if they are not.
     pub(super) fn finite_values(&self, node: &[&Value]) -> Option<Vec<Value>> {
         let listed = node.iter().filter_map(|schema| self.listed_values(schema, 0));
         listed.reduce(|before, values| before.into_iter().filter(|value| contains(&values, value)).collect())
@@ -35,7 +35,7 @@ impl<'a> Canonicalizer<'a> {
             _ => {}
         }
         let listed = |part: &Value| self.listed_values(part, depth + 1);
-        let mut certain = self.reference(members).into_iter().chain(parts(members, "allOf"));
+        let mut certain = self.resolve_ref(members).into_iter().chain(subschemas(members, "allOf"));
         if let Some(values) = certain.find_map(listed) {
             return Some(values);
         }
@@ -44,26 +44,27 @@ impl<'a> Canonicalizer<'a> {
         Some(each?.into_iter().flatten().collect())
     }
 
-    /// The keys whose values a condition tests.
+    /// Returns the keys whose values a condition tests.
     pub(super) fn tested_keys(&self, condition: &Value) -> Vec<String> {
-        self.keys_tested(condition, 0)
+        self.collect_tested_keys(condition, 0)
     }
 
-    fn keys_tested(&self, condition: &Value, depth: usize) -> Vec<String> {
+    fn collect_tested_keys(&self, condition: &Value, depth: usize) -> Vec<String> {
         checkpoint();
         let Some(members) = condition.as_object().filter(|_| depth < MAX_DEPTH) else { return Vec::new() };
         let properties = members.get("properties").and_then(Value::as_object).into_iter().flatten();
         let tested = properties.filter(|(_, schema)| self.listed_values(schema, 0).is_some());
         let mut keys: Vec<String> = tested.map(|(key, _)| key.clone()).collect();
-        let in_place = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| parts(members, keyword));
-        for part in in_place.chain(members.get("not")).chain(self.reference(members)) {
-            keys.extend(self.keys_tested(part, depth + 1));
+        let in_place =
+            ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| subschemas(members, keyword));
+        for part in in_place.chain(members.get("not")).chain(self.resolve_ref(members)) {
+            keys.extend(self.collect_tested_keys(part, depth + 1));
         }
         keys
     }
 
-    /// Whether a condition holds for all values of an alternative (or for none of them); none where it
-    /// depends.
+    /// Returns whether a condition holds for all values of an alternative or for none of them; `None` if it depends on
+    /// the value.
     pub(super) fn evaluate(&self, condition: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
         self.evaluate_at(condition, alt, 0)
     }
@@ -75,66 +76,68 @@ impl<'a> Canonicalizer<'a> {
         }
         let evaluate = |part: &Value| self.evaluate_at(part, alt, depth + 1);
         let members = match condition {
-            Value::Bool(truth) => return Some(*truth),
+            Value::Bool(holds) => return Some(*holds),
             other => other.as_object()?,
         };
-        let mut sure = true;
+        let mut is_certain = true;
         for (keyword, value) in members {
             let part = match keyword.as_str() {
-                // What is no object has nothing wrong with its keys.
-                "required" | "properties" if alt.types & bit(JsonType::Object) == 0 => Some(true),
+                // `required` and `properties` accept every value that is not an object.
+                "required" | "properties" if alt.types & type_bit(JsonType::Object) == 0 => Some(true),
                 "required" => keys_hold(value, alt),
                 "properties" => self.properties_hold(value, alt),
                 "type" => match value.as_str() {
-                    Some(name) if alt.types == bit(alt.json_type()) => Some(alt.json_type().name() == name),
+                    Some(name) if alt.types == type_bit(alt.json_type()) => {
+                        Some(alt.json_type().name() == name)
+                    }
                     _ => None,
                 },
-                "const" | "enum" if alt.types == bit(JsonType::Object) => Some(false),
-                "$ref" => self.target(value.as_str()?).and_then(evaluate),
-                "not" => evaluate(value).map(|truth| !truth),
-                "allOf" => all_of(value, evaluate),
-                "anyOf" => all_of(value, |part| evaluate(part).map(|truth| !truth)).map(|none| !none),
+                "const" | "enum" if alt.types == type_bit(JsonType::Object) => Some(false),
+                "$ref" => self.resolve(value.as_str()?).and_then(evaluate),
+                "not" => evaluate(value).map(|holds| !holds),
+                "allOf" => all_hold(value, evaluate),
+                "anyOf" => all_hold(value, |part| evaluate(part).map(|holds| !holds)).map(|none| !none),
                 _ => None,
             };
             match part {
                 Some(true) => {}
                 Some(false) => return Some(false),
-                None => sure = false,
+                None => is_certain = false,
             }
         }
-        sure.then_some(true)
+        is_certain.then_some(true)
     }
 
     fn properties_hold(&self, properties: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
-        let mut sure = true;
+        let mut is_certain = true;
         for (key, schema) in properties.as_object()? {
             let known = alt.tags.get(key).cloned().map(|value| vec![value]);
-            let there = alt.types == bit(JsonType::Object) && alt.required.contains(key.as_str());
+            let is_present = alt.types == type_bit(JsonType::Object) && alt.required.contains(key.as_str());
             let known = known.or_else(|| self.finite_values(&alt.property(key)));
-            let wanted = self.listed_values(schema, 0);
-            let (Some(known), Some(wanted)) = (known, wanted) else {
-                sure &= schema == &Value::Bool(true);
+            let expected = self.listed_values(schema, 0);
+            let (Some(known), Some(expected)) = (known, expected) else {
+                is_certain &= schema == &Value::Bool(true);
                 continue;
             };
-            let plain = ["const", "enum", "type", "$ref"];
-            sure &= schema.as_object().is_some_and(|all| {
-                all.len() == 1 && plain.contains(&all.keys().next().map_or("", String::as_str))
+            let certain_keywords = ["const", "enum", "type", "$ref"];
+            is_certain &= schema.as_object().is_some_and(|all| {
+                all.len() == 1 && certain_keywords.contains(&all.keys().next().map_or("", String::as_str))
             });
-            match known.iter().filter(|value| contains(&wanted, value)).count() {
+            match known.iter().filter(|value| contains(&expected, value)).count() {
                 count if count == known.len() => {}
-                // Without the key nothing is wrong with it.
-                0 if there => return Some(false),
-                _ => sure = false,
+                // `properties` accepts an object without the key.
+                0 if is_present => return Some(false),
+                _ => is_certain = false,
             }
         }
-        sure.then_some(true)
+        is_certain.then_some(true)
     }
 }
 
-/// True if all are, false if one is not; none where it depends.
-fn all_of(parts: &Value, of: impl Fn(&Value) -> Option<bool>) -> Option<bool> {
-    let answers: Vec<Option<bool>> = parts.as_array()?.iter().map(of).collect();
-    match (answers.contains(&Some(false)), answers.contains(&None)) {
+/// Returns `Some(true)` if all hold, `Some(false)` if one does not, and `None` otherwise.
+fn all_hold(parts: &Value, evaluate: impl Fn(&Value) -> Option<bool>) -> Option<bool> {
+    let results: Vec<Option<bool>> = parts.as_array()?.iter().map(evaluate).collect();
+    match (results.contains(&Some(false)), results.contains(&None)) {
         (true, _) => Some(false),
         (false, true) => None,
         (false, false) => Some(true),
@@ -142,8 +145,8 @@ fn all_of(parts: &Value, of: impl Fn(&Value) -> Option<bool>) -> Option<bool> {
 }
 
 fn keys_hold(keys: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
-    let object = alt.types == bit(JsonType::Object);
-    all_of(keys, |key| {
+    let object = alt.types == type_bit(JsonType::Object);
+    all_hold(keys, |key| {
         let key = key.as_str()?;
         if object && alt.required.contains(key) {
             Some(true)

@@ -1,15 +1,15 @@
-//! A schema that stands for itself, made of one that refers to others.
+//! Inlines references, so that a schema does not depend on its document.
 
-use super::bundle::{UNKNOWN, map_schemas};
+use super::bundle::{UNKNOWN_KEYWORD, map_schemas};
 use agentnative_contract::budget::checkpoint;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The schema with all that it refers to written out, or under `$defs` (by numbers in the order in which they
-/// are met) where it goes round in a circle or goes on for long; and whether some of it is not understood.
+/// Inlines all references of a schema. Recursive or deeply nested ones are put under `$defs`, numbered in the order of
+/// their first use. Returns also whether a part of the schema is unknown.
 ///
-/// Schemas that say the same in the same words come out the same, whatever their definitions are called.
-pub(super) fn inlined(schema: &Value, root: &Value) -> (Value, bool) {
+/// Schemas that differ only in the names of their definitions have the same result.
+pub(super) fn inline_references(schema: &Value, root: &Value) -> (Value, bool) {
     let mut writer =
         Writer { root, open: Vec::new(), numbers: BTreeMap::new(), apart: Vec::new(), opaque: false };
     let mut written = writer.write(schema, 0);
@@ -21,26 +21,26 @@ pub(super) fn inlined(schema: &Value, root: &Value) -> (Value, bool) {
     if !defs.is_empty() {
         let text = format!("{written}{}", Value::Object(defs.clone()));
         let id = format!("urn:agentnative:{:016x}", xxhash_rust::xxh3::xxh3_64(text.as_bytes()));
-        // With an ID of its own it can be put into another schema.
+        // With its own ID, it can be embedded in another schema.
         written = json!({ "$id": id, "allOf": [written], "$defs": defs });
     }
     (written, writer.opaque)
 }
 
-/// References that are written out one in another, at most.
+/// Maximum nesting of inlined references.
 const MAX_REFERENCES: usize = 40;
-/// Schemas in one another that references are written out in, at most.
+/// Maximum schema depth at which references are inlined.
 const MAX_DEPTH: usize = 280;
-/// Schemas in one another, at most. A schema that is read is far less deep.
+/// Maximum schema depth. Schemas from a file are far less deep.
 const MAX_LEVELS: usize = MAX_DEPTH + 400;
 
 struct Writer<'a> {
     root: &'a Value,
-    /// The references that are being followed.
+    /// References that are being inlined.
     open: Vec<String>,
-    /// The numbers of those that are written apart.
+    /// Number under `$defs` of each reference that is not inlined.
     numbers: BTreeMap<String, usize>,
-    /// They and what they name, by number.
+    /// References that are not inlined and their targets, by number.
     apart: Vec<(String, &'a Value)>,
     opaque: bool,
 }
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
         let Some(members) = schema.as_object() else { return schema.clone() };
         if depth > MAX_LEVELS {
             self.opaque = true;
-            return json!({ UNKNOWN: "too deep" });
+            return json!({ UNKNOWN_KEYWORD: "too deep" });
         }
         let mut written = Map::new();
         for (keyword, value) in members {
@@ -61,13 +61,13 @@ impl<'a> Writer<'a> {
                     if members.len() == 1 {
                         return target;
                     }
-                    // A reference beside other keywords is one more part of all.
+                    // A reference next to other keywords becomes a part of `allOf`.
                     if let Value::Array(parts) = written.entry("allOf").or_insert_with(|| json!([])) {
                         parts.push(target);
                     }
                     continue;
                 }
-                (UNKNOWN, _) => {
+                (UNKNOWN_KEYWORD, _) => {
                     self.opaque = true;
                     value.clone()
                 }
@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
     fn follow(&mut self, reference: &str, depth: usize) -> Value {
         let Some(target) = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) else {
             self.opaque = true;
-            return json!({ UNKNOWN: reference });
+            return json!({ UNKNOWN_KEYWORD: reference });
         };
         let is_short = self.open.len() < MAX_REFERENCES && depth < MAX_DEPTH;
         if is_short && !self.open.iter().any(|open| open == reference) {

@@ -1,17 +1,17 @@
-//! Alternatives in normal form: conditions decided where they can be, without what says nothing.
+//! Normalizes alternatives: decides conditions, and removes keywords without effect.
 
 use super::canonicalize::{Canonicalizer, MAX_ALTERNATIVES};
 use super::predicates::{contains, divides, is_within};
-use super::typed_schema::{Bound, Condition, TypedSchema, accepts_nothing, bit};
+use super::typed_schema::{Bound, Condition, TypedSchema, accepts_nothing, type_bit};
 use super::validator::validator;
 use serde_json::{Number, Value};
 use strict_json::JsonType;
 
 impl<'a> Canonicalizer<'a> {
-    /// Decides `if` where the values of keys that it tests are known, which may take an alternative for
-    /// each value.
+    /// Decides `if` if the values of the keys that it tests are known, which may split an alternative by the values of
+    /// a key.
     pub(super) fn resolve_branches(&self, mut alt: TypedSchema<'a>, out: &mut Vec<TypedSchema<'a>>) {
-        let Some(members) = alt.branches.first().copied() else {
+        let Some(members) = alt.conditionals.first().copied() else {
             if self.is_satisfiable(&alt) {
                 out.push(alt);
             }
@@ -28,17 +28,17 @@ impl<'a> Canonicalizer<'a> {
             let values = self.finite_values(&alt.property(&key));
             let Some(values) = values.filter(|values| values.len() <= 32) else { continue };
             for value in values {
-                let mut one = alt.clone();
-                one.tags.insert(key.clone(), value);
-                self.resolve_branches(one, out);
+                let mut with_tag = alt.clone();
+                with_tag.tags.insert(key.clone(), value);
+                self.resolve_branches(with_tag, out);
             }
             return;
         }
-        alt.branches.remove(0);
+        alt.conditionals.remove(0);
         match self.evaluate(condition, &alt) {
-            Some(truth) => {
-                let follows = members.get(if truth { "then" } else { "else" });
-                let alts = match follows {
+            Some(holds) => {
+                let consequence = members.get(if holds { "then" } else { "else" });
+                let alts = match consequence {
                     Some(schema) => self.conjoin(alt, schema),
                     None => vec![alt],
                 };
@@ -46,87 +46,91 @@ impl<'a> Canonicalizer<'a> {
             }
             None => {
                 alt.conditions.push(self.condition(members, &["if", "then", "else"]));
-                let (Some(then), Some(otherwise)) = (members.get("then"), members.get("else")) else {
+                let (Some(then_schema), Some(else_schema)) = (members.get("then"), members.get("else"))
+                else {
                     self.resolve_branches(alt, out);
                     return;
                 };
-                // One or the other holds, whatever the condition is.
-                let held = self.conjoin_each(self.conjoin(alt.clone(), condition), then);
-                for alt in held.into_iter().chain(self.conjoin(alt, otherwise)) {
+                // Either the condition holds with `then`, or `else` holds.
+                let then_alts = self.conjoin_all(self.conjoin(alt.clone(), condition), then_schema);
+                for alt in then_alts.into_iter().chain(self.conjoin(alt, else_schema)) {
                     self.resolve_branches(alt, out);
                 }
             }
         }
     }
 
-    /// Whether there may be a value that keeps it.
+    /// Returns whether an alternative may accept a value.
     pub(super) fn is_satisfiable(&self, alt: &TypedSchema<'a>) -> bool {
-        if alt.types & bit(JsonType::Object) == 0 {
+        if alt.types & type_bit(JsonType::Object) == 0 {
             return alt.types != 0;
         }
-        let clash = alt.required.iter().any(|key| {
+        let has_contradiction = alt.required.iter().any(|key| {
             let node = alt.property(key);
-            let refused = |values: Vec<Value>| {
+            let excludes = |values: Vec<Value>| {
                 values.is_empty() || alt.tags.get(*key).is_some_and(|tag| !contains(&values, tag))
             };
-            accepts_nothing(&node) || self.finite_values(&node).is_some_and(refused)
+            accepts_nothing(&node) || self.finite_values(&node).is_some_and(excludes)
         });
-        !clash || alt.types != bit(JsonType::Object)
+        !has_contradiction || alt.types != type_bit(JsonType::Object)
     }
 
-    /// An alternative of one type in its simplest form; none when nothing can keep it.
+    /// Simplifies an alternative of one type; `None` if it accepts no value.
     pub(super) fn normalized(&self, mut alt: TypedSchema<'a>) -> Option<TypedSchema<'a>> {
         if !self.is_satisfiable(&alt) {
             return None;
         }
-        let kind = alt.json_type();
-        if kind == JsonType::Boolean && alt.values.is_none() {
+        let json_type = alt.json_type();
+        if json_type == JsonType::Boolean && alt.values.is_none() {
             alt.values = Some(vec![Value::Bool(false), Value::Bool(true)]);
         }
-        if kind == JsonType::Null {
+        if json_type == JsonType::Null {
             alt.values = Some(vec![Value::Null]);
         }
-        if kind == JsonType::Number {
+        if json_type == JsonType::Number {
             alt.integer |= alt.multiples.iter().any(|by| divides(&Number::from(1), by));
             alt.multiples.retain(|by| by.as_f64() != Some(1.0));
             if alt.integer {
                 let [lower, upper] = alt.bounds;
-                let within = |bound: Option<Bound>, step| bound.map(|bound| to_integer_bound(bound, step));
-                alt.bounds = [within(lower, 1), within(upper, -1)];
+                let to_integer =
+                    |bound: Option<Bound>, step| bound.map(|bound| to_integer_bound(bound, step));
+                alt.bounds = [to_integer(lower, 1), to_integer(upper, -1)];
             }
         }
         if let Some(mut values) = alt.values.take() {
-            values.retain(|value| JsonType::from(value) == kind && is_within(&alt, value));
+            values.retain(|value| JsonType::from(value) == json_type && is_within(&alt, value));
             if values.is_empty() {
                 return None;
             }
             alt.values = Some(values);
         }
-        // What says nothing of this type is not in it.
-        if kind != JsonType::String {
+        // Keywords of other types have no effect.
+        if json_type != JsonType::String {
             alt.patterns.clear();
             alt.formats.clear();
         }
-        if kind != JsonType::Array {
+        if json_type != JsonType::Array {
             alt.elements.clear();
             alt.unique = false;
         }
-        if kind != JsonType::Number {
+        if json_type != JsonType::Number {
             (alt.bounds, alt.integer) = ([None, None], false);
             alt.multiples.clear();
         }
-        if kind != JsonType::Object {
+        if json_type != JsonType::Object {
             alt.keys.clear();
             alt.unevaluated.clear();
-            alt.names.clear();
+            alt.key_names.clear();
             alt.required.clear();
             alt.forbidden.clear();
-            alt.dependent.clear();
+            alt.dependent_required.clear();
         }
-        alt.conditions.retain(|condition| applies_to(condition, kind));
+        alt.conditions.retain(|condition| applies_to(condition, json_type));
         alt.conditions.dedup();
-        if let (Some(values), true) = (&mut alt.values, kind != JsonType::Object && kind != JsonType::Array) {
-            // Conditions on values that are listed are decided by asking.
+        if let (Some(values), true) =
+            (&mut alt.values, json_type != JsonType::Object && json_type != JsonType::Array)
+        {
+            // Conditions on listed values are decided by validation.
             alt.conditions.retain_mut(|condition| {
                 let validator = validator(&condition.schema).filter(|_| !condition.opaque);
                 condition.opaque = validator.is_none();
@@ -139,25 +143,26 @@ impl<'a> Canonicalizer<'a> {
                 return None;
             }
         }
-        let (least, most) = alt.length();
-        let empty = most.is_some_and(|most| least > most);
+        let (min, max) = alt.length();
+        let empty = max.is_some_and(|max| min > max);
         (!empty || alt.values.is_some()).then_some(alt)
     }
 }
 
-/// Whether a condition can say anything of values of this type.
-fn applies_to(condition: &Condition, kind: JsonType) -> bool {
+/// Returns whether a condition can constrain values of this type.
+fn applies_to(condition: &Condition, json_type: JsonType) -> bool {
     let has = |keyword: &str| condition.schema.get(keyword).is_some();
     let of_arrays = has("contains") || has("unevaluatedItems");
-    (kind == JsonType::Array || !of_arrays) && (kind == JsonType::Object || !has("dependentSchemas"))
+    (json_type == JsonType::Array || !of_arrays)
+        && (json_type == JsonType::Object || !has("dependentSchemas"))
 }
 
-/// A bound of integers, as the integer that is the last one within it.
+/// Returns the inclusive integer bound that is equivalent to `bound` for integers.
 fn to_integer_bound(bound: Bound, step: i64) -> Bound {
-    let Some(at) = bound.at.as_f64().filter(|at| at.abs() < 9e15) else { return bound };
+    let Some(at) = bound.value.as_f64().filter(|at| at.abs() < 9e15) else { return bound };
     let mut integer = if step > 0 { at.ceil() } else { at.floor() } as i64;
-    if bound.open && integer as f64 == at {
+    if bound.exclusive && integer as f64 == at {
         integer += step;
     }
-    Bound { at: Number::from(integer), open: false }
+    Bound { value: Number::from(integer), exclusive: false }
 }

@@ -1,17 +1,17 @@
-//! Two promises side by side: what is not in schemas, and then the schemas.
+//! Compares two output specifications: exit codes, streams and rules, then the schemas.
 
-use super::bundle::{Bundle, DATA, ERROR};
+use super::bundle::{Bundle, DATA_SCHEMA, ERROR_SCHEMA};
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Class};
+use super::schema_comparer::SchemaComparer;
 use super::typed_schema::TypedSchema;
-use super::walk::Walker;
 use super::witness::Witnesses;
 use agentnative_contract::budget::Spent;
 use agentnative_contract::{ErrorOutput, Errors, Exit, Framing, OutputSpec, Payload, Stream};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Compares two versions of one promise.
+/// Comparison of two versions of one output specification.
 pub(super) struct OutputComparison<'a> {
     pub old: &'a OutputSpec,
     pub new: &'a OutputSpec,
@@ -23,60 +23,62 @@ impl<'a> OutputComparison<'a> {
         Self { old, new, changes: Vec::new() }
     }
 
-    /// All changes, those of the whole output first. The schemas are left out where comparing them has spent its
+    /// Returns all changes, those of the whole output first. `spent` skips the schemas, whose comparison exceeded its
     /// budget.
     pub fn compare(mut self, spent: Option<Spent>) -> Vec<Change> {
         if self.old.unknown.is_some() || self.new.unknown.is_some() {
-            self.not_compared();
+            self.report_unknown_sides();
             return self.changes;
         }
-        self.exits();
-        let moved = self.error_channel();
-        // Where an error moved, the stream that it left or came to says nothing more of data.
-        let empty =
+        self.compare_exits();
+        let error_moved = self.compare_error_stream();
+        // If an error moved, an empty stream on either side is no change of data.
+        let has_no_contents =
             |spec: &OutputSpec| !matches!(spec.stdout(), Some(Payload::Whole | Payload::Part | Payload::Any));
-        let data = !(moved && (empty(self.old) || empty(self.new))) && self.stdout();
+        let has_data = !(error_moved && (has_no_contents(self.old) || has_no_contents(self.new)))
+            && self.compare_stdout();
         match spent {
-            None => self.schemas(data),
+            None => self.compare_all_schemas(has_data),
             Some(spent) => {
                 self.add(Change::undecided(format!("the schemas were not compared: this needs {spent}")));
             }
         }
-        if data {
-            self.kinds();
+        if has_data {
+            self.compare_kinds();
         }
-        self.rules();
-        self.key_order();
+        self.compare_rules();
+        self.compare_key_order();
         self.changes
     }
 
-    /// Tells which side says nothing and why, and that the exit code is another one if the old one is known.
-    fn not_compared(&mut self) {
+    /// Reports why a side is unknown, and a change of the exit code if the old one is known.
+    fn report_unknown_sides(&mut self) {
         let sides = [("old", &self.old.unknown), ("new", &self.new.unknown)];
-        let why = sides.map(|(side, why)| why.as_ref().map(|why| format!("the {side} side: {why}")));
-        let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let reason =
+            sides.map(|(side, reason)| reason.as_ref().map(|reason| format!("the {side} side: {reason}")));
+        let reason = reason.into_iter().flatten().collect::<Vec<_>>().join("; ");
         if self.old.unknown.is_none() {
-            self.exits();
+            self.compare_exits();
         }
         if self.changes.is_empty() {
-            return self.add(Change::undecided(format!("nothing was compared: {why}")));
+            return self.add(Change::undecided(format!("nothing was compared: {reason}")));
         }
         self.changes
             .iter_mut()
-            .for_each(|change| change.note = Some(format!("nothing else was compared: {why}")));
+            .for_each(|change| change.note = Some(format!("nothing else was compared: {reason}")));
     }
 
-    /// Adds a change whose place in the output is known.
-    pub fn add(&mut self, found: Change) {
+    /// Adds a change with a complete pointer.
+    pub fn add(&mut self, change: Change) {
         let probe = self.new.probe.clone().or_else(|| self.old.probe.clone());
         let format = self.new.format.or(self.old.format);
-        let change = Change { probe, format, sample: None, ..found };
+        let change = Change { probe, format, example: None, ..change };
         if !self.changes.contains(&change) {
             self.changes.push(change);
         }
     }
 
-    fn exits(&mut self) {
+    fn compare_exits(&mut self) {
         let (old, new) = (&self.old.exits, &self.new.exits);
         if old.is_empty() || new.is_empty() {
             if !old.is_empty() && self.new.unknown.is_none() {
@@ -88,23 +90,24 @@ impl<'a> OutputComparison<'a> {
         }
         let (before, after) = (codes(old), codes(new));
         let mut reported = BTreeSet::new();
-        for (was, is) in paired(old, new) {
-            if was.codes.is_empty() || is.codes.is_empty() {
+        for (old_exit, new_exit) in pair_exits(old, new) {
+            if old_exit.codes.is_empty() || new_exit.codes.is_empty() {
                 continue;
             }
-            let what = is.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
-            if !was.codes.iter().any(|code| is.codes.contains(code)) {
+            let condition =
+                new_exit.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
+            if !old_exit.codes.iter().any(|code| new_exit.codes.contains(code)) {
                 let message = format!(
-                    "the exit code{what} changed: now {}, before {}",
-                    join_or(&is.codes),
-                    join_or(&was.codes)
+                    "the exit code{condition} changed: now {}, before {}",
+                    join_or(&new_exit.codes),
+                    join_or(&old_exit.codes)
                 );
-                let found = Change::breaking("diff-exit-changed", message);
-                self.add(found.old(&was.codes).new_value(&is.codes));
-                reported.extend(was.codes.iter().chain(&is.codes).copied());
+                let change = Change::breaking("diff-exit-changed", message);
+                self.add(change.old(&old_exit.codes).new_value(&new_exit.codes));
+                reported.extend(old_exit.codes.iter().chain(&new_exit.codes).copied());
             }
-            self.payload(was, is, &what);
-            self.error_output(was, is, &what);
+            self.compare_payload(old_exit, new_exit, &condition);
+            self.compare_stderr(old_exit, new_exit, &condition);
         }
         for code in after.difference(&before).filter(|code| !reported.contains(*code)) {
             let message = format!("the exit code {code} is new");
@@ -116,67 +119,67 @@ impl<'a> OutputComparison<'a> {
         }
     }
 
-    fn payload(&mut self, was: &Exit, is: &Exit, what: &str) {
-        let (Some(before), Some(after)) = (was.stdout, is.stdout) else { return };
-        // What runs held is compared with their data.
-        if was.condition.is_none() || is.condition.is_none() {
+    fn compare_payload(&mut self, old: &Exit, new: &Exit, condition: &str) {
+        let (Some(before), Some(after)) = (old.stdout, new.stdout) else { return };
+        // The contents of stdout in all runs are compared with the data.
+        if old.condition.is_none() || new.condition.is_none() {
             return;
         }
         if before == after {
             return;
         }
-        let (held, holds) = (payload_phrase(before), payload_phrase(after));
-        let message = format!("stdout contains {holds}{what}; before: {held}");
+        let (old_phrase, new_phrase) = (payload_phrase(before), payload_phrase(after));
+        let message = format!("stdout contains {new_phrase}{condition}; before: {old_phrase}");
         let narrower = before == Payload::Any || (before, after) == (Payload::Part, Payload::Whole);
         let class = if narrower { Class::Compatible } else { Class::Breaking };
-        let found = Change::new("diff-exit-payload-changed", class, message);
-        self.add(found.old(before.name()).new_value(after.name()));
+        let change = Change::new("diff-exit-payload-changed", class, message);
+        self.add(change.old(before.name()).new_value(after.name()));
     }
 
-    /// Compares what stderr contains when runs end in a condition.
-    fn error_output(&mut self, was: &Exit, is: &Exit, what: &str) {
-        let Some(before) = was.stderr.filter(|before| is.stderr != Some(*before)) else { return };
-        let after = is.stderr.map_or("unknown contents", ErrorOutput::name);
-        let message = format!("stderr contains {after}{what}; before: {}", before.name());
-        let found = Change::breaking("diff-exit-payload-changed", message);
-        self.add(found.old(before.name()).new_value(after));
+    /// Compares what stderr contains under a condition.
+    fn compare_stderr(&mut self, old: &Exit, new: &Exit, condition: &str) {
+        let Some(before) = old.stderr.filter(|before| new.stderr != Some(*before)) else { return };
+        let after = new.stderr.map_or("unknown contents", ErrorOutput::name);
+        let message = format!("stderr contains {after}{condition}; before: {}", before.name());
+        let change = Change::breaking("diff-exit-payload-changed", message);
+        self.add(change.old(before.name()).new_value(after));
     }
 
-    /// Compares the schemas: those of the data, if there is any on both sides, and those of errors.
-    fn schemas(&mut self, data: bool) {
-        let said = |spec: &'a OutputSpec| (&spec.schema, &spec.events, &spec.errors, &spec.documents);
-        if said(self.old) == said(self.new) {
+    /// Compares the schemas of errors, and those of the data if both sides have data.
+    fn compare_all_schemas(&mut self, has_data: bool) {
+        let schemas = |spec: &'a OutputSpec| (&spec.schema, &spec.events, &spec.errors, &spec.documents);
+        if schemas(self.old) == schemas(self.new) {
             return;
         }
         let (before, after) = (Bundle::new(self.old), Bundle::new(self.new));
-        let mut walker = Walker::new(&before.root, &after.root);
-        if data {
-            self.data(&mut walker, &before, &after);
+        let mut comparer = SchemaComparer::new(&before.root, &after.root);
+        if has_data {
+            self.compare_data(&mut comparer, &before, &after);
         }
-        let (Some(was), Some(is)) = (&self.old.errors, &self.new.errors) else { return };
-        if was.stream != is.stream || data && was.stream == Stream::Stdout {
-            // It moved, or is the data that was compared.
+        let (Some(old_errors), Some(new_errors)) = (&self.old.errors, &self.new.errors) else { return };
+        if old_errors.stream != new_errors.stream || has_data && old_errors.stream == Stream::Stdout {
+            // The error moved to the other stream, or is the data that was already compared.
             return;
         }
-        match (before.schema(ERROR), after.schema(ERROR)) {
-            (Some(old), Some(new)) => self.compare_schemas(&mut walker, old, new, true),
-            (Some(_), None) if !is_text(self.new, is) => {
-                let found =
+        match (before.schema(ERROR_SCHEMA), after.schema(ERROR_SCHEMA)) {
+            (Some(old), Some(new)) => self.compare_schemas(&mut comparer, old, new, true),
+            (Some(_), None) if !is_text(self.new, new_errors) => {
+                let change =
                     Change::undecided("the new side has no information about the shape of its errors");
-                self.add(Change { in_error: true, ..found });
+                self.add(Change { in_error: true, ..change });
             }
             _ => {}
         }
     }
 
-    fn data<'b>(&mut self, walker: &mut Walker<'b>, before: &'b Bundle, after: &'b Bundle) {
+    fn compare_data<'b>(&mut self, comparer: &mut SchemaComparer<'b>, before: &'b Bundle, after: &'b Bundle) {
         let events =
             [self.old.framing, self.new.framing].map(|framing| framing.is_some_and(Framing::has_events));
-        if self.events(walker, before, after) && events == [true; 2] {
+        if self.compare_events(comparer, before, after) && events == [true; 2] {
             return;
         }
-        match (before.schema(DATA), after.schema(DATA)) {
-            (Some(old), Some(new)) => self.compare_schemas(walker, old, new, false),
+        match (before.schema(DATA_SCHEMA), after.schema(DATA_SCHEMA)) {
+            (Some(old), Some(new)) => self.compare_schemas(comparer, old, new, false),
             (Some(_), None) if self.new.events.is_none() => {
                 self.add(Change::undecided("the new side has no information about the shape of its data"));
             }
@@ -187,42 +190,44 @@ impl<'a> OutputComparison<'a> {
     /// Compares the schemas of the data or of the error object.
     fn compare_schemas<'b>(
         &mut self,
-        walker: &mut Walker<'b>,
+        comparer: &mut SchemaComparer<'b>,
         old: &'b Value,
         new: &'b Value,
         in_error: bool,
     ) {
-        let found = walker.nodes(&[old], &[new]);
-        let found = found.iter().map(|found| Change { in_error, ..found.clone() }).collect();
-        let roots = (walker.old.schema(&[old]), walker.new.schema(&[new]));
-        self.add_with_witnesses(found, &roots, &walker.old.alternatives(&[old]), walker.old);
+        let changes = comparer.compare_nodes(&[old], &[new]);
+        let changes = changes.iter().map(|change| Change { in_error, ..change.clone() }).collect();
+        let roots = (comparer.old.combined_schema(&[old]), comparer.new.combined_schema(&[new]));
+        self.add_with_witnesses(changes, &roots, &comparer.old.alternatives(&[old]), comparer.old);
     }
 
-    /// Adds what was found between two schemas (also given as the alternatives of the old one), with
-    /// witnesses.
+    /// Adds the changes between two schemas with their witnesses. `before` are the alternatives of the old schema.
     pub fn add_with_witnesses<'b>(
         &mut self,
-        mut found: Vec<Change>,
+        mut changes: Vec<Change>,
         roots: &(Value, Value),
         before: &[TypedSchema<'b>],
         side: Canonicalizer<'b>,
     ) {
         let witnesses = Witnesses::new(roots, side, before);
-        for one in found.iter_mut().filter(|one| matches!(one.class, Class::Breaking | Class::Risky)) {
-            one.witness = one.sample.take().and_then(|sample| witnesses.check(one, &sample));
+        for change in
+            changes.iter_mut().filter(|change| matches!(change.class, Class::Breaking | Class::Risky))
+        {
+            change.witness = change.example.take().and_then(|example| witnesses.check(change, &example));
         }
-        // Formats mean nothing to the algebra.
-        let breaks = |one: &Change| one.class == Class::Breaking && one.rule != "diff-format-loosened";
-        let mut breaking = found.iter().filter(|one| breaks(one)).peekable();
-        let unwitnessed = breaking.peek().is_some() && breaking.all(|one| one.witness.is_none());
+        // The schema algebra ignores formats.
+        let is_breaking =
+            |change: &Change| change.class == Class::Breaking && change.rule != "diff-format-loosened";
+        let mut breaking = changes.iter().filter(|change| is_breaking(change)).peekable();
+        let unwitnessed = breaking.peek().is_some() && breaking.all(|change| change.witness.is_none());
         if unwitnessed && super::validator::covers(&roots.0, &roots.1) == Some(true) {
-            // What changed is in parts that can never be there.
-            found.retain(|one| !breaks(one));
+            // The changes are in parts that no valid output has.
+            changes.retain(|change| !is_breaking(change));
         }
-        found.into_iter().for_each(|one| self.add(one));
+        changes.into_iter().for_each(|change| self.add(change));
     }
 
-    fn rules(&mut self) {
+    fn compare_rules(&mut self) {
         for (id, old) in &self.old.rules {
             match self.new.rules.get(id) {
                 Some(new) if new == old => {}
@@ -244,37 +249,41 @@ impl<'a> OutputComparison<'a> {
         }
     }
 
-    /// Compares the values of keys that name a type, below the type of an event. Where nothing was seen on
-    /// one side, that is no change.
-    fn kinds(&mut self) {
+    /// Compares the values of keys that name a type, except the event type. A key without values on one side is no
+    /// change.
+    fn compare_kinds(&mut self) {
         let missing = |words: &[String], others: &[String]| -> Vec<String> {
             words.iter().filter(|word| !others.contains(word)).cloned().collect()
         };
         for (pointer, old) in &self.old.kinds {
             let Some(new) = self.new.kinds.get(pointer) else { continue };
-            let (gone, come) = (missing(old, new), missing(new, old));
-            let renamed = |of: &[String], others: &[String], what: &str| match (of, others) {
-                ([_], [other]) => Some(format!("this looks like a rename: `{other}` {what}")),
+            let (removed, added) = (missing(old, new), missing(new, old));
+            let renamed = |words: &[String], others: &[String], suffix: &str| match (words, others) {
+                ([_], [other]) => Some(format!("this looks like a rename: `{other}` {suffix}")),
                 _ => None,
             };
-            for word in &gone {
+            for word in &removed {
                 let message = format!("the value `{word}` no longer occurs");
-                let found = Change::new("diff-kind-removed", Class::Risky, message).old(word);
-                self.add(Change { pointer: pointer.clone(), note: renamed(&gone, &come, "is new"), ..found });
-            }
-            for word in &come {
-                let message = format!("the value `{word}` is new");
-                let found = Change::new("diff-kind-added", Class::Risky, message).new_value(word);
+                let change = Change::new("diff-kind-removed", Class::Risky, message).old(word);
                 self.add(Change {
                     pointer: pointer.clone(),
-                    note: renamed(&come, &gone, "was removed"),
-                    ..found
+                    note: renamed(&removed, &added, "is new"),
+                    ..change
+                });
+            }
+            for word in &added {
+                let message = format!("the value `{word}` is new");
+                let change = Change::new("diff-kind-added", Class::Risky, message).new_value(word);
+                self.add(Change {
+                    pointer: pointer.clone(),
+                    note: renamed(&added, &removed, "was removed"),
+                    ..change
                 });
             }
         }
     }
 
-    fn key_order(&mut self) {
+    fn compare_key_order(&mut self) {
         for (pointer, old) in &self.old.key_order {
             let Some(new) = self.new.key_order.get(pointer) else { continue };
             let common = |keys: &[String], other: &[String]| -> Vec<String> {
@@ -282,9 +291,9 @@ impl<'a> OutputComparison<'a> {
             };
             if common(old, new) != common(new, old) {
                 let message = "the order of the keys changed";
-                let mut found = Change::compatible("diff-key-order-changed", message);
-                found.pointer.clone_from(pointer);
-                self.add(found.old(old).new_value(new));
+                let mut change = Change::compatible("diff-key-order-changed", message);
+                change.pointer.clone_from(pointer);
+                self.add(change.old(old).new_value(new));
             }
         }
     }
@@ -307,8 +316,8 @@ fn join_or(codes: &[i32]) -> String {
     codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
-/// Conditions of the same name; one on either side is a pair whatever it is called.
-fn paired<'b>(old: &'b [Exit], new: &'b [Exit]) -> Vec<(&'b Exit, &'b Exit)> {
+/// Pairs conditions by name; a single condition on each side is paired regardless of its name.
+fn pair_exits<'b>(old: &'b [Exit], new: &'b [Exit]) -> Vec<(&'b Exit, &'b Exit)> {
     if let ([old], [new]) = (old, new) {
         return vec![(old, new)];
     }
@@ -316,7 +325,7 @@ fn paired<'b>(old: &'b [Exit], new: &'b [Exit]) -> Vec<(&'b Exit, &'b Exit)> {
     old.iter().filter_map(|exit| Some((exit, *by_name.get(&exit.condition)?))).collect()
 }
 
-/// Whether the error is known to be text and no object.
+/// Returns whether the error is known to be text instead of an object.
 pub(super) fn is_text(spec: &OutputSpec, errors: &Errors) -> bool {
     errors.schema.is_none() && spec.is_learnt()
 }

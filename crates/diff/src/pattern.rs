@@ -1,4 +1,4 @@
-//! Regular expressions: whether all that one matches another matches too.
+//! Decides inclusion of regular expressions: whether one matches every string that others match.
 
 use regex_automata::dfa::dense::{Builder, Config, DFA};
 use regex_automata::dfa::{Automaton as _, StartKind};
@@ -7,56 +7,57 @@ use regex_automata::{Anchored, nfa::thompson};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// States of an automaton (in bytes) and pairs of states that are looked at, at most.
+/// Maximum size of an automaton, in bytes.
 const MAX_SIZE: usize = 4 << 20;
+/// Maximum number of visited combinations of states.
 const MAX_PAIRS: usize = 200_000;
 
-/// What comes of asking.
+/// Result of an inclusion test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Covers {
-    /// All strings are matched.
+pub(super) enum Coverage {
+    /// The pattern matches all strings.
     Yes,
-    /// This one is not.
+    /// The pattern does not match this string.
     No(String),
-    /// It cannot be told.
+    /// The test cannot decide.
     Unknown,
 }
 
 static REGEXES: LazyLock<Mutex<HashMap<String, Option<regex::Regex>>>> = LazyLock::new(Mutex::default);
 
-/// Whether a pattern of a schema matches somewhere in a text; a pattern that is none matches nothing.
+/// Returns whether a schema pattern matches somewhere in a text. An invalid pattern matches nothing.
 pub(super) fn is_match(pattern: &str, text: &str) -> bool {
-    let mut known = REGEXES.lock().unwrap_or_else(PoisonError::into_inner);
-    let regex = known
+    let mut regexes = REGEXES.lock().unwrap_or_else(PoisonError::into_inner);
+    let regex = regexes
         .entry(pattern.to_owned())
         .or_insert_with(|| regex::Regex::new(&jsonschema_regex::to_rust_regex(pattern).ok()?).ok());
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// A string that a pattern matches.
+/// Returns a string that a pattern matches.
 pub(super) fn example(pattern: &str) -> Option<String> {
     jsonschema_regex::pattern_witness(pattern).filter(|text| is_match(pattern, text))
 }
 
-/// Whether every string that all of `all` match is matched by `wide`, too.
-pub(super) fn covers(wide: &str, all: &[&str]) -> Covers {
+/// Returns whether `wide` matches every string that all patterns in `all` match.
+pub(super) fn covers(wide: &str, all: &[&str]) -> Coverage {
     let automata: Option<Vec<_>> = std::iter::once(wide).chain(all.iter().copied()).map(automaton).collect();
-    automata.and_then(|automata| search(&automata)).unwrap_or(Covers::Unknown)
+    automata.and_then(|automata| search(&automata)).unwrap_or(Coverage::Unknown)
 }
 
-/// A string that all of these patterns match.
+/// Returns a string that all of these patterns match.
 pub(super) fn example_of_all(patterns: &[&str]) -> Option<String> {
     let never = compile_dfa("[^\\s\\S]")?;
     let automata: Option<Vec<_>> = patterns.iter().map(|pattern| automaton(pattern)).collect();
     let mut all = vec![never];
     all.extend(automata?);
     match search(&all)? {
-        Covers::No(text) => Some(text),
+        Coverage::No(text) => Some(text),
         _ => None,
     }
 }
 
-/// An automaton over whole strings that have a match in them.
+/// Compiles an automaton that accepts all strings that contain a match.
 fn automaton(pattern: &str) -> Option<DFA<Vec<u32>>> {
     compile_dfa(&jsonschema_regex::to_rust_regex(pattern).ok()?)
 }
@@ -74,28 +75,28 @@ fn compile_dfa(pattern: &str) -> Option<DFA<Vec<u32>>> {
         .ok()
 }
 
-/// Looks for a string that the first automaton rejects and all others accept: the shortest.
-fn search(automata: &[DFA<Vec<u32>>]) -> Option<Covers> {
+/// Searches for the shortest string that the first automaton rejects and all others accept.
+fn search(automata: &[DFA<Vec<u32>>]) -> Option<Coverage> {
     type States = Vec<regex_automata::util::primitives::StateID>;
     let config = start::Config::new().anchored(Anchored::Yes);
-    let begin: Option<States> = automata.iter().map(|dfa| dfa.start_state(&config).ok()).collect();
-    // Valid UTF-8 is one more automaton: only such strings count.
+    let start_states: Option<States> = automata.iter().map(|dfa| dfa.start_state(&config).ok()).collect();
+    // One more automaton restricts the search to valid UTF-8.
     let any = automaton("")?;
-    let mut begin = begin?;
-    begin.push(any.start_state(&config).ok()?);
+    let mut start_states = start_states?;
+    start_states.push(any.start_state(&config).ok()?);
     let all: Vec<&DFA<Vec<u32>>> = automata.iter().chain([&any]).collect();
-    // A byte for each class of bytes that no automaton tells apart; letters first, for people.
+    // One representative byte for each class of bytes that all automata treat alike; readable characters are preferred.
     let mut bytes: Vec<u8> = Vec::new();
     let mut classes = std::collections::HashSet::new();
-    let pleasant = (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(b' '..=b'~');
-    for byte in pleasant.chain(0..=255) {
+    let readable = (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(b' '..=b'~');
+    for byte in readable.chain(0..=255) {
         let class: Vec<u8> = all.iter().map(|dfa| dfa.byte_classes().get(byte)).collect();
         if classes.insert(class) {
             bytes.push(byte);
         }
     }
-    let mut seen: HashMap<States, Option<(States, u8)>> = HashMap::from([(begin.clone(), None)]);
-    let mut queue = VecDeque::from([begin]);
+    let mut seen: HashMap<States, Option<(States, u8)>> = HashMap::from([(start_states.clone(), None)]);
+    let mut queue = VecDeque::from([start_states]);
     while let Some(states) = queue.pop_front() {
         let accepts = |nth: usize| all[nth].is_match_state(all[nth].next_eoi_state(states[nth]));
         if !accepts(0) && (1..all.len()).all(accepts) {
@@ -105,7 +106,7 @@ fn search(automata: &[DFA<Vec<u32>>]) -> Option<Covers> {
                 at = before;
             }
             text.reverse();
-            return String::from_utf8(text).ok().map(Covers::No);
+            return String::from_utf8(text).ok().map(Coverage::No);
         }
         for byte in &bytes {
             let next: States =
@@ -113,8 +114,8 @@ fn search(automata: &[DFA<Vec<u32>>]) -> Option<Covers> {
             if all.iter().zip(&next).any(|(dfa, state)| dfa.is_quit_state(*state)) {
                 return None;
             }
-            let hopeless = (1..all.len()).any(|nth| all[nth].is_dead_state(next[nth]));
-            if hopeless || seen.contains_key(&next) {
+            let is_dead = (1..all.len()).any(|nth| all[nth].is_dead_state(next[nth]));
+            if is_dead || seen.contains_key(&next) {
                 continue;
             }
             if seen.len() > MAX_PAIRS {
@@ -124,7 +125,7 @@ fn search(automata: &[DFA<Vec<u32>>]) -> Option<Covers> {
             queue.push_back(next);
         }
     }
-    Some(Covers::Yes)
+    Some(Coverage::Yes)
 }
 
 #[cfg(test)]
@@ -144,8 +145,8 @@ mod tests {
             ("é", "^ée$", true),
         ] {
             let found = covers(wide, &[narrow]);
-            assert_eq!(found == Covers::Yes, included, "{wide} {narrow} {found:?}");
-            if let Covers::No(text) = found {
+            assert_eq!(found == Coverage::Yes, included, "{wide} {narrow} {found:?}");
+            if let Coverage::No(text) = found {
                 assert!(
                     super::is_match(narrow, &text) && !super::is_match(wide, &text),
                     "{wide} {narrow} {text}"
@@ -156,8 +157,8 @@ mod tests {
 
     #[test]
     fn several_patterns_count_together() {
-        assert_eq!(covers("^a[^\n]*c$", &["^a[^\n]*$", "c$"]), Covers::Yes);
+        assert_eq!(covers("^a[^\n]*c$", &["^a[^\n]*$", "c$"]), Coverage::Yes);
         assert_eq!(example_of_all(&["^a", "b$"]), Some("ab".to_owned()));
-        assert_eq!(covers("(?=a)", &["a"]), Covers::Unknown);
+        assert_eq!(covers("(?=a)", &["a"]), Coverage::Unknown);
     }
 }

@@ -1,24 +1,25 @@
-//! What has another name now: by how much the names are alike, and what they stand for.
+//! Detects renames by the similarity of names and of their shapes.
 
 use super::variants::{Variants, key_overlap};
 use std::collections::BTreeSet;
 
-/// Names that are on one side only, each with the one on the other that seems to stand for the same.
+/// Names that only one side has, each with its probable counterpart on the other side.
 type OneSided<'v> = Vec<(&'v String, Option<&'v String>)>;
 
-/// The variants that are gone, and those that are new.
+/// Returns the removed and the added variants.
 pub(super) fn differences<'v>(old: &'v Variants<'_>, new: &'v Variants<'_>) -> (OneSided<'v>, OneSided<'v>) {
-    let gone: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
-    let come: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
+    let removed: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
+    let added: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
     let mut pairs: Vec<(&String, &String)> = Vec::new();
-    for from in &gone {
+    for from in &removed {
         let shapes = |to: &String| old[*from].1.first().zip(new[to].1.first());
-        let alike =
-            come.iter().filter(|to| shapes(to).is_some_and(|(old, new)| key_overlap(old, new) > 0.75));
-        let best =
-            alike.map(|to| (similarity(from, to), *to)).max_by(|(one, _), (other, _)| one.total_cmp(other));
+        let candidates =
+            added.iter().filter(|to| shapes(to).is_some_and(|(old, new)| key_overlap(old, new) > 0.75));
+        let best = candidates
+            .map(|to| (similarity(from, to), *to))
+            .max_by(|(one, _), (other, _)| one.total_cmp(other));
         if let Some((similarity, to)) = best
-            && (similarity > 0.4 || gone.len() == 1 && come.len() == 1)
+            && (similarity > 0.4 || removed.len() == 1 && added.len() == 1)
             && !pairs.iter().any(|(_, known)| *known == to)
         {
             pairs.push((from, to));
@@ -27,24 +28,24 @@ pub(super) fn differences<'v>(old: &'v Variants<'_>, new: &'v Variants<'_>) -> (
     let renamed_to = |name| pairs.iter().find(|(from, _)| *from == name).map(|(_, to)| *to);
     let renamed_from = |name| pairs.iter().find(|(_, to)| *to == name).map(|(from, _)| *from);
     (
-        gone.into_iter().map(|name| (name, renamed_to(name))).collect(),
-        come.into_iter().map(|name| (name, renamed_from(name))).collect(),
+        removed.into_iter().map(|name| (name, renamed_to(name))).collect(),
+        added.into_iter().map(|name| (name, renamed_from(name))).collect(),
     )
 }
 
-/// From 0 (nothing in common) to 1 (the same but for case and separators).
+/// Returns the similarity of two names, from 0 (nothing in common) to 1 (equal but for case and separators).
 pub(super) fn similarity(left: &str, right: &str) -> f64 {
-    let plain = |name: &str| -> Vec<char> {
+    let normalized = |name: &str| -> Vec<char> {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let (left, right) = (plain(left), plain(right));
+    let (left, right) = (normalized(left), normalized(right));
     if left.is_empty() || right.is_empty() {
         return 0.0;
     }
     if left == right {
         return 1.0;
     }
-    // One name within the other: `item_type` and `type`.
+    // One name contains the other: `item_type` and `type`.
     let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
     if short.len() >= 2 && long.windows(short.len()).any(|part| part == short.as_slice()) {
         return 0.6 + 0.3 * short.len() as f64 / long.len() as f64;

@@ -1,4 +1,4 @@
-//! What a file holds, a schema or samples, and what samples promise.
+//! Detects whether a file contains a schema or samples, and infers an output specification from samples.
 
 use crate::infer::{Inference, Rules};
 use crate::lock::{EventOrder, EventOrders};
@@ -10,10 +10,10 @@ use std::io::Read as _;
 use std::path::Path;
 use strict_json::{ReadOptions, read_lines};
 
-/// A longer file is no schema, in bytes.
+/// Maximum length of a schema file, in bytes.
 const MAX_SCHEMA: u64 = 16 << 20;
 
-/// Whether a file holds a schema and not samples; an error of usage when it cannot be read.
+/// Returns whether a file contains a schema instead of samples; a usage error if it cannot be read.
 pub fn is_schema_file(path: &Path) -> Result<bool> {
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(".schema.json") {
@@ -33,31 +33,31 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     }
     let mut bytes = Vec::new();
     file.reader.read_to_end(&mut bytes).map_err(unreadable)?;
-    // What cannot be read is reported with its place by whoever takes it for what its name says.
+    // The reader for the kind that the file name suggests reports the syntax error with its position.
     let Ok(value) = serde_json::from_slice::<Value>(&bytes) else {
         return Ok(framing(path) == Some(Framing::Document));
     };
     Ok(is_schema(&value) || value.as_object().is_some_and(serde_json::Map::is_empty))
 }
 
-/// What the samples in a file promise, as far as they show it. An error of usage when it cannot be
-/// opened, and of configuration, with the places, when it holds no strict JSON or no samples.
+/// Infers the output specification of the samples in a file. A usage error if the file cannot be opened; a
+/// configuration error with positions if it contains no strict JSON or no samples.
 pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
     let file = DataFile::open(path)?;
     let (name, framing, threads) = (file.name.clone(), file.framing, file.threads(None));
     let mut inference = Inference::new();
-    let faults = inference
+    let violations = inference
         .input(file.reader, framing, threads, &mut |_| {})
         .map_err(|error| Error::data(path, &error))?;
-    if !faults.is_empty() {
-        return Err(bad_json(&name, path, faults));
+    if !violations.is_empty() {
+        return Err(bad_json(&name, path, violations));
     }
     if inference.records() == 0 {
         return Err(no_samples(&name));
     }
     let rules = Rules::cautious();
-    let single = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
-    let framing = framing.unwrap_or(single);
+    let default_framing = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
+    let framing = framing.unwrap_or(default_framing);
     let mut spec = OutputSpec { framing: Some(framing), ..OutputSpec::default() };
     spec.kinds = inference.kinds(&rules);
     let mut keys = type_keys().filter(|_| framing == Framing::Lines);
@@ -76,25 +76,26 @@ pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
     Ok(spec)
 }
 
-/// The error of a file that is not strict JSON.
-pub(crate) fn bad_json(name: &str, path: &Path, faults: Vec<Violation>) -> Error {
-    let issue = |fault: Violation| Issue { place: Some(fault.place(path)), message: fault.message };
+/// Creates the error for a file that is not strict JSON.
+pub(crate) fn bad_json(name: &str, path: &Path, violations: Vec<Violation>) -> Error {
+    let issue =
+        |violation: Violation| Issue { place: Some(violation.place(path)), message: violation.message };
     let error = Error::config(format!("{name} is not strict JSON"));
-    error.issues(faults.into_iter().map(issue).collect())
+    error.issues(violations.into_iter().map(issue).collect())
 }
 
-/// The error of a file without a document.
+/// Creates the error for a file without samples.
 pub(crate) fn no_samples(name: &str) -> Error {
     Error::config(format!("{name} contains no samples"))
 }
 
-/// The types that the stream in a file begins and ends with.
+/// Returns the first and the last types of the stream in a file.
 fn bounds(path: &Path, key: &str) -> Result<Events> {
     let unreadable = |error| Error::data(path, &error);
     let file = DataFile::open(path)?.reader;
     let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
     read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;
     orders.add(order);
-    let found = orders.ordered().filter(|(found, _)| *found == key);
+    let found = orders.infer_order().filter(|(found, _)| *found == key);
     Ok(found.map_or_else(Events::default, |(_, events)| Events { order: Vec::new(), ..events }))
 }

@@ -1,69 +1,69 @@
-//! A schema as alternatives: each says of one JSON type what holds of its values.
+//! A schema as alternatives, each with the constraints on values of one JSON type.
 
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strict_json::JsonType;
 
-/// A conjunction of schemas: a value has to keep all of them.
+/// A conjunction of schemas: a value has to be valid under all of them.
 pub(super) type Conjunction<'a> = Vec<&'a Value>;
 
-/// The schema that takes nothing.
-pub(super) static NOTHING: Value = Value::Bool(false);
+/// The schema that accepts no value.
+pub(super) static FALSE_SCHEMA: Value = Value::Bool(false);
 
-/// All types.
-pub(super) const ANY: u8 = 0b11_1111;
+/// The set of all types.
+pub(super) const ALL_TYPES: u8 = 0b11_1111;
 
-/// A type in a set of them.
-pub(super) const fn bit(json_type: JsonType) -> u8 {
+/// Returns the set of one type.
+pub(super) const fn type_bit(json_type: JsonType) -> u8 {
     1 << json_type as u8
 }
 
-/// A bound of numbers.
+/// A numeric bound.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bound {
-    pub at: Number,
-    /// The bound itself is not taken.
-    pub open: bool,
+    pub value: Number,
+    /// Whether the bound is exclusive.
+    pub exclusive: bool,
 }
 
-/// What `properties` and its neighbours of one schema say: they belong together.
+/// `properties`, `patternProperties` and `additionalProperties` of one schema, which depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ObjectKeywords<'a> {
-    pub named: Option<&'a Map<String, Value>>,
+    pub properties: Option<&'a Map<String, Value>>,
     pub patterns: Option<&'a Map<String, Value>>,
-    pub others: Option<&'a Value>,
+    pub additional: Option<&'a Value>,
 }
 
-/// What `prefixItems` and `items` of one schema say.
+/// `prefixItems` and `items` of one schema.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ArrayKeywords<'a> {
-    pub first: &'a [Value],
-    pub others: Option<&'a Value>,
+    pub prefix: &'a [Value],
+    pub items: Option<&'a Value>,
 }
 
-/// A condition that is compared as a whole: the keyword and what belongs to it.
+/// A condition that is compared as a whole: a keyword with the keywords it depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Condition {
-    /// A schema of these keywords and no others. It may be large, and belong to an alternative of each type.
+    /// Schema of these keywords alone. It may be large, and is shared by the alternatives of all types.
     pub schema: Rc<Value>,
-    /// It is known not to be understood at all.
+    /// Whether the condition contains an unknown part.
     pub opaque: bool,
 }
 
-/// What holds of the values of one type, or (while it is made) of several.
+/// Constraints on values of one type, or of several types during construction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TypedSchema<'a> {
-    /// The types, as bits.
+    /// Types, as a bit set.
     pub types: u8,
-    /// Numbers are integers.
+    /// Whether numbers are integers.
     pub integer: bool,
-    /// The only values; none where they are not listed.
+    /// The only valid values; `None` if they are not listed.
     pub values: Option<Vec<Value>>,
-    /// The lower and the upper one.
+    /// Lower and upper bound.
     pub bounds: [Option<Bound>; 2],
     pub multiples: Vec<Number>,
-    /// Least and greatest lengths, by type.
+    /// Minimum and maximum lengths, by type.
     pub lengths: [(usize, Option<usize>); JsonType::ALL.len()],
     pub patterns: BTreeSet<&'a str>,
     pub formats: BTreeSet<String>,
@@ -73,122 +73,128 @@ pub(super) struct TypedSchema<'a> {
     pub unevaluated: Vec<&'a Value>,
     pub required: BTreeSet<&'a str>,
     pub forbidden: BTreeSet<&'a str>,
-    pub names: Conjunction<'a>,
-    pub dependent: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    pub key_names: Conjunction<'a>,
+    pub dependent_required: BTreeMap<&'a str, BTreeSet<&'a str>>,
     pub conditions: Vec<Condition>,
-    /// `if` with what follows from it, until that is settled.
-    pub branches: Vec<&'a Map<String, Value>>,
-    /// Keys whose value is known, because the alternative was made for it.
+    /// Schemas with an `if` that is not decided yet.
+    pub conditionals: Vec<&'a Map<String, Value>>,
+    /// Keys with a known value, for which the alternative was created.
     pub tags: BTreeMap<String, Value>,
-    /// The schemas that it is made of.
+    /// Schemas that the alternative consists of.
     pub sources: Vec<&'a Value>,
 }
 
 impl<'a> TypedSchema<'a> {
-    /// What holds of any value.
+    /// Returns the alternative without constraints.
     pub fn any() -> Self {
-        Self { types: ANY, ..Self::default() }
+        Self { types: ALL_TYPES, ..Self::default() }
     }
 
-    /// The one type that it is of.
+    /// Returns the type of an alternative of one type.
     pub fn json_type(&self) -> JsonType {
-        JsonType::ALL.into_iter().find(|kind| self.types == bit(*kind)).unwrap_or(JsonType::Null)
+        JsonType::ALL
+            .into_iter()
+            .find(|json_type| self.types == type_bit(*json_type))
+            .unwrap_or(JsonType::Null)
     }
 
-    /// The same for each type on its own.
+    /// Splits an alternative by type.
     pub fn by_type(&self) -> impl Iterator<Item = Self> {
-        let of_type = |kind: &JsonType| self.types & bit(*kind) != 0;
-        JsonType::ALL.into_iter().filter(of_type).map(|kind| Self { types: bit(kind), ..self.clone() })
+        let of_type = |json_type: &JsonType| self.types & type_bit(*json_type) != 0;
+        JsonType::ALL
+            .into_iter()
+            .filter(of_type)
+            .map(|json_type| Self { types: type_bit(json_type), ..self.clone() })
     }
 
-    /// Least and greatest length.
+    /// Returns the minimum and the maximum length.
     pub fn length(&self) -> (usize, Option<usize>) {
-        let (least, most) = self.lengths[self.json_type() as usize];
-        // A tuple that is closed has no more elements than its places.
-        let closed = self.elements.iter().filter(|part| part.others == Some(&NOTHING));
-        let closed = closed.map(|part| part.first.len());
-        (least, most.into_iter().chain(closed).min())
+        let (min, max) = self.lengths[self.json_type() as usize];
+        // A closed tuple has no further elements.
+        let closed = self.elements.iter().filter(|part| part.items == Some(&FALSE_SCHEMA));
+        let closed = closed.map(|part| part.prefix.len());
+        (min, max.into_iter().chain(closed).min())
     }
 
-    /// The keys that it names.
+    /// Returns the keys that the schemas name.
     pub fn named_keys(&self) -> BTreeSet<&'a str> {
         &self.required | &self.constrained_keys()
     }
 
-    /// The keys whose values it says something of.
+    /// Returns the keys whose values are constrained.
     pub fn constrained_keys(&self) -> BTreeSet<&'a str> {
-        let all = self.keys.iter().filter_map(|keys| keys.named).flat_map(Map::keys);
+        let all = self.keys.iter().filter_map(|keys| keys.properties).flat_map(Map::keys);
         all.map(String::as_str).chain(self.forbidden.iter().copied()).collect()
     }
 
-    /// What holds of the value of a key.
+    /// Returns the schemas of the value of a key.
     pub fn property(&self, key: &str) -> Conjunction<'a> {
         let mut node = Vec::new();
         let mut evaluated = false;
         for keys in &self.keys {
-            let before = node.len();
-            node.extend(keys.named.and_then(|named| named.get(key)));
+            let length_before = node.len();
+            node.extend(keys.properties.and_then(|properties| properties.get(key)));
             let patterns = keys.patterns.into_iter().flatten();
             let matching = patterns.filter(|(pattern, _)| super::pattern::is_match(pattern, key));
             node.extend(matching.map(|(_, schema)| schema));
-            if node.len() == before {
-                node.extend(keys.others);
+            if node.len() == length_before {
+                node.extend(keys.additional);
             }
-            evaluated |= node.len() > before;
+            evaluated |= node.len() > length_before;
         }
         if !evaluated {
             node.extend(&self.unevaluated);
         }
         if self.forbidden.contains(key) {
-            node.push(&NOTHING);
+            node.push(&FALSE_SCHEMA);
         }
         node
     }
 
-    /// What holds of the values of keys that it does not name.
+    /// Returns the schemas of the values of keys that the schemas do not name.
     pub fn additional(&self) -> Conjunction<'a> {
-        let mut node: Conjunction<'_> = self.keys.iter().filter_map(|keys| keys.others).collect();
+        let mut node: Conjunction<'_> = self.keys.iter().filter_map(|keys| keys.additional).collect();
         if node.is_empty() {
             node.extend(&self.unevaluated);
         }
         node
     }
 
-    /// The patterns of keys.
+    /// Returns the patterns of keys.
     pub fn key_patterns(&self) -> BTreeSet<&'a str> {
         let all = self.keys.iter().filter_map(|keys| keys.patterns).flat_map(Map::keys);
         all.map(String::as_str).collect()
     }
 
-    /// What holds of the values of keys of a pattern of its own, or of one of the other side.
+    /// Returns the schemas of the values of keys of a pattern, which may be one of the other side.
     pub fn pattern_property(&self, pattern: &str) -> Conjunction<'a> {
         let mut node = Vec::new();
         for keys in &self.keys {
             match keys.patterns.and_then(|patterns| patterns.get(pattern)) {
                 Some(schema) => node.push(schema),
-                None => node.extend(keys.others),
+                None => node.extend(keys.additional),
             }
         }
         node
     }
 
-    /// What holds of the element at this place of an array.
+    /// Returns the schemas of the element at a position.
     pub fn element(&self, at: usize) -> Conjunction<'a> {
-        self.elements.iter().filter_map(|part| part.first.get(at).or(part.others)).collect()
+        self.elements.iter().filter_map(|part| part.prefix.get(at).or(part.items)).collect()
     }
 
-    /// How many places of an array have something said of them on their own.
+    /// Returns the number of positions with schemas of their own.
     pub fn tuple_length(&self) -> usize {
-        self.elements.iter().map(|part| part.first.len()).max().unwrap_or(0)
+        self.elements.iter().map(|part| part.prefix.len()).max().unwrap_or(0)
     }
 
-    /// It says nothing but the type.
-    pub fn is_open(&self) -> bool {
+    /// Returns whether the alternative constrains nothing but the type.
+    pub fn is_unconstrained(&self) -> bool {
         Self { types: 0, sources: Vec::new(), ..self.clone() } == Self::default()
     }
 }
 
-/// Whether a node takes nothing, as far as that is plain.
+/// Returns whether a node accepts no value, as far as this is obvious.
 pub(super) fn accepts_nothing(node: &[&Value]) -> bool {
-    node.contains(&&NOTHING)
+    node.contains(&&FALSE_SCHEMA)
 }

@@ -1,14 +1,14 @@
-//! Asking the validator, and the algebra of schemas.
+//! Validates values and decides containment of schemas.
 
-use super::bundle::{UNKNOWN, parts};
+use super::bundle::{UNKNOWN_KEYWORD, subschemas};
 use jsonschema::canonical::{self, CanonicalSchema, Containment};
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value};
 
-/// Schemas of a union or conjunction that the algebra is asked for, at most: it holds each of them to each other one.
+/// Maximum number of schemas in a union or conjunction for the algebra, which compares them pairwise.
 const MAX_PARTS: usize = 2_000;
 
-/// A validator that holds formats to be promises; none for a schema that it refuses or that is not understood.
+/// Compiles a validator that asserts formats; `None` if the schema is invalid or has an unknown part.
 pub(super) fn validator(schema: &Value) -> Option<Validator> {
     if has_unknown(schema) {
         return None;
@@ -21,12 +21,12 @@ pub(super) fn validator(schema: &Value) -> Option<Validator> {
         .ok()
 }
 
-/// Whether a value keeps a schema; none where that cannot be told.
+/// Returns whether a value is valid; `None` if this cannot be decided.
 pub(super) fn valid(schema: &Value, value: &Value) -> Option<bool> {
     Some(validator(schema)?.is_valid(value))
 }
 
-/// Whether `wide` takes all that `narrow` takes; none where that cannot be told.
+/// Returns whether `wide` accepts every value that `narrow` accepts; `None` if this cannot be decided.
 pub(super) fn covers(wide: &Value, narrow: &Value) -> Option<bool> {
     if wide == narrow && !has_unknown(wide) {
         return Some(true);
@@ -51,17 +51,17 @@ fn canonical(schema: &Value) -> Option<CanonicalSchema> {
         .ok()
 }
 
-/// Whether the algebra cannot answer, or would take too long.
+/// Returns whether the algebra cannot decide about a schema, or would take too long.
 fn is_beyond_algebra(schema: &Value) -> bool {
     any_object(schema, &|members| {
-        let many = |keyword| parts(members, keyword).count() > MAX_PARTS;
-        members.contains_key(UNKNOWN) || ["allOf", "anyOf", "oneOf"].into_iter().any(many)
+        let many = |keyword| subschemas(members, keyword).count() > MAX_PARTS;
+        members.contains_key(UNKNOWN_KEYWORD) || ["allOf", "anyOf", "oneOf"].into_iter().any(many)
     })
 }
 
-/// Whether a part of a schema is not understood.
+/// Returns whether a schema has an unknown part.
 pub(super) fn has_unknown(schema: &Value) -> bool {
-    any_object(schema, &|members| members.contains_key(UNKNOWN))
+    any_object(schema, &|members| members.contains_key(UNKNOWN_KEYWORD))
 }
 
 fn any_object(value: &Value, is: &impl Fn(&Map<String, Value>) -> bool) -> bool {

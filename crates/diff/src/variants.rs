@@ -1,27 +1,27 @@
-//! The variants of a union: the keys that discriminate between them, and their names.
+//! Variants of a union: their discriminating keys and their names.
 
 use super::canonicalize::Canonicalizer;
 use super::predicates::distinct;
+use super::schema_comparer::excerpt;
 use super::typed_schema::TypedSchema;
-use super::walk::excerpt;
 use agentnative_contract::{DISCRIMINATORS, named};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys that name a variant, at most.
+/// Maximum number of keys in the name of a variant.
 const MAX_NAMED: usize = 5;
 
-/// Variants by the value of their tag; one value may stand for several.
+/// Variants by the value of their tag; several alternatives may have one value.
 pub(super) type Variants<'a> = BTreeMap<String, (Value, Vec<TypedSchema<'a>>)>;
-/// A key, and the variants that it tells apart.
+/// A discriminating key with its variants.
 pub(super) type Tagged<'a> = (String, Variants<'a>);
 
-/// The name of a variant by its tag.
+/// Returns the name of a variant by its tag.
 pub(super) fn variant_name(key: &str, value: &Value) -> String {
     format!("`{key}` {}", excerpt(value))
 }
 
-/// Names variants by a key that tells them apart, else by the keys that only they require.
+/// Names variants by a discriminating key, else by the keys that only they require.
 pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>]) -> Vec<String> {
     let only = |values: Vec<Value>| <[Value; 1]>::try_from(values).ok().map(|[value]| value);
     let tag = |key: &str, alt: &TypedSchema<'a>| {
@@ -41,44 +41,50 @@ pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a
     tagged.find_map(by_key).unwrap_or_else(|| alts.iter().map(by_keys).collect())
 }
 
-/// How much two objects have the same keys, from 0 to 1.
+/// Returns the proportion of common keys of two objects, from 0 to 1.
 pub(super) fn key_overlap(old: &TypedSchema<'_>, new: &TypedSchema<'_>) -> f64 {
     let (old, new) = (old.constrained_keys(), new.constrained_keys());
     let all = old.union(&new).count();
     if all == 0 { 1.0 } else { old.intersection(&new).count() as f64 / all as f64 }
 }
 
-/// What tells variants apart on each side: the same key where there is one.
+/// Returns the discriminating key of each side, the same one if possible.
 pub(super) fn discriminators<'v, 'a>(
     before: &'v [Tagged<'a>],
     after: &'v [Tagged<'a>],
 ) -> Option<(&'v Tagged<'a>, &'v Tagged<'a>)> {
     let pairs = || before.iter().flat_map(|old| after.iter().map(move |new| (old, new)));
-    // A key that has one value everywhere tells nothing apart.
-    let differ = |old: &Variants<'a>, new: &Variants<'a>| {
+    // A key with a single value discriminates nothing.
+    let discriminate = |old: &Variants<'a>, new: &Variants<'a>| {
         old.keys().chain(new.keys()).collect::<BTreeSet<_>>().len() > 1
     };
-    let same = pairs().find(|((old_key, old), (new_key, new))| old_key == new_key && differ(old, new));
-    // A key under another name still tells the same variants apart.
-    let has = |all: &[Tagged<'a>], key: &String| all.iter().any(|(other, _)| other == key);
+    let same = pairs().find(|((old_key, old), (new_key, new))| old_key == new_key && discriminate(old, new));
+    // A renamed key may still have the same values.
+    let has_key = |all: &[Tagged<'a>], key: &String| all.iter().any(|(other, _)| other == key);
     same.or_else(|| {
-        let mut renamed = pairs().filter(|((old, _), (new, _))| !has(after, old) && !has(before, new));
-        renamed.find(|((_, old), (_, new))| old.keys().any(|tag| new.contains_key(tag)) && differ(old, new))
+        let mut renamed =
+            pairs().filter(|((old, _), (new, _))| !has_key(after, old) && !has_key(before, new));
+        renamed.find(|((_, old), (_, new))| {
+            old.keys().any(|tag| new.contains_key(tag)) && discriminate(old, new)
+        })
     })
 }
 
-/// The keys that tell these alternatives apart, the best first, with the variants.
+/// Returns the discriminating keys of alternatives with their variants, the best key first.
 pub(super) fn candidates<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>]) -> Vec<Tagged<'a>> {
     let keys = alts.first().into_iter().flat_map(|first| &first.required);
     let tagged = |key: &&str| Some(((*key).to_owned(), by_tag(side, alts, key)?));
     let mut keys: Vec<Tagged<'a>> = keys.filter_map(tagged).collect();
     keys.sort_by_key(|(key, _)| {
-        DISCRIMINATORS.iter().position(|usual| usual.key == key).unwrap_or(DISCRIMINATORS.len())
+        DISCRIMINATORS
+            .iter()
+            .position(|discriminator| discriminator.key == key)
+            .unwrap_or(DISCRIMINATORS.len())
     });
     keys
 }
 
-/// The alternatives by the value of a key, if each has one.
+/// Groups alternatives by the value of a key; `None` unless each has a known value.
 pub(super) fn by_tag<'a>(
     side: &Canonicalizer<'a>,
     alts: &[TypedSchema<'a>],
@@ -96,10 +102,10 @@ pub(super) fn by_tag<'a>(
                 .filter(|values| !values.is_empty() && values.len() <= 64)?,
         };
         for value in distinct(values) {
-            let mut one = alt.clone();
-            one.tags.insert(key.to_owned(), value.clone());
+            let mut with_tag = alt.clone();
+            with_tag.tags.insert(key.to_owned(), value.clone());
             let name = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            variants.entry(name).or_insert_with(|| (value, Vec::new())).1.push(one);
+            variants.entry(name).or_insert_with(|| (value, Vec::new())).1.push(with_tag);
         }
     }
     Some(variants)

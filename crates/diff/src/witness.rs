@@ -1,27 +1,27 @@
-//! Output that shows a change: made up, then held to both schemas before it is shown.
+//! Confirms changes by witnesses: generated output that is valid under the new schema and invalid under the old one.
 
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Witness};
+use super::schema_comparer::SchemaComparer;
 use super::typed_schema::TypedSchema;
 use super::validator::{has_unknown, validator};
-use super::walk::Walker;
 use agentnative_contract::{Schema, Violation};
 use jsonschema::Validator;
 use serde_json::Value;
 use std::cell::OnceCell;
 use strict_json::{JsonType, escape_token, unescape_token};
 
-/// A witness is at most this many bytes long.
+/// Maximum length of a witness, in bytes.
 const MAX_BYTES: usize = 4_000;
-/// Keys that are put into a witness so that it shows one change only, at most.
+/// Maximum number of keys that are added to a witness so that it shows one change only.
 const MAX_REPAIRS: usize = 12;
 
-/// Holds documents to an old and a new schema, which are compiled when they are needed.
+/// Validates documents under an old and a new schema, which are compiled on first use.
 pub(super) struct Witnesses<'b> {
     schemas: &'b (Value, Value),
     compiled: OnceCell<Option<(Schema, Validator)>>,
-    /// The old side, which samples are taken from.
-    old: Walker<'b>,
+    /// Source of values for missing keys: the old side.
+    old: SchemaComparer<'b>,
     before: Vec<TypedSchema<'b>>,
 }
 
@@ -34,52 +34,52 @@ impl<'b> Witnesses<'b> {
         Self {
             schemas,
             compiled: OnceCell::new(),
-            old: Walker::new(side.root, side.root),
+            old: SchemaComparer::new(side.root, side.root),
             before: before.to_vec(),
         }
     }
 
-    /// The witness, if the new schema takes the document and the old one does not. What else the old schema
-    /// wants is put into it where that can be done.
-    pub fn check(&self, found: &Change, document: &Value) -> Option<Witness> {
+    /// Returns the witness if the document is valid under the new schema and invalid under the old one. Other
+    /// violations of the old schema are repaired if possible.
+    pub fn check(&self, change: &Change, document: &Value) -> Option<Witness> {
         let (old, new) = self.schemas;
-        let understood = || (!has_unknown(old)).then(|| Schema::compile_with_formats(old).ok()).flatten();
-        let compiled = || understood().zip(validator(new));
+        let compile_old = || (!has_unknown(old)).then(|| Schema::compile_with_formats(old).ok()).flatten();
+        let compiled = || compile_old().zip(validator(new));
         let (old, new) = self.compiled.get_or_init(compiled).as_ref()?;
         let first = old.violations(document).into_iter().next()?;
         if !new.is_valid(document) {
             return None;
         }
-        let (mut clearest, mut violation) = (document.clone(), first);
+        let (mut best, mut violation) = (document.clone(), first);
         let mut repaired = document.clone();
         for _ in 0..MAX_REPAIRS {
             let violations = old.violations(&repaired);
-            let Some(shows) = violations.iter().find(|violation| is_caused_by(violation, found)) else {
+            let Some(caused) = violations.iter().find(|violation| is_caused_by(violation, change)) else {
                 break;
             };
             if new.is_valid(&repaired) {
-                (clearest, violation) = (repaired.clone(), shows.clone());
+                (best, violation) = (repaired.clone(), caused.clone());
             }
-            let other = violations.iter().find(|violation| !is_caused_by(violation, found));
+            let other = violations.iter().find(|violation| !is_caused_by(violation, change));
             let Some(()) = other.and_then(|violation| self.repair(&mut repaired, violation)) else { break };
         }
-        if clearest.to_string().len() > MAX_BYTES {
+        if best.to_string().len() > MAX_BYTES {
             return None;
         }
-        let place =
+        let pointer =
             if violation.pointer.is_empty() { String::new() } else { format!("{}: ", violation.pointer) };
-        Some(Witness { document: clearest, rejected: format!("{place}{}", violation.message) })
+        Some(Witness { document: best, rejected: format!("{pointer}{}", violation.message) })
     }
 
-    /// Puts a key into the document that the old schema misses.
+    /// Adds the key that the old schema requires to the document.
     fn repair(&self, document: &mut Value, violation: &Violation) -> Option<()> {
         let key = missing_key(violation)?;
         let mut alts = self.before.clone();
         let mut at = &*document;
         for token in violation.pointer.split('/').skip(1) {
             let token = unescape_token(token);
-            let kind = JsonType::from(at);
-            let alt = alts.iter().find(|alt| alt.json_type() == kind)?;
+            let json_type = JsonType::from(at);
+            let alt = alts.iter().find(|alt| alt.json_type() == json_type)?;
             let node;
             (node, at) = match at {
                 Value::Array(elements) => {
@@ -95,32 +95,32 @@ impl<'b> Witnesses<'b> {
             .find(|alt| alt.json_type() == JsonType::Object && alt.required.contains(key.as_str()))?;
         let value = match alt.tags.get(&key) {
             Some(tag) => tag.clone(),
-            None => self.old.sample_node(&alt.property(&key), 2)?,
+            None => self.old.example_of_node(&alt.property(&key), 2)?,
         };
         document.pointer_mut(&violation.pointer)?.as_object_mut()?.insert(key, value);
         Some(())
     }
 }
 
-/// The key that a violation says is missing.
+/// Returns the missing key of a violation of `required`.
 pub(super) fn missing_key(violation: &Violation) -> Option<String> {
     let of_key = violation.keyword.as_deref() == Some("required");
     of_key.then(|| violation.message.split('`').nth(1).map(str::to_owned)).flatten()
 }
 
-/// Whether a violation is what a change comes to.
-fn is_caused_by(violation: &Violation, found: &Change) -> bool {
-    let mut place = violation.pointer.clone();
+/// Returns whether a violation is caused by a change.
+fn is_caused_by(violation: &Violation, change: &Change) -> bool {
+    let mut pointer = violation.pointer.clone();
     if let Some(key) = missing_key(violation) {
-        place = format!("{place}/{}", escape_token(&key));
+        pointer = format!("{pointer}/{}", escape_token(&key));
     }
-    let (mut tokens, mut wanted) = (place.split('/'), found.pointer.split('/'));
+    let (mut tokens, mut changed) = (pointer.split('/'), change.pointer.split('/'));
     loop {
-        match (tokens.next(), wanted.next()) {
+        match (tokens.next(), changed.next()) {
             (None, None) => return true,
-            // An object that is refused because of a key of its own, or a value because of a part of it.
+            // The violation is at an object with the changed key, or at a part of the changed value.
             (Some(_), None) | (None, Some(_)) => return missing_key(violation).is_none(),
-            (Some(token), Some(wanted)) if token == wanted || wanted == "*" => {}
+            (Some(token), Some(changed)) if token == changed || changed == "*" => {}
             _ => return false,
         }
     }

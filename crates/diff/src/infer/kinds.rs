@@ -1,21 +1,21 @@
-//! The values of keys that name a type (`type`, `kind`, …), wherever they stand.
+//! Values of the keys that name a type (`type`, `kind`, …), at every depth.
 
-use super::render::map;
+use super::render::map_values;
 use super::{Inference, Rules};
 use crate::shape::Shape;
 use agentnative_contract::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::escape_token;
 
-/// The values by the pointer of their key; none where they are no names of types.
+/// Values by the pointer of their key; `None` if they are not names of types.
 type Kinds = BTreeMap<String, Option<BTreeSet<String>>>;
 
 impl Inference {
-    /// The words that keys which name a type had: by the pointer of the key in a document or record, `*` for
-    /// each element of an array and each key of a map. Keys with other values than a few words are left out.
+    /// Returns the values of the keys that name a type, by the pointer of the key in a document or record, with `*` for
+    /// each element of an array and each key of a map. Keys with other values than a small set of words are omitted.
     pub fn kinds(&self, rules: &Rules) -> BTreeMap<String, Vec<String>> {
         let mut kinds = Kinds::new();
-        rules.kinds(&self.learnt.shape, "", &mut kinds);
+        rules.collect_kinds(&self.state.shape, "", &mut kinds);
         kinds
             .into_iter()
             .filter_map(|(pointer, words)| Some((pointer, words?.into_iter().collect())))
@@ -24,35 +24,36 @@ impl Inference {
 }
 
 impl Rules {
-    fn kinds(&self, shape: &Shape, at: &str, kinds: &mut Kinds) {
+    fn collect_kinds(&self, shape: &Shape, pointer: &str, kinds: &mut Kinds) {
         if shape.deep {
             return;
         }
         if let Some(arrays) = &shape.arrays {
-            self.kinds(arrays.elements.clone().list(), &format!("{at}/*"), kinds);
+            self.collect_kinds(arrays.elements.clone().make_list(), &format!("{pointer}/*"), kinds);
         }
         for group in shape.objects.iter().flat_map(|objects| self.variants(objects, false)) {
-            if let Some(values) = map(&group, self.cautious) {
-                self.kinds(&values, &format!("{at}/*"), kinds);
+            if let Some(values) = map_values(&group, self.cautious) {
+                self.collect_kinds(&values, &format!("{pointer}/*"), kinds);
                 continue;
             }
             for field in group.fields.sorted() {
-                let pointer = format!("{at}/{}", escape_token(field.key.text()));
+                let pointer = format!("{pointer}/{}", escape_token(field.key.text()));
                 if type_keys().any(|key| key == field.key.text()) {
                     let words = words(&field.shape);
                     let known = kinds.entry(pointer.clone()).or_insert_with(|| Some(BTreeSet::new()));
                     *known = known.take().zip(words).map(|(known, words)| &known | &words);
                 }
-                self.kinds(&field.shape, &pointer, kinds);
+                self.collect_kinds(&field.shape, &pointer, kinds);
             }
         }
     }
 }
 
-/// The words that a value has been, if it was nothing else.
+/// Returns the words that occurred as a value; `None` if there were other values.
 fn words(shape: &Shape) -> Option<BTreeSet<String>> {
     let strings = shape.strings.as_ref()?;
-    let alone = shape.type_bits() == Shape { strings: shape.strings.clone(), ..Shape::default() }.type_bits();
-    let choices = strings.choices.as_ref().filter(|_| alone && shape.nulls == 0)?;
+    let only_strings =
+        shape.type_bits() == Shape { strings: shape.strings.clone(), ..Shape::default() }.type_bits();
+    let choices = strings.choices.as_ref().filter(|_| only_strings && shape.nulls == 0)?;
     Some(choices.iter().map(|(word, _)| word.to_string()).collect())
 }

@@ -1,31 +1,30 @@
-//! A JSON Schema from samples: documents or JSON lines of any size, merged as they are read.
+//! Infers a JSON Schema from samples: documents or JSON Lines of any size, merged while they are read.
 //!
-//! What is kept grows with the shapes that the samples have, not with their length, and does not depend
-//! on their order. Every sample validates against the schema.
+//! Memory grows with the shapes of the samples, not with their length. The result does not depend on their order. Every
+//! sample validates against the schema.
 
 mod kinds;
 mod read;
 mod render;
 mod state;
 
-use crate::shape::PLACES;
+use crate::shape::MAX_POSITIONS;
 use agentnative_contract::{Framing, Violation};
-use read::Learnt;
-pub(crate) use read::glance;
+use read::InferenceState;
+pub(crate) use read::detect_framing;
 use serde_json::Value;
 use std::io::{self, Read};
 
-/// How much must have been seen before something is told as a promise.
+/// How much evidence a constraint needs to become part of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// Strings are told as a closed set when there are at least so many of them for each different one;
-    /// 0 for never.
+    /// Minimum average number of strings per distinct value for an `enum`; 0 for no `enum`.
     pub enum_threshold: u64,
-    /// Arrays are told as tuples when there are at least so many of them.
+    /// Minimum number of arrays for a tuple.
     pub tuples: u64,
-    /// Nothing that other values of the same shape might break: what was never anything but null may be
-    /// anything, objects are not told apart by a tag, keys make a map only when they look like data, and an
-    /// address need not be one.
+    /// Whether to omit constraints that other data of the same shape might violate: a value that was always null may be
+    /// anything, no variants are inferred from tags, keys make a map only if they look like data, and strings do not
+    /// get the format `uri`.
     pub cautious: bool,
 }
 
@@ -36,44 +35,42 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// For a promise that other data of the same shape must keep.
+    /// Rules for a schema that other data of the same shape must satisfy.
     pub const fn cautious() -> Self {
         Self { enum_threshold: 0, tuples: u64::MAX, cautious: true }
     }
 }
 
-/// Learns from one input after another.
+/// Infers from one input after another.
 #[derive(Default)]
 pub struct Inference {
-    learnt: Learnt,
+    state: InferenceState,
 }
 
-/// What objects with one value of the tag key are.
+/// Objects with one value of the tag key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// The value of the tag key: a string or a boolean.
+    /// Value of the tag key: a string or a boolean.
     pub tag: Value,
-    /// Their schema.
+    /// Schema of the objects.
     pub schema: Value,
-    /// How many there were.
+    /// Number of objects.
     pub count: u64,
 }
 
 impl Inference {
-    /// One that has seen nothing yet.
+    /// Creates an inference without samples.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads an input to its end and learns from it. `threads` read JSON lines, 1 a document; without a
-    /// framing the beginning of the input tells which of the two it is. `progress` is told now and then
-    /// how many bytes were read.
+    /// Infers from an input, reading it to its end. `threads` threads read JSON Lines, one thread reads a document;
+    /// `None` detects the framing from the beginning of the input. `progress` receives the number of bytes read so far.
     ///
-    /// The result has the first faults in the order of their places. When there is one, what was learnt is
-    /// of no use.
+    /// Returns the first JSON errors, by position. If there is one, the inference is unusable.
     ///
     /// # Errors
-    /// When the reader fails, or the samples have no shape: more than 262,144 different places.
+    /// If the reader fails, or the samples have more than 262,144 different positions.
     pub fn input(
         &mut self,
         reader: impl Read + Send,
@@ -81,43 +78,43 @@ impl Inference {
         threads: usize,
         progress: &mut dyn FnMut(u64),
     ) -> io::Result<Vec<Violation>> {
-        let learnt = read::read(reader, framing, threads, progress)?;
-        self.join(Self { learnt })?;
-        Ok(std::mem::take(&mut self.learnt.faults))
+        let state = read::read_samples(reader, framing, threads, progress)?;
+        self.join(Self { state })?;
+        Ok(std::mem::take(&mut self.state.problems))
     }
 
-    /// Learns what another one has learnt.
+    /// Merges another inference into this one.
     ///
     /// # Errors
-    /// When the samples of both have no shape, as for [`Inference::input`].
+    /// If the samples of both have too many positions, as for [`Inference::input`].
     pub fn join(&mut self, other: Self) -> io::Result<()> {
-        self.learnt.join(other.learnt);
-        if self.learnt.shape.places() > PLACES { Err(read::shapeless()) } else { Ok(()) }
+        self.state.join(other.state);
+        if self.state.shape.positions() > MAX_POSITIONS { Err(read::too_many_positions()) } else { Ok(()) }
     }
 
-    /// Number of inputs.
+    /// Returns the number of inputs.
     pub fn inputs(&self) -> u64 {
-        self.learnt.inputs
+        self.state.inputs
     }
 
-    /// Number of documents and records.
+    /// Returns the number of documents and records.
     pub fn records(&self) -> u64 {
-        self.learnt.records
+        self.state.records
     }
 
-    /// Length of all inputs.
+    /// Returns the length of all inputs, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.learnt.bytes
+        self.state.bytes
     }
 
-    /// The schema that all samples keep; one that allows everything when there were none.
+    /// Returns a schema under which all samples are valid; without samples, one that accepts everything.
     pub fn schema(&self, rules: &Rules) -> Value {
-        rules.root(&self.learnt.shape)
+        rules.root_schema(&self.state.shape)
     }
 
-    /// Where all samples are objects whose `key` (one of `type`, `kind`, `event`) has a word: what those of
-    /// each word are, sorted.
+    /// Returns the variants by the values of `key` (one of `type`, `kind`, `event`), sorted; `None` unless all samples
+    /// are objects in which that key is a word.
     pub fn variants(&self, key: &str, rules: &Rules) -> Option<Vec<Variant>> {
-        rules.tagged(&self.learnt.shape, key)
+        rules.tagged_variants(&self.state.shape, key)
     }
 }

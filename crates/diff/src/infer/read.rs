@@ -1,6 +1,6 @@
-//! Reading samples: chunks of lines by several threads, a document by one.
+//! Reads samples: JSON Lines in chunks by several threads, a document by one.
 
-use crate::shape::{PLACES, Shape, ShapeBuilder};
+use crate::shape::{MAX_POSITIONS, Shape, ShapeBuilder};
 use agentnative_contract::{Framing, Rest, Violation, fold_chunks};
 use std::io::{self, Read};
 use strict_json::{
@@ -8,79 +8,84 @@ use strict_json::{
     read_lines_at_hand,
 };
 
-/// So many bytes are looked at to tell lines from a document.
-const GLANCE: usize = 1 << 16;
-/// A first line that is longer belongs to a document.
-const LONG: usize = 8 << 20;
-/// So many faults are told.
-const FAULTS: usize = 20;
+/// Number of bytes first examined to detect the framing.
+const DETECTION_BYTES: usize = 1 << 16;
+/// Maximum length of a first line, in bytes. A longer one belongs to a document.
+const MAX_FIRST_LINE: usize = 8 << 20;
+/// Maximum number of reported JSON errors.
+const MAX_PROBLEMS: usize = 20;
 
-/// What an input gave.
+/// Shape and statistics of the inputs read so far.
 #[derive(Default)]
-pub(super) struct Learnt {
+pub(super) struct InferenceState {
     pub shape: Shape,
     pub inputs: u64,
     pub records: u64,
     pub bytes: u64,
-    pub faults: Vec<Violation>,
+    pub problems: Vec<Violation>,
 }
 
-pub(super) fn shapeless() -> io::Error {
-    let message =
-        format!("the samples have more than {PLACES} different places: at several depths, the keys are data");
+pub(super) fn too_many_positions() -> io::Error {
+    let message = format!(
+        "the samples have more than {MAX_POSITIONS} different places: at several depths, the keys are data"
+    );
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// Reads an input to its end.
-pub(super) fn read(
+pub(super) fn read_samples(
     mut reader: impl Read + Send,
     framing: Option<Framing>,
     threads: usize,
     progress: &mut dyn FnMut(u64),
-) -> io::Result<Learnt> {
+) -> io::Result<InferenceState> {
     let mut start = Vec::new();
     let framing = match framing {
         Some(framing) => framing,
-        None => glance(&mut reader, &mut start)?,
+        None => detect_framing(&mut reader, &mut start)?,
     };
     let reader = io::Cursor::new(start).chain(reader);
-    let mut learnt = Learnt { inputs: 1, ..Learnt::default() };
+    let mut state = InferenceState { inputs: 1, ..InferenceState::default() };
     if framing == Framing::Lines {
-        learnt.lines(reader, threads, progress)?;
+        state.read_line_samples(reader, threads, progress)?;
     } else {
         let mut builder = ShapeBuilder::for_schema();
-        learnt.add(&document(reader, framing, &mut builder)?, Position::START);
-        learnt.merge(builder)?;
+        state.add(&read_document_samples(reader, framing, &mut builder)?, Position::START);
+        state.merge(builder)?;
     }
-    progress(learnt.bytes);
-    learnt.faults.sort_by_key(|fault| (fault.line, fault.column));
-    learnt.faults.truncate(FAULTS);
-    Ok(learnt)
+    progress(state.bytes);
+    state.problems.sort_by_key(|problem| (problem.line, problem.column));
+    state.problems.truncate(MAX_PROBLEMS);
+    Ok(state)
 }
 
-/// Tells lines from a document: the first line is a whole value, and there is more behind it.
-pub(crate) fn glance(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
-    let mut want = GLANCE;
+/// Detects the framing: JSON Lines if the first line is a complete value and more than whitespace follows. Appends the
+/// examined bytes to `start`.
+pub(crate) fn detect_framing(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
+    let mut limit = DETECTION_BYTES;
     loop {
-        let read = reader.by_ref().take((want - start.len()) as u64).read_to_end(start)?;
+        let read = reader.by_ref().take((limit - start.len()) as u64).read_to_end(start)?;
         let line = memchr::memchr(b'\n', start);
-        if line.is_some() || read == 0 || want >= LONG {
+        if line.is_some() || read == 0 || limit >= MAX_FIRST_LINE {
             let Some(line) = line else { return Ok(Framing::Document) };
             let (first, rest) = start.split_at(line);
-            let whole = read_document(first, &options(), &mut ())?.whole > 0;
-            let more = rest.iter().any(|byte| !byte.is_ascii_whitespace());
-            return Ok(if whole && more { Framing::Lines } else { Framing::Document });
+            let is_complete = read_document(first, &options(), &mut ())?.whole > 0;
+            let has_more = rest.iter().any(|byte| !byte.is_ascii_whitespace());
+            return Ok(if is_complete && has_more { Framing::Lines } else { Framing::Document });
         }
-        want *= 2;
+        limit *= 2;
     }
 }
 
 fn options() -> ReadOptions {
-    ReadOptions { max_problems: FAULTS, ..ReadOptions::default() }
+    ReadOptions { max_problems: MAX_PROBLEMS, ..ReadOptions::default() }
 }
 
-/// Learns from a document, or from each item of one.
-fn document(reader: impl Read, framing: Framing, builder: &mut ShapeBuilder) -> io::Result<Summary> {
+/// Adds a document, or each element of an array document, to a shape.
+fn read_document_samples(
+    reader: impl Read,
+    framing: Framing,
+    builder: &mut ShapeBuilder,
+) -> io::Result<Summary> {
     if framing == Framing::Array {
         let mut records = ArrayRecords::new(builder, |_| 1);
         let summary = read_document(reader, &options(), &mut records)?;
@@ -94,18 +99,17 @@ fn document(reader: impl Read, framing: Framing, builder: &mut ShapeBuilder) -> 
     Ok(summary)
 }
 
-impl Learnt {
-    /// Merges what another reading gave in.
+impl InferenceState {
     pub fn join(&mut self, other: Self) {
         self.shape.join(other.shape);
         self.inputs += other.inputs;
         self.records += other.records;
         self.bytes += other.bytes;
-        self.faults.extend(other.faults);
+        self.problems.extend(other.problems);
     }
 
-    /// Learns from lines, up to the chunk that has the first fault.
-    fn lines(
+    /// Reads lines up to and including the chunk with the first error.
+    fn read_line_samples(
         &mut self,
         reader: impl Read + Send,
         threads: usize,
@@ -113,7 +117,7 @@ impl Learnt {
     ) -> io::Result<()> {
         let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
             let summary = || read_lines_at_hand(&chunk.bytes, &options(), builder);
-            // A line that is too long for a chunk is read as it comes.
+            // A line that is too long for a chunk is read as a stream.
             (!chunk.cut).then(summary).map(|summary| (summary, !builder.is_full()))
         };
         let merge = |chunk: &Chunk, (summary, fits): (Summary, bool)| {
@@ -125,7 +129,7 @@ impl Learnt {
         for builder in states {
             self.merge(builder)?;
         }
-        if let Some(Rest { reader, base }) = rest.filter(|_| self.faults.is_empty()) {
+        if let Some(Rest { reader, base }) = rest.filter(|_| self.problems.is_empty()) {
             let mut builder = ShapeBuilder::for_schema();
             let summary = read_lines(reader, &options(), &mut builder)?;
             self.add(&summary, base);
@@ -134,23 +138,23 @@ impl Learnt {
         Ok(())
     }
 
-    /// Merges what was read by one thread in.
+    /// Merges the shape that one thread built.
     fn merge(&mut self, mut builder: ShapeBuilder) -> io::Result<()> {
         if builder.is_full() {
-            return Err(shapeless());
+            return Err(too_many_positions());
         }
         self.shape.join(builder.shape);
         self.records += builder.records;
         Ok(())
     }
 
-    /// Adds what a reading came to; gives whether there was no fault.
+    /// Adds the summary of one part. Returns whether it has no errors.
     fn add(&mut self, summary: &Summary, base: Position) -> bool {
         self.bytes += summary.bytes;
-        let rejects = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;
-        let faults = summary.problems.iter().filter(|problem| rejects(problem.kind));
-        let before = self.faults.len();
-        self.faults.extend(faults.map(|problem| Violation::of_problem(problem, base)));
-        self.faults.len() == before
+        let is_error = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;
+        let problems = summary.problems.iter().filter(|problem| is_error(problem.kind));
+        let before = self.problems.len();
+        self.problems.extend(problems.map(|problem| Violation::of_problem(problem, base)));
+        self.problems.len() == before
     }
 }

@@ -1,28 +1,30 @@
-//! What was learnt, as a file: JSON Lines, the first of which is a header. Each other line is a shape, which refers to
-//! shapes on lines above by their number, from 0; the last one is that of all samples.
+//! Inference state as a file in JSON Lines. The first line is a header. Each other line is a shape that refers to
+//! shapes on earlier lines by their number, from 0; the last line is the shape of all samples.
 
 use super::Inference;
-use super::read::Learnt;
+use super::read::InferenceState;
 use crate::shape::text::Formats;
-use crate::shape::{Arrays, DEEPEST, Elements, Field, Fields, Group, Objects, PLACES, Shape, Strings, Tag};
+use crate::shape::{
+    Arrays, Elements, Field, Fields, Group, MAX_DEPTH, MAX_POSITIONS, Objects, Shape, Strings, Tag,
+};
 use agentnative_contract::DISCRIMINATORS;
 use agentnative_contract::error::{Error, Issue, Place, Result};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-/// The version of this format.
+/// Version of the file format.
 const VERSION: u32 = 1;
-/// A longer line is none of ours, in bytes: an object has at most 64 × 8 groups of 512 keys.
-const LONGEST: u64 = 64 << 20;
-/// No count is greater.
-const GREATEST: u64 = 1 << 53;
+/// Maximum length of a line, in bytes: an object has at most 64 × 8 groups of 512 keys.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Maximum value of a count.
+const MAX_COUNT: u64 = 1 << 53;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
     inference: u32,
-    /// Number of the lines that follow.
+    /// Number of shape lines that follow.
     shapes: usize,
     inputs: u64,
     records: u64,
@@ -70,7 +72,7 @@ enum ElementsPart {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ObjectsPart {
-    /// The tag keys that have had too many values.
+    /// Former tag keys, which had too many values.
     loose: Vec<Box<str>>,
     groups: Vec<GroupPart>,
 }
@@ -87,31 +89,31 @@ struct GroupPart {
 }
 
 impl Inference {
-    /// Writes what was learnt, for [`Inference::read_state`].
+    /// Writes the state, for [`Inference::read_state`].
     ///
     /// # Errors
     /// Those of the writer.
     pub fn write_state(&self, mut to: impl Write) -> io::Result<()> {
-        let Learnt { inputs, records, bytes, .. } = self.learnt;
+        let InferenceState { inputs, records, bytes, .. } = self.state;
         let mut shapes = 0;
-        write_shape(&self.learnt.shape, &mut shapes, &mut io::sink())?;
-        line(&mut to, &Header { inference: VERSION, shapes, inputs, records, bytes })?;
-        write_shape(&self.learnt.shape, &mut 0, &mut to)?;
+        write_shape(&self.state.shape, &mut shapes, &mut io::sink())?;
+        write_line(&mut to, &Header { inference: VERSION, shapes, inputs, records, bytes })?;
+        write_shape(&self.state.shape, &mut 0, &mut to)?;
         to.flush()
     }
 
-    /// Reads what was learnt and written to the file at `path`.
+    /// Reads the state that [`Inference::write_state`] wrote to the file at `path`.
     ///
     /// # Errors
-    /// Configuration, with the line, where it is not what [`Inference::write_state`] writes; as [`Error::data`] has it
-    /// where the file cannot be read.
+    /// A configuration error with the line if the state is invalid; as described for [`Error::data`] if the file cannot
+    /// be read.
     pub fn read_state(path: &Path, from: impl Read) -> Result<Self> {
         let mut lines = BufReader::new(from);
-        let (mut header, mut shapes) = (None, Shapes::default());
+        let (mut header, mut shapes) = (None, ShapeTable::default());
         let mut text = Vec::new();
-        for nth in 1.. {
+        for line_number in 1.. {
             text.clear();
-            let length = (&mut lines).take(LONGEST).read_until(b'\n', &mut text);
+            let length = (&mut lines).take(MAX_LINE_BYTES).read_until(b'\n', &mut text);
             if length.map_err(|error| Error::data(path, &error))? == 0 {
                 break;
             }
@@ -121,13 +123,13 @@ impl Inference {
                     .map_err(|error| error.to_string())
                     .and_then(|line| shapes.add(line)),
             };
-            added.map_err(|why| invalid(path, nth, why))?;
+            added.map_err(|message| invalid(path, line_number, message))?;
         }
         let lines = shapes.0.len() + 1;
         let complete = header.filter(|header| header.shapes + 1 == lines).zip(shapes.root());
         let (Header { inputs, records, bytes, .. }, shape) =
             complete.ok_or_else(|| invalid(path, lines, "the file is not complete".to_owned()))?;
-        Ok(Self { learnt: Learnt { shape, inputs, records, bytes, faults: Vec::new() } })
+        Ok(Self { state: InferenceState { shape, inputs, records, bytes, problems: Vec::new() } })
     }
 }
 
@@ -138,7 +140,7 @@ fn read_header(text: &[u8]) -> Result<Header, String> {
     }
     [header.inputs, header.records, header.bytes]
         .into_iter()
-        .try_for_each(|count| bounded(count).map(drop))?;
+        .try_for_each(|count| check_count(count).map(drop))?;
     Ok(header)
 }
 
@@ -148,12 +150,12 @@ fn invalid(path: &Path, line: usize, message: String) -> Error {
     Error::config(format!("{} is not a valid state of `contract infer`", path.display())).issues(vec![issue])
 }
 
-fn line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+fn write_line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *to, value)?;
     to.write_all(b"\n")
 }
 
-/// Writes a shape behind those that it refers to; gives its number.
+/// Writes a shape after the shapes that it refers to. Returns its number.
 fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::Result<usize> {
     let strings = shape.strings.as_ref().map(|strings| StringsPart {
         count: strings.count,
@@ -174,7 +176,7 @@ fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::R
     let objects = shape.objects.as_ref().map(|objects| {
         let keys = DISCRIMINATORS.iter().enumerate();
         let loose =
-            keys.filter(|(key, _)| objects.is_loose(*key)).map(|(_, known)| known.key.into()).collect();
+            keys.filter(|(key, _)| objects.is_former_tag(*key)).map(|(_, known)| known.key.into()).collect();
         let group = |group: &Group| {
             let tag = group.tag.as_ref().map(|tag| (DISCRIMINATORS[tag.key].key.into(), tag.value.clone()));
             let field = |field: &Field| Ok((field.key.text().into(), field.count, write(&field.shape)?));
@@ -189,25 +191,26 @@ fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::R
     });
     let objects = objects.transpose()?;
     let Shape { nulls, bools, integers, numbers, deep, .. } = *shape;
-    line(to, &ShapeLine { nulls, bools, integers, numbers, strings, arrays, objects, deep })?;
+    write_line(to, &ShapeLine { nulls, bools, integers, numbers, strings, arrays, objects, deep })?;
     *written += 1;
     Ok(*written - 1)
 }
 
-/// The shapes so far, each with its height; none where another one refers to it.
+/// Shapes read so far, with their heights; `None` once another shape refers to it.
 #[derive(Default)]
-struct Shapes(Vec<Option<(Shape, usize)>>);
+struct ShapeTable(Vec<Option<(Shape, usize)>>);
 
-impl Shapes {
+impl ShapeTable {
     fn add(&mut self, line: ShapeLine) -> Result<(), String> {
-        if self.0.len() > PLACES {
-            return Err(format!("there are more than {PLACES} shapes"));
+        if self.0.len() > MAX_POSITIONS {
+            return Err(format!("there are more than {MAX_POSITIONS} shapes"));
         }
         let ShapeLine { nulls, bools, integers, numbers, strings, arrays, objects, deep } = line;
         let mut height = 0;
-        let mut take = |at: usize| {
-            let taken = self.0.get_mut(at).and_then(Option::take);
-            let (shape, below) = taken.ok_or_else(|| format!("shape {at} is not above, or is used twice"))?;
+        let mut take_shape = |number: usize| {
+            let taken = self.0.get_mut(number).and_then(Option::take);
+            let (shape, below) =
+                taken.ok_or_else(|| format!("shape {number} is not above, or is used twice"))?;
             height = height.max(below + 1);
             Ok::<_, String>(shape)
         };
@@ -218,62 +221,62 @@ impl Shapes {
             (&mut shape.integers, integers),
             (&mut shape.numbers, numbers),
         ] {
-            *to = bounded(count)?;
+            *to = check_count(count)?;
         }
         if let Some(StringsPart { count, formats, choices }) = strings {
             let choices = choices.map(|choices| {
                 choices
                     .into_iter()
-                    .map(|(word, count)| Ok((word, bounded(count)?)))
+                    .map(|(word, count)| Ok((word, check_count(count)?)))
                     .collect::<Result<_, String>>()
             });
-            let strings = Strings { count: bounded(count)?, formats, choices: choices.transpose()? };
+            let strings = Strings { count: check_count(count)?, formats, choices: choices.transpose()? };
             shape.strings.get_or_insert_default().join(strings);
         }
         if let Some(ArraysPart { count, elements }) = arrays {
             let elements = match elements {
                 ElementsPart::Tuple(places) => {
-                    Elements::Tuple(places.into_iter().map(&mut take).collect::<Result<_, _>>()?)
+                    Elements::Tuple(places.into_iter().map(&mut take_shape).collect::<Result<_, _>>()?)
                 }
-                ElementsPart::List(list) => Elements::List(Box::new(take(list)?)),
+                ElementsPart::List(list) => Elements::List(Box::new(take_shape(list)?)),
             };
-            shape.arrays = Some(Box::new(Arrays { count: bounded(count)?, elements }));
+            shape.arrays = Some(Box::new(Arrays { count: check_count(count)?, elements }));
         }
         if let Some(ObjectsPart { loose, groups }) = objects {
             let mut group = |GroupPart { tag, count, fields, map }| {
                 let tag = tag
                     .map(|(key, value): (Box<str>, _)| Ok::<_, String>(Tag { key: tag_key(&key)?, value }));
-                let mut field = |(key, count, at): (Box<str>, _, _)| {
-                    Ok(Field { count: bounded(count)?, shape: take(at)?, ..Field::new(&key) })
+                let mut field = |(key, count, number): (Box<str>, _, _)| {
+                    Ok(Field { count: check_count(count)?, shape: take_shape(number)?, ..Field::new(&key) })
                 };
                 let list = fields.into_iter().map(&mut field).collect::<Result<Vec<_>, String>>()?;
-                let fields = Fields::of(list, map.map(&mut take).transpose()?);
-                Ok(Group { tag: tag.transpose()?, count: bounded(count)?, fields })
+                let fields = Fields::from_parts(list, map.map(&mut take_shape).transpose()?);
+                Ok(Group { tag: tag.transpose()?, count: check_count(count)?, fields })
             };
             let groups = groups.into_iter().map(&mut group).collect::<Result<Vec<_>, String>>()?;
             let loose = loose.iter().map(|key| tag_key(key)).collect::<Result<Vec<_>, _>>()?;
-            shape.objects = Some(Box::new(Objects::of(&loose, groups)));
+            shape.objects = Some(Box::new(Objects::from_parts(&loose, groups)));
         }
-        // What is deeper was not described.
-        if height > DEEPEST + 1 {
-            return Err(format!("the shapes are deeper than {DEEPEST} levels"));
+        // Deeper values are not described.
+        if height > MAX_DEPTH + 1 {
+            return Err(format!("the shapes are deeper than {MAX_DEPTH} levels"));
         }
         self.0.push(Some((shape, height)));
         Ok(())
     }
 
-    /// The last one, where the others are all parts of it.
+    /// Returns the last shape if it contains all the others.
     fn root(mut self) -> Option<Shape> {
         let (shape, _) = self.0.pop()??;
         self.0.iter().all(Option::is_none).then_some(shape)
     }
 }
 
-fn bounded(count: u64) -> Result<u64, String> {
-    if count <= GREATEST { Ok(count) } else { Err(format!("{count} is greater than any count")) }
+fn check_count(count: u64) -> Result<u64, String> {
+    if count <= MAX_COUNT { Ok(count) } else { Err(format!("{count} is greater than any count")) }
 }
 
-/// The place of a tag key in [`DISCRIMINATORS`].
+/// Returns the index of a tag key in [`DISCRIMINATORS`].
 fn tag_key(key: &str) -> Result<usize, String> {
     DISCRIMINATORS.iter().position(|known| known.key == key).ok_or_else(|| format!("`{key}` is no tag key"))
 }

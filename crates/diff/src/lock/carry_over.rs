@@ -1,36 +1,38 @@
-//! What a few runs did not show is not a change: an array that was empty, a map without keys, a value that
-//! was null this time. There the promise of the lock stands.
+//! Keeps guarantees of an older lock for what the new runs did not show: an empty array, a map without keys, a value
+//! that was null.
+//!
+//! Such gaps in the data are not changes.
 
 use agentnative_contract::OutputSpec;
 use serde_json::{Map, Value, json};
 
 type Members = Map<String, Value>;
 
-/// What was learnt now, with what the lock says where nothing was seen.
+/// Completes a new output specification from the old one where the new runs have no evidence.
 pub(super) fn carry_over(mut new: OutputSpec, old: &OutputSpec) -> OutputSpec {
-    // Declared schemas say all that they mean.
+    // Declared schemas are complete.
     if !new.documents.is_empty() || !old.documents.is_empty() {
         return new;
     }
-    pair(new.schema.as_mut(), old.schema.as_ref());
-    let errors = |errors: &agentnative_contract::Errors| errors.schema.clone();
-    let old_errors = old.errors.as_ref().and_then(errors);
-    pair(new.errors.as_mut().and_then(|errors| errors.schema.as_mut()), old_errors.as_ref());
+    carry_over_schema(new.schema.as_mut(), old.schema.as_ref());
+    let error_schema = |errors: &agentnative_contract::Errors| errors.schema.clone();
+    let old_errors = old.errors.as_ref().and_then(error_schema);
+    carry_over_schema(new.errors.as_mut().and_then(|errors| errors.schema.as_mut()), old_errors.as_ref());
     if let (Some(new), Some(old)) = (&mut new.events, &old.events) {
         for (name, schema) in &mut new.types {
-            pair(Some(schema), old.types.get(name));
+            carry_over_schema(Some(schema), old.types.get(name));
         }
     }
     new
 }
 
-fn pair(new: Option<&mut Value>, old: Option<&Value>) {
+fn carry_over_schema(new: Option<&mut Value>, old: Option<&Value>) {
     let (Some(Value::Object(new)), Some(Value::Object(old))) = (new, old) else { return };
-    let anything = |schema: &Members| schema.keys().all(|key| key == "$schema");
-    if anything(new) {
-        if !anything(old) {
-            // It was only ever null.
-            *new = if is(old, "null") {
+    let is_unconstrained = |schema: &Members| schema.keys().all(|key| key == "$schema");
+    if is_unconstrained(new) {
+        if !is_unconstrained(old) {
+            // The value was always null.
+            *new = if allows_type(old, "null") {
                 old.clone()
             } else {
                 Map::from_iter([("type".to_owned(), json!("null"))])
@@ -38,36 +40,36 @@ fn pair(new: Option<&mut Value>, old: Option<&Value>) {
         }
         return;
     }
-    if is(new, "array") {
+    if allows_type(new, "array") {
         match (new.get_mut("items"), old.get("items")) {
             (None, Some(items)) => drop(new.insert("items".into(), items.clone())),
-            (items, old) => pair(items, old),
+            (items, old) => carry_over_schema(items, old),
         }
     }
-    if is(new, "object") {
-        object(new, old);
+    if allows_type(new, "object") {
+        carry_over_object(new, old);
     }
 }
 
-fn object(new: &mut Members, old: &Members) {
+fn carry_over_object(new: &mut Members, old: &Members) {
     let values = old.get("additionalProperties").filter(|_| !old.contains_key("properties"));
     if let Some(values) = values {
         if let Some(Value::Object(properties)) = new.remove("properties") {
-            // Keys that are data, which this time look like names.
+            // The keys are data that look like names in these runs.
             new.remove("required");
-            let mut kinds: Vec<Value> = Vec::new();
-            for (_, mut kind) in properties {
-                pair(Some(&mut kind), Some(values));
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
+            let mut schemas: Vec<Value> = Vec::new();
+            for (_, mut schema) in properties {
+                carry_over_schema(Some(&mut schema), Some(values));
+                if !schemas.contains(&schema) {
+                    schemas.push(schema);
                 }
             }
-            let kind = if kinds.len() == 1 { kinds.remove(0) } else { json!({ "anyOf": kinds }) };
-            new.insert("additionalProperties".into(), kind);
+            let schema = if schemas.len() == 1 { schemas.remove(0) } else { json!({ "anyOf": schemas }) };
+            new.insert("additionalProperties".into(), schema);
         } else if !new.contains_key("additionalProperties") {
             new.insert("additionalProperties".into(), values.clone());
         } else {
-            pair(new.get_mut("additionalProperties"), Some(values));
+            carry_over_schema(new.get_mut("additionalProperties"), Some(values));
         }
         return;
     }
@@ -75,13 +77,13 @@ fn object(new: &mut Members, old: &Members) {
         (new.get_mut("properties"), old.get("properties"))
     {
         for (key, schema) in new {
-            pair(Some(schema), old.get(key));
+            carry_over_schema(Some(schema), old.get(key));
         }
     }
 }
 
-/// Whether a schema allows values of this type.
-fn is(schema: &Members, name: &str) -> bool {
+/// Returns whether a schema allows values of a type.
+fn allows_type(schema: &Members, name: &str) -> bool {
     match schema.get("type") {
         Some(Value::String(only)) => only == name,
         Some(Value::Array(several)) => several.iter().any(|one| one == name),

@@ -1,46 +1,46 @@
-//! The order in which a stream's types of records come.
+//! Infers the order of record types in streams.
 
 use agentnative_contract::{Events, Order, type_keys};
 use std::collections::BTreeSet;
 use strict_json::{Event, Sink};
 
-/// More types than this have no order.
-const MOST: usize = 64;
+/// Maximum number of types for which an order is inferred.
+const MAX_TYPES: usize = 64;
 
-/// The types of one stream by one key.
+/// The types of one stream by one type key.
 #[derive(Default, Clone)]
-struct Types {
-    /// In the order of their first record; none when a record has no type.
-    came: Option<Vec<String>>,
+struct TypeSequence {
+    /// Types in the order of their first record; `None` if a record has no type.
+    first_seen: Option<Vec<String>>,
     last: String,
-    /// That of the record under way.
-    now: Option<String>,
+    /// Type of the current record.
+    current: Option<String>,
 }
 
-/// Takes the records of one stream.
+/// Records the types in one stream.
 pub(crate) struct EventOrder {
     depth: usize,
-    /// The key that waits for its value.
-    waiting: Option<usize>,
-    /// By each of [`type_keys`].
-    types: Vec<Types>,
+    /// Index of the type key whose value comes next.
+    pending_key: Option<usize>,
+    /// Types by each of [`type_keys`].
+    types: Vec<TypeSequence>,
     records: u64,
 }
 
 impl Default for EventOrder {
     fn default() -> Self {
-        let empty = |_| Types { came: Some(Vec::new()), ..Types::default() };
-        Self { depth: 0, waiting: None, types: type_keys().map(empty).collect(), records: 0 }
+        let empty = |_| TypeSequence { first_seen: Some(Vec::new()), ..TypeSequence::default() };
+        Self { depth: 0, pending_key: None, types: type_keys().map(empty).collect(), records: 0 }
     }
 }
 
 impl Sink for EventOrder {
     fn wants_text(&self) -> bool {
-        self.waiting.is_some()
+        self.pending_key.is_some()
     }
     fn begin_record(&mut self, _line: u64, _offset: u64) {
-        (self.depth, self.waiting) = (0, None);
-        self.types.iter_mut().for_each(|types| types.now = None);
+        (self.depth, self.pending_key) = (0, None);
+        self.types.iter_mut().for_each(|types| types.current = None);
     }
     fn end_record(&mut self, _offset: u64, whole: bool) {
         if !whole {
@@ -48,17 +48,17 @@ impl Sink for EventOrder {
         }
         self.records += 1;
         for types in &mut self.types {
-            match (types.now.take(), &mut types.came) {
-                (Some(now), Some(came)) => {
-                    if !came.contains(&now) {
-                        came.push(now.clone());
+            match (types.current.take(), &mut types.first_seen) {
+                (Some(current), Some(first_seen)) => {
+                    if !first_seen.contains(&current) {
+                        first_seen.push(current.clone());
                     }
-                    if came.len() > MOST {
-                        types.came = None;
+                    if first_seen.len() > MAX_TYPES {
+                        types.first_seen = None;
                     }
-                    types.last = now;
+                    types.last = current;
                 }
-                _ => types.came = None,
+                _ => types.first_seen = None,
             }
         }
     }
@@ -67,16 +67,16 @@ impl Sink for EventOrder {
         match event {
             Event::Begin(..) => {
                 self.depth += 1;
-                self.waiting = None;
+                self.pending_key = None;
             }
             Event::End(_) => self.depth -= 1,
             Event::Key(_, text) => {
                 let known = || type_keys().position(|key| key == text);
-                self.waiting = if self.depth == 1 { known() } else { None };
+                self.pending_key = if self.depth == 1 { known() } else { None };
             }
             Event::String(_, text) => {
-                if let Some(key) = self.waiting.take() {
-                    self.types[key].now = Some(text.to_owned());
+                if let Some(key) = self.pending_key.take() {
+                    self.types[key].current = Some(text.to_owned());
                 }
             }
             _ => {}
@@ -84,34 +84,37 @@ impl Sink for EventOrder {
     }
 }
 
-/// What holds of the order in all streams so far.
+/// Infers the order that holds in all streams.
 #[derive(Default)]
 pub(crate) struct EventOrders {
     streams: Vec<EventOrder>,
 }
 
 impl EventOrders {
-    /// Adds a stream; one without records says nothing.
+    /// Adds a stream; one without records is ignored.
     pub fn add(&mut self, stream: EventOrder) {
         if stream.records > 0 {
             self.streams.push(stream);
         }
     }
 
-    /// The key that names types, and what holds of their order in all streams; none when not every record
-    /// has a type.
-    pub fn ordered(&self) -> Option<(&'static str, Events)> {
-        let typed = |key: &usize| self.streams.iter().all(|stream| stream.types[*key].came.is_some());
+    /// Returns the key that names the types, and the order of types that holds in all streams; `None` if a record has
+    /// no type.
+    pub fn infer_order(&self) -> Option<(&'static str, Events)> {
+        let is_typed =
+            |key: &usize| self.streams.iter().all(|stream| stream.types[*key].first_seen.is_some());
         let (key, name) =
-            type_keys().enumerate().find(|(key, _)| typed(key)).filter(|_| !self.streams.is_empty())?;
-        let came = || self.streams.iter().filter_map(|stream| stream.types[key].came.as_ref());
-        let first: BTreeSet<String> = came().filter_map(|came| came.first().cloned()).collect();
+            type_keys().enumerate().find(|(key, _)| is_typed(key)).filter(|_| !self.streams.is_empty())?;
+        let first_seen = || self.streams.iter().filter_map(|stream| stream.types[key].first_seen.as_ref());
+        let first: BTreeSet<String> =
+            first_seen().filter_map(|first_seen| first_seen.first().cloned()).collect();
         let last: BTreeSet<String> =
             self.streams.iter().map(|stream| stream.types[key].last.clone()).collect();
-        let all: BTreeSet<&String> = came().flatten().collect();
-        let place = |came: &[String], kind: &String| came.iter().position(|other| other == kind);
+        let all: BTreeSet<&String> = first_seen().flatten().collect();
+        let position =
+            |first_seen: &[String], kind: &String| first_seen.iter().position(|other| other == kind);
         let before = |a: &String, b: &String| {
-            came().all(|came| match (place(came, a), place(came, b)) {
+            first_seen().all(|first_seen| match (position(first_seen, a), position(first_seen, b)) {
                 (Some(a), Some(b)) => a < b,
                 (None, Some(_)) => false,
                 (_, None) => true,
@@ -126,15 +129,15 @@ impl EventOrders {
             discriminator: format!("/{name}"),
             first: Some(first.into_iter().collect()),
             last: Some(last.into_iter().collect()),
-            order: reduced(order),
+            order: transitive_reduction(order),
             ..Events::default()
         };
         Some((name, events))
     }
 }
 
-/// Without the pairs that follow from others.
-fn reduced(order: Vec<Order>) -> Vec<Order> {
+/// Removes the pairs that follow from others (transitive reduction).
+fn transitive_reduction(order: Vec<Order>) -> Vec<Order> {
     let known: BTreeSet<(&str, &str)> =
         order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
     let follows = |pair: &Order| {
@@ -147,15 +150,15 @@ fn reduced(order: Vec<Order>) -> Vec<Order> {
     kept
 }
 
-/// With the pairs that follow from others.
-pub(super) fn closed(order: &[Order]) -> Vec<Order> {
+/// Adds the pairs that follow from others (transitive closure).
+pub(super) fn transitive_closure(order: &[Order]) -> Vec<Order> {
     let mut pairs: BTreeSet<(&str, &str)> =
         order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
     loop {
         let known = pairs.clone();
         for (before, middle) in &known {
-            let behind = known.iter().filter(|(from, _)| from == middle);
-            pairs.extend(behind.map(|(_, last)| (*before, *last)));
+            let following = known.iter().filter(|(from, _)| from == middle);
+            pairs.extend(following.map(|(_, last)| (*before, *last)));
         }
         if pairs == known {
             break;

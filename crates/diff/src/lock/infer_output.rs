@@ -1,8 +1,8 @@
-//! What one probe promises in one format, learnt from its runs.
+//! Infers the output specification of one probe in one format from its runs.
 //!
-//! A run with other data of the same shape must keep it. So it is made of shapes and required keys: no set
-//! of strings is closed (that has to be declared), a value that was only ever null may be anything, and
-//! types of events that were not seen may come.
+//! A run with other data of the same shape must satisfy it. So it consists of shapes and required keys: no set of
+//! strings is closed (closed sets have to be declared), a value that was always null may be anything, and further event
+//! types may occur.
 
 use super::event_order::{EventOrder, EventOrders};
 use crate::infer::{Inference, Rules};
@@ -12,32 +12,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use strict_json::{ProblemKind, ReadOptions, Summary, read_document, read_lines};
 
-/// Gives a stream from its start.
+/// Opens a stream from its start.
 type Open<'a> = &'a dyn Fn() -> Box<dyn Read + Send + 'a>;
 
-/// Learns from one run after another.
+/// Infers an output specification from one run after another.
 pub struct Learner {
     probe: String,
     format: OutputFormat,
     documents: Inference,
     lines: Inference,
     orders: EventOrders,
-    /// The framings that standard output can be read in, of all runs that printed something.
+    /// Whether stdout is valid in each framing (document, lines), in all runs that printed something.
     framings: [bool; 2],
     runs: u64,
     printed: u64,
     errors: [Inference; 2],
-    /// Failed runs with one JSON object on standard output, on standard error; and with anything there.
-    objects: [u64; 2],
-    said: [u64; 2],
+    /// Number of failed runs with one JSON object on stdout, and on stderr.
+    with_object: [u64; 2],
+    /// Number of failed runs with any output on stdout, and on stderr.
+    with_output: [u64; 2],
     failed: u64,
-    /// A code other than 0 with which a run has not failed.
+    /// Exit code other than 0 that does not count as a failure.
     outcome: Option<i32>,
     codes: BTreeSet<i32>,
 }
 
 impl Learner {
-    /// One that knows nothing yet of this probe in this format.
+    /// Creates a learner for a probe in a format.
     pub fn new(probe: &str, format: OutputFormat) -> Self {
         Self {
             probe: probe.to_owned(),
@@ -49,36 +50,36 @@ impl Learner {
             runs: 0,
             printed: 0,
             errors: [Inference::new(), Inference::new()],
-            objects: [0; 2],
-            said: [0; 2],
+            with_object: [0; 2],
+            with_output: [0; 2],
             failed: 0,
             outcome: None,
             codes: BTreeSet::new(),
         }
     }
 
-    /// The same, for a probe whose runs have not failed when they end with this code: it is an outcome.
+    /// Sets an exit code other than 0 that does not count as a failure.
     #[must_use]
     pub const fn outcome(mut self, code: Option<i32>) -> Self {
         self.outcome = code;
         self
     }
 
-    /// Learns from a run that ended with this code.
+    /// Adds a run that exited with `code`.
     ///
     /// # Errors
-    /// When a stream cannot be read, or has no shape.
+    /// If a stream cannot be read, or has too many different positions.
     pub fn run<'a>(&mut self, code: i32, stdout: Open<'a>, stderr: Open<'a>) -> io::Result<()> {
         self.codes.insert(code);
         if code != 0 && self.outcome != Some(code) {
             self.failed += 1;
-            for (at, open) in [stdout, stderr].into_iter().enumerate() {
+            for (index, open) in [stdout, stderr].into_iter().enumerate() {
                 if open().read(&mut [0])? > 0 {
-                    self.said[at] += 1;
+                    self.with_output[index] += 1;
                     let object = self.format.is_json() && is_object(open)?;
-                    self.objects[at] += u64::from(object);
+                    self.with_object[index] += u64::from(object);
                     if object {
-                        self.errors[at].input(open(), Some(Framing::Document), 1, &mut |_| ())?;
+                        self.errors[index].input(open(), Some(Framing::Document), 1, &mut |_| ())?;
                     }
                 }
             }
@@ -90,32 +91,32 @@ impl Learner {
             return Ok(());
         }
         let options = ReadOptions::default();
-        let document = good(&read_document(stdout(), &options, &mut ())?);
+        let document = is_valid(&read_document(stdout(), &options, &mut ())?);
         if document && self.framings[0] {
             self.documents.input(stdout(), Some(Framing::Document), 1, &mut |_| ())?;
         }
-        let mut order_of_run = EventOrder::default();
-        let lines = good(&read_lines(stdout(), &options, &mut order_of_run)?);
+        let mut run_order = EventOrder::default();
+        let lines = is_valid(&read_lines(stdout(), &options, &mut run_order)?);
         if lines && self.framings[1] {
             self.lines.input(stdout(), Some(Framing::Lines), 1, &mut |_| ())?;
-            self.orders.add(order_of_run);
+            self.orders.add(run_order);
         }
         self.framings[0] &= document;
         self.framings[1] &= lines;
         Ok(())
     }
 
-    /// How standard output is framed in all runs; none where it holds no JSON.
+    /// Returns the framing of stdout in all runs; `None` if it is not JSON.
     fn framing(&self) -> Option<Framing> {
-        let asked = match self.format {
+        let preferred = match self.format {
             OutputFormat::Text => return None,
             OutputFormat::Json => [Framing::Document, Framing::Lines],
             OutputFormat::Jsonl => [Framing::Lines, Framing::Document],
         };
-        asked.into_iter().find(|framing| self.framings[usize::from(*framing == Framing::Lines)])
+        preferred.into_iter().find(|framing| self.framings[usize::from(*framing == Framing::Lines)])
     }
 
-    /// What standard output held.
+    /// Returns what stdout contained.
     fn payload(&self) -> Payload {
         match self.framing() {
             _ if self.printed == 0 => Payload::Nothing,
@@ -125,7 +126,7 @@ impl Learner {
         }
     }
 
-    /// What all runs keep.
+    /// Returns the output specification that all runs satisfy.
     pub fn promise(&self) -> OutputSpec {
         let rules = Rules::cautious();
         let framing = self.framing();
@@ -138,7 +139,7 @@ impl Learner {
         if let Some(events) = &events {
             kinds.remove(&events.discriminator);
         }
-        let known = framing.is_some() && self.printed > 0 && events.is_none();
+        let has_schema = framing.is_some() && self.printed > 0 && events.is_none();
         let exit = Exit {
             codes: self.codes.iter().copied().collect(),
             stdout: Some(self.payload()),
@@ -148,7 +149,7 @@ impl Learner {
             probe: Some(self.probe.clone()),
             format: Some(self.format),
             framing,
-            schema: known.then(|| inference.schema(&rules)),
+            schema: has_schema.then(|| inference.schema(&rules)),
             events,
             exits: vec![exit],
             errors: self.errors(&rules),
@@ -158,33 +159,33 @@ impl Learner {
     }
 
     fn events(&self, rules: &Rules) -> Option<Events> {
-        let (key, mut events) = self.orders.ordered()?;
+        let (key, mut events) = self.orders.infer_order()?;
         for variant in self.lines.variants(key, rules)? {
             events.types.insert(variant.tag.as_str()?.to_owned(), variant.schema);
         }
         Some(events)
     }
 
-    /// Where failed runs say why: an object on standard error, else one on standard output, else words.
+    /// Returns how failed runs report errors: as an object on stderr, else as one on stdout, else as text.
     fn errors(&self, rules: &Rules) -> Option<Errors> {
         if self.failed == 0 {
             return None;
         }
-        let all = |counts: &[u64; 2], at: usize| counts[at] == self.failed;
-        let schema = |at: usize| -> Option<Value> { Some(self.errors[at].schema(rules)) };
+        let in_all = |counts: &[u64; 2], index: usize| counts[index] == self.failed;
+        let schema = |index: usize| -> Option<Value> { Some(self.errors[index].schema(rules)) };
         let (stream, schema) = match () {
-            () if all(&self.objects, 1) => (Stream::Stderr, schema(1)),
-            () if all(&self.objects, 0) => (Stream::Stdout, schema(0)),
-            () if all(&self.said, 1) => (Stream::Stderr, None),
-            () if all(&self.said, 0) => (Stream::Stdout, None),
+            () if in_all(&self.with_object, 1) => (Stream::Stderr, schema(1)),
+            () if in_all(&self.with_object, 0) => (Stream::Stdout, schema(0)),
+            () if in_all(&self.with_output, 1) => (Stream::Stderr, None),
+            () if in_all(&self.with_output, 0) => (Stream::Stdout, None),
             () => return None,
         };
         Some(Errors { stream, schema })
     }
 }
 
-/// Whether there is no fault in it but the shape of a record.
-fn good(summary: &Summary) -> bool {
+/// Returns whether the input is valid JSON; records of any type are allowed.
+fn is_valid(summary: &Summary) -> bool {
     let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects());
     rejecting.filter(|kind| **kind != ProblemKind::NotObject).all(|kind| summary.count(*kind) == 0)
 }
@@ -193,5 +194,5 @@ fn is_object(open: Open<'_>) -> io::Result<bool> {
     let mut start = [0; 64];
     let length = open().read(&mut start)?;
     let object = start[..length].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    Ok(object && good(&read_document(open(), &ReadOptions::default(), &mut ())?))
+    Ok(object && is_valid(&read_document(open(), &ReadOptions::default(), &mut ())?))
 }

@@ -1,7 +1,7 @@
-//! Locks: what a target's probes promised when it was last accepted, in a folder to be reviewed.
+//! Locks: the accepted outputs of the probes of a target, in a folder that can be reviewed.
 //!
-//! `agentnative.lock/TARGET/` holds `lock.json` (the target and its version) and a file for each probe and
-//! format. All is sorted, and nothing in it changes from run to run: no times, identifiers or paths.
+//! `agentnative.lock/TARGET/` contains `lock.json` (the target and its version) and one file per probe and format.
+//! Everything is sorted, and nothing in it varies from run to run: no times, identifiers or paths.
 
 mod carry_over;
 mod event_order;
@@ -17,82 +17,88 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of locks, beside a configuration.
+/// Name of the folder of locks, next to the configuration.
 pub const LOCK_FOLDER: &str = "agentnative.lock";
-/// The file that names the target.
-const HEAD: &str = "lock.json";
-/// The only version of the format so far.
+/// Name of the file that identifies the target.
+const HEADER_FILE: &str = "lock.json";
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// What the probes of a target promise.
+/// Accepted outputs of the probes of a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// Name of the target.
     pub target: String,
-    /// The version that the target prints.
+    /// Version that the target prints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// A promise for each probe and format, sorted.
+    /// Output specifications by probe and format, sorted.
     pub promises: Vec<OutputSpec>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct LockHeader {
     lock: u32,
     target: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
 }
 
-/// Where the lock of a target is, beside a configuration in `root`.
+/// Returns the folder of the lock of a target, for a configuration in `root`.
 pub fn lock_path(root: &Path, target: &str) -> PathBuf {
     root.join(LOCK_FOLDER).join(file_name(target))
 }
 
-/// A name as a file has it: other characters than letters, digits, `_`, `-` and inner dots are spelt `%XX`.
+/// Encodes a name as a file name: characters other than letters, digits, `_`, `-` and inner dots become `%XX`.
 fn file_name(name: &str) -> String {
-    let plain =
-        |at: usize, byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte) || byte == b'.' && at > 0;
+    let is_unescaped = |index: usize, byte: u8| {
+        byte.is_ascii_alphanumeric() || b"_-".contains(&byte) || byte == b'.' && index > 0
+    };
     name.bytes()
         .enumerate()
-        .map(|(at, byte)| if plain(at, byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(
+            |(index, byte)| {
+                if is_unescaped(index, byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+            },
+        )
         .collect()
 }
 
 impl Lock {
-    /// A lock of these promises.
+    /// Creates a lock of these output specifications.
     pub fn new(target: &str, version: Option<String>, mut promises: Vec<OutputSpec>) -> Self {
         promises.sort_by(|a, b| (&a.probe, a.format).cmp(&(&b.probe, b.format)));
         Self { target: target.to_owned(), version, promises }
     }
 
-    /// The promises as `contract::diff` compares them: what follows from the order of events is spelt out.
+    /// Returns the output specifications for [`compare`](crate::compare), with the transitive closure of the order of
+    /// events.
     pub fn compared(&self) -> Vec<OutputSpec> {
         let mut promises = self.promises.clone();
         for events in promises.iter_mut().filter_map(|promise| promise.events.as_mut()) {
-            events.order = event_order::closed(&events.order);
+            events.order = event_order::transitive_closure(&events.order);
         }
         promises
     }
 
-    /// The promises as [`Lock::compared`] has them, to be compared with those of an older lock: where
-    /// nothing was seen that could tell, the older promise stands.
+    /// Returns the output specifications as [`Lock::compared`] does, for a comparison with an older lock: where the new
+    /// runs have no evidence, the older guarantee stays.
     pub fn compared_with(&self, old: &Self) -> Vec<OutputSpec> {
-        let same = |new: &OutputSpec| {
+        let find_old = |new: &OutputSpec| {
             old.promises.iter().find(|old| old.probe == new.probe && old.format == new.format)
         };
         let promises = self.compared().into_iter();
         promises
-            .map(|new| match same(&new) {
+            .map(|new| match find_old(&new) {
                 Some(old) => carry_over::carry_over(new, old),
                 None => new,
             })
             .collect()
     }
 
-    /// The files of the lock: name and text, sorted. `json` writes a value for people to read.
+    /// Returns the files of the lock, by name. `json` formats a value as text.
     ///
     /// # Errors
     /// Those of `json`.
@@ -104,8 +110,8 @@ impl Lock {
             let value = value.map_err(|error| Error::general(format!("cannot write a lock: {error}")))?;
             json(&value)
         };
-        let head = Head { lock: VERSION, target: self.target.clone(), version: self.version.clone() };
-        let mut files = BTreeMap::from([(HEAD.to_owned(), value(serde_json::to_value(head))?)]);
+        let header = LockHeader { lock: VERSION, target: self.target.clone(), version: self.version.clone() };
+        let mut files = BTreeMap::from([(HEADER_FILE.to_owned(), value(serde_json::to_value(header))?)]);
         for promise in &self.promises {
             let probe = file_name(promise.probe.as_deref().unwrap_or_default());
             let format = promise.format.map_or("any", |format| format.name());
@@ -114,10 +120,10 @@ impl Lock {
         Ok(files)
     }
 
-    /// The files of the lock in a folder, sorted.
+    /// Returns the files of the lock in a folder, sorted.
     ///
     /// # Errors
-    /// Configuration or permission, when the folder cannot be read.
+    /// A configuration or permission error if the folder cannot be read.
     pub fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable(folder))? {
@@ -130,30 +136,30 @@ impl Lock {
         Ok(paths)
     }
 
-    /// Whether a folder holds the lock of a target.
+    /// Returns whether a folder contains the lock of a target.
     pub fn is_at(folder: &Path) -> bool {
-        folder.join(HEAD).is_file()
+        folder.join(HEADER_FILE).is_file()
     }
 
-    /// Reads the lock in a folder, or the only one in the folders of a folder of locks.
+    /// Reads the lock in a folder, or the only lock in its subfolders.
     ///
     /// # Errors
-    /// Configuration, with the place, when there is none or it is wrong.
+    /// A configuration error with the position if there is no lock or it is invalid.
     pub fn read(folder: &Path) -> Result<Self> {
         if !Self::is_at(folder) {
-            return Self::read(&only(folder)?);
+            return Self::read(&find_single_lock(folder)?);
         }
-        let head: Head = parsed(&folder.join(HEAD))?;
-        if head.lock != VERSION {
+        let header: LockHeader = parse_file(&folder.join(HEADER_FILE))?;
+        if header.lock != VERSION {
             let message =
-                format!("{} is a lock of version {}; expected {VERSION}", folder.display(), head.lock);
+                format!("{} is a lock of version {}; expected {VERSION}", folder.display(), header.lock);
             return Err(Error::config(message));
         }
         let mut promises = Vec::new();
-        for path in Self::listed(folder)?.iter().filter(|path| !path.ends_with(HEAD)) {
-            promises.push(parsed(path)?);
+        for path in Self::listed(folder)?.iter().filter(|path| !path.ends_with(HEADER_FILE)) {
+            promises.push(parse_file(path)?);
         }
-        Ok(Self::new(&head.target, head.version, promises))
+        Ok(Self::new(&header.target, header.version, promises))
     }
 }
 
@@ -161,15 +167,15 @@ fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| Error::io(ErrorKind::Config, "read", path, &error)
 }
 
-/// The only lock in a folder of locks.
-fn only(folder: &Path) -> Result<PathBuf> {
+/// Returns the only lock in a folder of locks.
+fn find_single_lock(folder: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(folder).map_err(unreadable(folder))?;
     let mut locks: Vec<PathBuf> =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| Lock::is_at(path)).collect();
     locks.sort();
     match locks.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Error::config(format!("{} contains no lock (no {HEAD})", folder.display()))),
+        [] => Err(Error::config(format!("{} contains no lock (no {HEADER_FILE})", folder.display()))),
         several => {
             let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
             Err(Error::config(format!("{} contains the locks of several targets", folder.display()))
@@ -178,7 +184,7 @@ fn only(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+fn parse_file<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&read_limited(path)?).map_err(|error| {
         let place = Place { file: path.to_owned(), line: error.line(), column: error.column() };
         let message = error.to_string();

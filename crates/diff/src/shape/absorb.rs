@@ -1,15 +1,15 @@
-//! Merges values on a tape into the shapes of their places.
+//! Merges values on a tape into shapes.
 
 use super::detail::Detail;
 use super::kinds::Digest;
-use super::model::{Arrays, DEEPEST, Elements, Fields, Group, Objects, Shape, Strings};
-use super::text::{Formats, formats, is_word};
+use super::model::{Arrays, Elements, Fields, Group, MAX_DEPTH, Objects, Shape, Strings};
+use super::text::{Formats, detect_formats, is_word};
 use agentnative_contract::DISCRIMINATORS;
 use strict_json::{JsonKind, JsonType, TapeNode};
 
 impl Shape {
-    /// Merges a value in, which is at this depth: that of a key with this hash, or else a record or element. Returns
-    /// the sum of the hashes of the values in it.
+    /// Merges a value at this depth. `key` is the hash of its key, or `None` for a record or an element. Returns the
+    /// sum of the hashes of the values in it.
     pub(super) fn absorb(
         &mut self,
         value: TapeNode<'_>,
@@ -17,7 +17,7 @@ impl Shape {
         depth: usize,
         detail: &Detail,
     ) -> u64 {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             self.deep = true;
             return 0;
         }
@@ -26,13 +26,13 @@ impl Shape {
             JsonType::Boolean => self.bools += 1,
             JsonType::Number if detail.is_schema() && is_integer(value.text()) => self.integers += 1,
             JsonType::Number => self.numbers += 1,
-            JsonType::String => self.strings.get_or_insert_with(|| detail.strings()).add(value.text()),
+            JsonType::String => self.strings.get_or_insert_with(|| detail.empty_strings()).add(value.text()),
             JsonType::Array => {
-                let arrays = self.arrays.get_or_insert_with(|| detail.arrays());
+                let arrays = self.arrays.get_or_insert_with(|| detail.empty_arrays());
                 return arrays.absorb(value, depth + 1, detail);
             }
             JsonType::Object => {
-                let objects = self.objects.get_or_insert_with(|| detail.objects());
+                let objects = self.objects.get_or_insert_with(|| detail.empty_objects());
                 let digest = objects.absorb(value, depth + 1, detail);
                 if key.is_none() && !detail.is_schema() {
                     objects.kinds.add(digest);
@@ -52,9 +52,9 @@ impl Strings {
     fn add(&mut self, text: &str) {
         self.count += 1;
         if self.formats != Formats::NONE {
-            self.formats = self.formats.and(formats(text));
+            self.formats = self.formats.intersection(detect_formats(text));
         }
-        self.choice(text, 1);
+        self.add_choice(text, 1);
     }
 }
 
@@ -64,21 +64,21 @@ impl Arrays {
         if self.count == 1 {
             return self.elements.absorb(array, depth, detail);
         }
-        if let Elements::Tuple(places) = &mut self.elements
-            && array.count() == places.len()
+        if let Elements::Tuple(shapes) = &mut self.elements
+            && array.count() == shapes.len()
         {
-            let pairs = places.iter_mut().zip(array.items());
-            return sum(pairs.map(|(place, element)| place.absorb(element, None, depth, detail)));
+            let pairs = shapes.iter_mut().zip(array.items());
+            return sum(pairs.map(|(shape, element)| shape.absorb(element, None, depth, detail)));
         }
-        let list = self.elements.list();
+        let list = self.elements.make_list();
         sum(array.items().map(|element| list.absorb(element, None, depth, detail)))
     }
 }
 
 impl Elements {
-    /// Adds elements of the only array so far, which are at this depth.
+    /// Merges the elements, at this depth, of the first array.
     pub(super) fn absorb(&mut self, array: TapeNode<'_>, depth: usize, detail: &Detail) -> u64 {
-        sum(array.items().map(|element| self.next().absorb(element, None, depth, detail)))
+        sum(array.items().map(|element| self.next_shape().absorb(element, None, depth, detail)))
     }
 }
 
@@ -87,13 +87,13 @@ fn sum(hashes: impl Iterator<Item = u64>) -> u64 {
 }
 
 impl Objects {
-    /// Merges an object in, whose members are at this depth.
+    /// Merges an object whose members are at this depth.
     fn absorb(&mut self, object: TapeNode<'_>, depth: usize, detail: &Detail) -> Digest {
-        let tag = tag(object, detail).filter(|(key, _)| !self.is_loose(*key));
-        if self.groups.get(self.last).is_none_or(|group| group.tag() != tag) {
-            self.last = self.group(tag);
+        let tag = tag(object, detail).filter(|(key, _)| !self.is_former_tag(*key));
+        if self.groups.get(self.last_group).is_none_or(|group| group.tag() != tag) {
+            self.last_group = self.group(tag);
         }
-        let Group { count, fields, .. } = &mut self.groups[self.last];
+        let Group { count, fields, .. } = &mut self.groups[self.last_group];
         *count += 1;
         let mut digest = Digest::default();
         fields.absorb(object, depth, detail, &mut digest);
@@ -101,7 +101,7 @@ impl Objects {
     }
 }
 
-/// The best tag of an object: its place in [`DISCRIMINATORS`], and its value.
+/// Returns the best tag of an object: its index in [`DISCRIMINATORS`], and its value.
 pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &'t str)> {
     let mut best = None;
     if !detail.is_schema() {
@@ -121,7 +121,7 @@ pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &
 }
 
 impl Fields {
-    /// Merges the members of an object in, which are at this depth.
+    /// Merges the members, at this depth, of an object.
     pub(super) fn absorb(
         &mut self,
         object: TapeNode<'_>,
@@ -131,7 +131,7 @@ impl Fields {
     ) {
         let mut next = 0;
         for key in object.keys() {
-            let found = self.near(key, next).map_or_else(|| self.search(key.text()), Ok);
+            let found = self.find_near(key, next).map_or_else(|| self.search(key.text()), Ok);
             next = found.map_or(0, |index| index + 1);
             let (hash, shape) = self.count(found);
             let values = shape.absorb(key.value(), Some(hash), depth, detail);

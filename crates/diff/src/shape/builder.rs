@@ -1,34 +1,35 @@
-//! Merges the values of a reading into a shape.
+//! Builds a shape from the values of an input.
 //!
-//! A value is kept on a tape until it is over. Of one that grows too long, what is complete in its open objects and
-//! arrays is merged into partial shapes of these.
+//! A value is kept on a tape until it is complete. If it grows too long, the complete parts of its open objects and
+//! arrays are merged into partial shapes.
 
 use super::absorb::tag;
 use super::detail::Detail;
 use super::kinds::Digest;
-use super::model::{DEEPEST, PLACES, Shape, Tag};
+use super::model::{MAX_DEPTH, MAX_POSITIONS, Shape, Tag};
 use strict_json::{Event, JsonType, Sink, Tape, TapeNode};
 
-/// So many cells, and bytes of text, of a value are kept before what is complete of it is merged.
+/// Maximum number of cells of an incomplete value before its complete parts are merged.
 const MAX_CELLS: usize = 1 << 16;
+/// Maximum text of an incomplete value before its complete parts are merged, in bytes.
 const MAX_TEXT: usize = 8 << 16;
 
-/// Merges the values of a reading into a shape.
+/// Builds a shape from the values of an input.
 pub struct ShapeBuilder {
     detail: Detail,
-    /// The value that is read.
+    /// Current value.
     tape: Tape,
-    /// The open objects and arrays of that, from the outermost, where some parts of them are merged already.
+    /// Partial shapes of the open objects and arrays of the current value, from the outermost.
     partial: Vec<Partial>,
-    /// What all values have been.
+    /// Shape of all complete values.
     pub(crate) shape: Shape,
-    /// How many values there were.
+    /// Number of complete values.
     pub(crate) records: u64,
-    /// There are too many places for a schema: no more is taken.
+    /// Whether there are too many positions for a schema; no more input is needed.
     full: bool,
 }
 
-/// An open object or array, without its parts that are not merged yet.
+/// An open object or array with its merged parts.
 struct Partial {
     shape: Shape,
     digest: Digest,
@@ -39,7 +40,8 @@ impl ShapeBuilder {
         Self::new(Detail::Schema)
     }
 
-    /// For comparing values: keeps kinds of records, with hashes of their values, also of values that are cut off.
+    /// Creates a builder for comparisons of values: it keeps kinds of records with hashes of their values, also of
+    /// truncated values.
     pub fn for_values() -> Self {
         Self::new(Detail::values())
     }
@@ -49,20 +51,20 @@ impl ShapeBuilder {
         Self { detail, tape, partial, shape, records: 0, full: false }
     }
 
-    /// The shape of all values.
+    /// Returns the shape of all values.
     pub fn finish(mut self) -> Shape {
         self.end_document(false);
         self.shape
     }
 
-    /// Whether there are too many places for a schema.
+    /// Returns whether there are too many positions for a schema.
     pub(crate) fn is_full(&mut self) -> bool {
         let shapes = || self.partial.iter().map(|partial| &partial.shape).chain([&self.shape]);
-        self.full |= self.detail.is_schema() && shapes().map(Shape::places).sum::<usize>() > PLACES;
+        self.full |= self.detail.is_schema() && shapes().map(Shape::positions).sum::<usize>() > MAX_POSITIONS;
         self.full
     }
 
-    /// The value is over, or where it is not `whole`, it is cut off, and a schema takes no notice of it.
+    /// Ends the current value. If it is not `whole`, it is truncated, and a schema ignores it.
     pub(crate) fn end_document(&mut self, whole: bool) {
         if whole || !self.detail.is_schema() {
             if self.tape.depth() > 0 {
@@ -84,7 +86,7 @@ impl ShapeBuilder {
         self.partial.clear();
     }
 
-    /// Merges what is complete of a value into the open objects and arrays.
+    /// Merges the complete parts of the current value into the partial shapes.
     #[cold]
     fn merge_complete(&mut self) {
         let Self { detail, tape, partial, .. } = self;
@@ -99,7 +101,7 @@ impl ShapeBuilder {
         self.is_full();
     }
 
-    /// The innermost open object or array, all parts of which are merged, is over.
+    /// Closes the innermost open object or array, all parts of which are merged.
     fn close(&mut self) {
         let Some(mut inner) = self.partial.pop() else { return };
         let key = self.tape.remove_innermost();
@@ -119,20 +121,20 @@ impl ShapeBuilder {
 }
 
 impl Partial {
-    /// An object or array none of whose parts is merged yet.
+    /// Creates the shape of an object or array without parts.
     fn new(container: TapeNode<'_>, detail: &Detail) -> Self {
         let mut shape = Shape::default();
         if container.is(JsonType::Object) {
-            let objects = shape.objects.insert(detail.objects());
+            let objects = shape.objects.insert(detail.empty_objects());
             let group = objects.group(None);
             objects.groups[group].count = 1;
         } else {
-            shape.arrays.insert(detail.arrays()).count = 1;
+            shape.arrays.insert(detail.empty_arrays()).count = 1;
         }
         Self { shape, digest: Digest::default() }
     }
 
-    /// Merges parts in, which are at this depth.
+    /// Merges the parts, at this depth, of a container.
     fn absorb(&mut self, container: TapeNode<'_>, depth: usize, detail: &Detail) {
         if let Some(objects) = &mut self.shape.objects {
             let group = &mut objects.groups[0];
@@ -148,29 +150,29 @@ impl Partial {
         }
     }
 
-    /// Merges an object or array in, which is at this depth: the value of a key, or else an element.
+    /// Merges an object or array at this depth: the value of `key`, or else an element.
     fn join(&mut self, key: Option<&str>, inner: Self, depth: usize, detail: &Detail) {
-        let (own, values) = (&mut self.digest, inner.digest.values);
-        let place = match (key, &mut self.shape.objects, &mut self.shape.arrays) {
+        let (digest, values) = (&mut self.digest, inner.digest.values);
+        let target = match (key, &mut self.shape.objects, &mut self.shape.arrays) {
             (Some(key), Some(objects), _) => {
                 let fields = &mut objects.groups[0].fields;
                 let found = fields.search(key);
                 let (hash, shape) = fields.count(found);
                 let is_object = inner.shape.objects.is_some();
                 let json_type = if is_object { JsonType::Object } else { JsonType::Array };
-                own.add(hash, json_type, values, detail);
+                digest.add(hash, json_type, values, detail);
                 shape
             }
             (_, _, Some(arrays)) => {
-                own.values = own.values.wrapping_add(values);
-                arrays.elements.next()
+                digest.values = digest.values.wrapping_add(values);
+                arrays.elements.next_shape()
             }
             _ => return,
         };
-        if depth > DEEPEST {
-            place.deep = true;
+        if depth > MAX_DEPTH {
+            target.deep = true;
         } else {
-            place.join(inner.shape);
+            target.join(inner.shape);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of values beside their types and keys.
+//! How much detail of values a shape keeps.
 
 use super::model::{Arrays, Elements, Fields, Group, Objects, Strings};
 use super::text::Formats;
@@ -7,32 +7,32 @@ use memchr::memmem::Finder;
 use strict_json::{JsonType, TapeNode};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Longer strings have no hash: they come in parts.
-const LONG: usize = 64 << 10;
-/// An object with more different keys is a map, where values are compared.
+/// Maximum length of a hashed string, in bytes. Longer strings arrive in parts.
+const MAX_HASHED_TEXT: usize = 64 << 10;
+/// Maximum number of keys of an object in comparisons of values. One with more keys is a map.
 const MAX_KEYS: usize = 4096;
 
-/// What is kept of values.
+/// Detail of values beyond their types and keys.
 pub(super) enum Detail {
-    /// What a schema says: formats, closed sets, tuples, and the shapes of objects by their tag.
+    /// For a schema: formats, closed sets, tuples, and the shapes of objects by their tag.
     Schema,
-    /// Kinds of records with hashes of their values.
+    /// For comparisons: kinds of records with hashes of their values.
     Values {
-        /// Finds the strings that name a format.
-        json: Box<Finder<'static>>,
-        /// The hashes of the keys that name the type of a record.
+        /// Finder of strings that name a format.
+        format_names: Box<Finder<'static>>,
+        /// Hashes of the keys that name the type of a record.
         type_keys: Vec<u64>,
     },
 }
 
 impl Detail {
-    /// For the kinds of records and their values.
+    /// Returns the detail for comparisons of values.
     pub fn values() -> Self {
         let type_keys = type_keys().map(|key| xxh3_64(key.as_bytes())).collect();
-        Self::Values { json: Box::new(Finder::new("json")), type_keys }
+        Self::Values { format_names: Box::new(Finder::new("json")), type_keys }
     }
 
-    /// Whether a key with this hash names the type of a record, where that matters.
+    /// Returns whether a key with this hash names the type of a record. Always false for a schema.
     pub fn names_type(&self, key: u64) -> bool {
         matches!(self, Self::Values { type_keys, .. } if type_keys.contains(&key))
     }
@@ -41,16 +41,16 @@ impl Detail {
         matches!(self, Self::Schema)
     }
 
-    /// Strings of which there are none yet.
-    pub fn strings(&self) -> Box<Strings> {
+    /// Returns an empty shape of strings.
+    pub fn empty_strings(&self) -> Box<Strings> {
         Box::new(match self {
             Self::Schema => Strings::default(),
             Self::Values { .. } => Strings { count: 0, formats: Formats::NONE, choices: None },
         })
     }
 
-    /// Arrays of which there are none yet.
-    pub fn arrays(&self) -> Box<Arrays> {
+    /// Returns an empty shape of arrays.
+    pub fn empty_arrays(&self) -> Box<Arrays> {
         let elements = match self {
             Self::Schema => Elements::default(),
             Self::Values { .. } => Elements::List(Box::default()),
@@ -58,8 +58,8 @@ impl Detail {
         Box::new(Arrays { count: 0, elements })
     }
 
-    /// Objects of which there are none yet.
-    pub fn objects(&self) -> Box<Objects> {
+    /// Returns an empty shape of objects.
+    pub fn empty_objects(&self) -> Box<Objects> {
         let groups = match self {
             Self::Schema => Vec::new(),
             Self::Values { .. } => {
@@ -70,17 +70,21 @@ impl Detail {
         Box::new(Objects { groups, ..Objects::default() })
     }
 
-    /// The hash of a value that is neither an object nor an array: of a member whose key has that hash, or else of an
-    /// element; 0 where it does not count.
+    /// Returns the hash of a scalar. `key` is the hash of its key, or `None` for an element. A value that is ignored
+    /// has hash 0.
     pub fn hash(&self, key: Option<u64>, value: TapeNode<'_>) -> u64 {
-        let Self::Values { json, .. } = self else { return 0 };
+        let Self::Values { format_names, .. } = self else { return 0 };
         let text = value.text();
         let hash = match value.json_type() {
             JsonType::Null => return 0,
             JsonType::Boolean if value.as_bool() == Some(true) => xxh3_64(b"true"),
             JsonType::Boolean => xxh3_64(b"false"),
-            JsonType::String if text.len() > LONG || json.find(text.as_bytes()).is_some() => return 0,
-            // 1.0 and 1 are one number.
+            JsonType::String
+                if text.len() > MAX_HASHED_TEXT || format_names.find(text.as_bytes()).is_some() =>
+            {
+                return 0;
+            }
+            // 1.0 equals 1.
             JsonType::Number if let Ok(number) = text.parse::<f64>() => {
                 xxh3_64(&number.to_bits().to_le_bytes())
             }

@@ -4,15 +4,16 @@ use super::detail::Detail;
 use std::collections::BTreeMap;
 use strict_json::JsonType;
 
-/// More kinds of records at one place than this are not kept: which ones does not depend on their order.
+/// Maximum number of kinds at one position. Which ones are kept does not depend on their order.
 const MAX_KINDS: usize = 1024;
 
-/// The kinds of the objects that are records, or elements of an array, by a hash of their keys and types.
+/// Kinds of records, or of objects in an array, by a hash of their keys and types.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kinds {
-    /// With all keys.
+    /// Kinds by all keys.
     pub whole: BTreeMap<u64, Kind>,
-    /// Without the key that names the type of a record ([`type_keys`](agentnative_contract::type_keys)), where it has one.
+    /// Kinds without the key that names the type of a record ([`type_keys`](agentnative_contract::type_keys)), if there
+    /// is one.
     pub untagged: BTreeMap<u64, Kind>,
 }
 
@@ -21,24 +22,24 @@ pub struct Kinds {
 pub struct Kind {
     /// Number of objects.
     pub count: u64,
-    /// Sum of the hashes of their keys and values, in which the order of objects does not matter. Strings that name a
-    /// format are left out: they differ between formats by right.
+    /// Sum of the hashes of the keys and values, independent of the order of objects. Strings that name a format are
+    /// excluded, because they differ between formats.
     pub values: u64,
 }
 
 /// Hashes of one object.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Digest {
-    /// Of its keys and their types.
+    /// Hash of the keys and their types.
     pub members: u64,
-    /// Of all values in it.
+    /// Sum of the hashes of all values.
     pub values: u64,
-    /// Those of the member that names its type.
+    /// Hashes of the member that names the type.
     pub tag: Option<(u64, u64)>,
 }
 
 impl Digest {
-    /// Adds a member whose key has this hash, and its value that of the values in it.
+    /// Adds a member. `key` is the hash of its key, `values` the sum of the hashes of the values in it.
     pub fn add(&mut self, key: u64, json_type: JsonType, values: u64, detail: &Detail) {
         let member = key.rotate_left(8 * json_type as u32);
         self.members = self.members.wrapping_add(member);
@@ -50,7 +51,7 @@ impl Digest {
 }
 
 impl Kinds {
-    /// Number of objects of all kinds.
+    /// Returns the number of objects of all kinds.
     pub fn count(&self) -> u64 {
         self.whole.values().map(|kind| kind.count).sum()
     }

@@ -1,6 +1,7 @@
-//! The shape of JSON values: which keys and types stand where, and how many, merged over all values of a reading.
+//! Shapes of JSON values: keys and types with their counts, merged over all values of an input.
 //!
-//! A shape grows with the number of different places, not with that of values, and does not depend on their order.
+//! The size of a shape grows with the number of different positions, not with the number of values. The result does not
+//! depend on the order of the values.
 
 mod absorb;
 mod builder;
@@ -14,4 +15,6 @@ mod view;
 pub use builder::ShapeBuilder;
 pub use kinds::{Kind, Kinds};
 pub use model::Shape;
-pub(crate) use model::{Arrays, DEEPEST, Elements, Field, Fields, Group, Objects, PLACES, Strings, Tag};
+pub(crate) use model::{
+    Arrays, Elements, Field, Fields, Group, MAX_DEPTH, MAX_POSITIONS, Objects, Strings, Tag,
+};

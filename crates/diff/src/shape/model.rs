@@ -1,24 +1,24 @@
-//! What the values at one place have been so far.
+//! The data model of shapes.
 //!
-//! All that is kept is a count, a sum, a union, an intersection or whether a limit was passed, of all values
-//! alike: so the order in which values come and shapes are joined makes no difference.
+//! Everything in a shape is a count, a sum, a union, an intersection or an exceeded limit over all values. So the order
+//! in which values are added and shapes are joined makes no difference.
 
 use super::kinds::Kinds;
 use super::text::{Formats, is_choice, is_word};
 use strict_json::{JsonType, Key};
 
-/// The maximum number of places of a schema; samples with more have no shape.
-pub(crate) const PLACES: usize = 1 << 18;
-/// Values deeper than this are not described.
-pub(crate) const DEEPEST: usize = 96;
-/// More different strings than this are no closed set.
-const CHOICES: usize = 16;
-/// Arrays longer than this are no tuples.
-const TUPLE: usize = 8;
-/// An object with more different keys than this is a map, in a schema.
+/// Maximum number of positions of a schema.
+pub(crate) const MAX_POSITIONS: usize = 1 << 18;
+/// Maximum depth of described values.
+pub(crate) const MAX_DEPTH: usize = 96;
+/// Maximum number of values of a closed set of strings.
+const MAX_CHOICES: usize = 16;
+/// Maximum length of a tuple.
+const MAX_TUPLE_LENGTH: usize = 8;
+/// Maximum number of keys of an object in a schema. One with more keys is a map.
 const MAX_KEYS: usize = 512;
 
-/// What the values at one place have been.
+/// Shape of the values at one position.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
     pub(crate) nulls: u64,
@@ -28,48 +28,48 @@ pub struct Shape {
     pub(crate) strings: Option<Box<Strings>>,
     pub(crate) arrays: Option<Box<Arrays>>,
     pub(crate) objects: Option<Box<Objects>>,
-    /// There were values so deep that nothing is said of them.
+    /// Whether some values were too deep to be described.
     pub(crate) deep: bool,
 }
 
-/// What the strings at one place have been.
+/// Shape of the strings at one position.
 #[derive(Debug, Clone)]
 pub(crate) struct Strings {
     pub count: u64,
-    /// The formats that all have.
+    /// Formats that all strings have.
     pub formats: Formats,
-    /// How often each came; none when they are no closed set.
+    /// Values with their counts; `None` if they are not a closed set.
     pub choices: Option<Vec<(Box<str>, u64)>>,
 }
 
-/// What the arrays at one place have been.
+/// Shape of the arrays at one position.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrays {
     pub count: u64,
     pub elements: Elements,
 }
 
-/// What the elements have been.
+/// Shape of the elements of arrays.
 #[derive(Debug, Clone)]
 pub(crate) enum Elements {
-    /// All arrays have had this length: what has been at each place.
+    /// Shapes by index, if all arrays have the same length.
     Tuple(Vec<Shape>),
-    /// What all elements have been.
+    /// Shape of all elements.
     List(Box<Shape>),
 }
 
-/// What the objects at one place have been.
+/// Shape of the objects at one position.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Objects {
     pub groups: Vec<Group>,
-    /// The former tag keys, as bits: keys that had too many values.
-    pub loose: u8,
-    /// The group that was met last.
-    pub last: usize,
+    /// Former tag keys, as bits: keys with too many values.
+    pub former_tags: u8,
+    /// Index of the group of the previous object.
+    pub last_group: usize,
     pub kinds: Kinds,
 }
 
-/// The objects with the same tag, or without one.
+/// Objects with the same tag, or without one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
     pub tag: Option<Tag>,
@@ -77,35 +77,34 @@ pub(crate) struct Group {
     pub fields: Fields,
 }
 
-/// The members of objects.
+/// Members of objects.
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
-    /// The keys as they came.
+    /// Members in the order of their first occurrence.
     pub list: Vec<Field>,
-    /// The indices of `list`, sorted by key.
+    /// Indices of `list`, sorted by key.
     pub order: Vec<u16>,
-    /// What all values have been, where the keys are too many.
+    /// Shape of all values, if there are too many keys.
     pub map: Option<Box<Shape>>,
-    /// More different keys than this make a map.
+    /// Maximum number of different keys; more make a map.
     pub max_keys: usize,
 }
 
-/// The members of one key.
+/// Members with one key.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub key: Key,
-    /// A hash of the key.
     pub hash: u64,
     pub count: u64,
     pub shape: Shape,
 }
 
-/// The value of a tag key.
+/// Tag of an object: a key with its value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tag {
-    /// The key, by its place in [`DISCRIMINATORS`](agentnative_contract::DISCRIMINATORS).
+    /// Index of the key in [`DISCRIMINATORS`](agentnative_contract::DISCRIMINATORS).
     pub key: usize,
-    /// The string, or "true" or "false".
+    /// Value: the string, or "true" or "false".
     pub value: Box<str>,
 }
 
@@ -128,7 +127,7 @@ impl Default for Strings {
 }
 
 impl Shape {
-    /// Merges what others have been in.
+    /// Merges another shape.
     pub fn join(&mut self, other: Self) {
         self.nulls += other.nulls;
         self.bools += other.bools;
@@ -136,21 +135,21 @@ impl Shape {
         self.numbers += other.numbers;
         self.deep |= other.deep;
         join_boxed(&mut self.strings, other.strings, Strings::join);
-        join_boxed(&mut self.arrays, other.arrays, |to, from| {
-            to.count += from.count;
-            to.elements.join(from.elements);
+        join_boxed(&mut self.arrays, other.arrays, |target, source| {
+            target.count += source.count;
+            target.elements.join(source.elements);
         });
         join_boxed(&mut self.objects, other.objects, Objects::join);
     }
 
-    /// How many places it remembers.
-    pub fn places(&self) -> usize {
-        let elements = self.arrays.as_ref().map_or(0, |arrays| 1 + arrays.elements.places());
-        let objects = self.objects.as_ref().map_or(0, |objects| objects.places());
+    /// Returns the number of positions.
+    pub fn positions(&self) -> usize {
+        let elements = self.arrays.as_ref().map_or(0, |arrays| 1 + arrays.elements.positions());
+        let objects = self.objects.as_ref().map_or(0, |objects| objects.positions());
         1 + usize::from(self.strings.is_some()) + elements + objects
     }
 
-    /// Number of values of a type.
+    /// Returns the number of values of a type.
     pub fn count_of(&self, json_type: JsonType) -> u64 {
         match json_type {
             JsonType::Null => self.nulls,
@@ -164,72 +163,72 @@ impl Shape {
         }
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         JsonType::ALL.into_iter().map(|json_type| self.count_of(json_type)).sum()
     }
 
-    /// The types of the values.
+    /// Returns the types of the values.
     pub fn types(&self) -> impl Iterator<Item = JsonType> {
         JsonType::ALL.into_iter().filter(|json_type| self.count_of(*json_type) > 0)
     }
 
-    /// The types other than null, as bits.
+    /// Returns the types other than null, as a bit set.
     pub(crate) fn type_bits(&self) -> u8 {
-        self.types().filter(|of| *of != JsonType::Null).fold(0, |bits, of| bits | 1 << of as u8)
+        self.types()
+            .filter(|json_type| *json_type != JsonType::Null)
+            .fold(0, |bits, json_type| bits | 1 << json_type as u8)
     }
 }
 
-/// Joins what may not be there.
-fn join_boxed<T>(to: &mut Option<Box<T>>, from: Option<Box<T>>, join: impl FnOnce(&mut T, T)) {
-    match (to, from) {
+fn join_boxed<T>(target: &mut Option<Box<T>>, source: Option<Box<T>>, join: impl FnOnce(&mut T, T)) {
+    match (target, source) {
         (_, None) => {}
-        (to @ None, from) => *to = from,
-        (Some(to), Some(from)) => join(to, *from),
+        (target @ None, source) => *target = source,
+        (Some(target), Some(source)) => join(target, *source),
     }
 }
 
 impl Strings {
-    /// Counts a string that came so often, which may be one of a closed set.
-    pub fn choice(&mut self, word: &str, count: u64) {
+    /// Adds `count` occurrences of a string to the closed set, or abandons the set.
+    pub fn add_choice(&mut self, word: &str, count: u64) {
         let Some(choices) = &mut self.choices else { return };
-        if let Some((_, times)) = choices.iter_mut().find(|(known, _)| **known == *word) {
-            *times += count;
-        } else if choices.len() < CHOICES && is_word(word) && is_choice(word) {
+        if let Some((_, total)) = choices.iter_mut().find(|(known, _)| **known == *word) {
+            *total += count;
+        } else if choices.len() < MAX_CHOICES && is_word(word) && is_choice(word) {
             choices.push((word.into(), count));
         } else {
             self.choices = None;
         }
     }
 
-    /// Merges what others have been in.
     pub fn join(&mut self, other: Self) {
         self.count += other.count;
-        self.formats = self.formats.and(other.formats);
+        self.formats = self.formats.intersection(other.formats);
         match other.choices {
-            Some(choices) => choices.iter().for_each(|(word, count)| self.choice(word, *count)),
+            Some(choices) => choices.iter().for_each(|(word, count)| self.add_choice(word, *count)),
             None => self.choices = None,
         }
     }
 }
 
 impl Elements {
-    /// What the next element of the only array so far has been.
-    pub fn next(&mut self) -> &mut Shape {
-        if matches!(self, Self::Tuple(places) if places.len() >= TUPLE) {
-            self.list();
+    /// Returns the shape for the next element of the first array.
+    pub fn next_shape(&mut self) -> &mut Shape {
+        if matches!(self, Self::Tuple(shapes) if shapes.len() >= MAX_TUPLE_LENGTH) {
+            self.make_list();
         }
         match self {
-            Self::Tuple(places) => places.push_mut(Shape::default()),
+            Self::Tuple(shapes) => shapes.push_mut(Shape::default()),
             Self::List(list) => list,
         }
     }
 
-    /// What all elements have been, from now on.
-    pub fn list(&mut self) -> &mut Shape {
-        if let Self::Tuple(places) = self {
+    /// Converts tuples to a list, and returns the shape of all elements.
+    pub fn make_list(&mut self) -> &mut Shape {
+        if let Self::Tuple(shapes) = self {
             let mut all = Shape::default();
-            places.drain(..).for_each(|place| all.join(place));
+            shapes.drain(..).for_each(|shape| all.join(shape));
             *self = Self::List(Box::new(all));
         }
         match self {
@@ -238,19 +237,19 @@ impl Elements {
         }
     }
 
-    pub fn places(&self) -> usize {
+    pub fn positions(&self) -> usize {
         match self {
-            Self::Tuple(places) => places.iter().map(Shape::places).sum(),
-            Self::List(list) => list.places(),
+            Self::Tuple(shapes) => shapes.iter().map(Shape::positions).sum(),
+            Self::List(list) => list.positions(),
         }
     }
 
     pub fn join(&mut self, other: Self) {
         match (&mut *self, other) {
-            (Self::Tuple(places), Self::Tuple(others)) if places.len() == others.len() => {
-                places.iter_mut().zip(others).for_each(|(place, other)| place.join(other));
+            (Self::Tuple(shapes), Self::Tuple(others)) if shapes.len() == others.len() => {
+                shapes.iter_mut().zip(others).for_each(|(shape, other)| shape.join(other));
             }
-            (_, mut other) => self.list().join(std::mem::take(other.list())),
+            (_, mut other) => self.make_list().join(std::mem::take(other.make_list())),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a text looks like: a format, a word, a key that is data.
+//! Classifies texts: formats, words, and keys that are data.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Formats(u8);
 
-/// The formats that are told, in the order of preference.
-const NAMES: [&str; 3] = ["date-time", "uuid", "uri"];
+/// Names of the formats, in the order of preference.
+const FORMAT_NAMES: [&str; 3] = ["date-time", "uuid", "uri"];
 
 impl Formats {
     pub const NONE: Self = Self(0);
     pub const ALL: Self = Self(7);
 
-    /// Those in both.
-    pub fn and(self, other: Self) -> Self {
+    /// Returns the formats in both sets.
+    pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The name of the first.
+    /// Returns the name of the preferred format.
     pub fn name(self) -> Option<&'static str> {
-        NAMES.iter().enumerate().find(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name)
+        FORMAT_NAMES.iter().enumerate().find(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name)
     }
 }
 
-/// The formats that a text surely has: a validator that knows them accepts it.
+/// Returns the formats that a text certainly has: a validator that asserts them accepts it.
 #[inline]
-pub(crate) fn formats(text: &str) -> Formats {
+pub(crate) fn detect_formats(text: &str) -> Formats {
     let bytes = text.as_bytes();
     let found = match bytes.len() {
         20..=40 if bytes[4] == b'-' && is_date_time(bytes) => 1,
@@ -37,15 +37,15 @@ pub(crate) fn formats(text: &str) -> Formats {
     Formats(found)
 }
 
-/// `YYYY-MM-DDTHH:MM:SS[.f]Z` or with an offset (RFC 3339), without leap seconds.
+/// Returns whether a text is `YYYY-MM-DDTHH:MM:SS[.f]` with `Z` or an offset (RFC 3339), without leap seconds.
 fn is_date_time(text: &[u8]) -> bool {
     let number = |from: usize, to: usize| {
         let digits = &text[from..to];
         let all = digits.iter().all(u8::is_ascii_digit);
         all.then(|| digits.iter().fold(0_u32, |sum, digit| sum * 10 + u32::from(digit - b'0')))
     };
-    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
-    if marks.iter().any(|(at, mark)| text[*at] != *mark) {
+    let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if separators.iter().any(|(index, mark)| text[*index] != *mark) {
         return false;
     }
     let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
@@ -60,7 +60,7 @@ fn is_date_time(text: &[u8]) -> bool {
     };
     let clock = [(11, 23), (14, 59), (17, 59)];
     if !(1..=days).contains(&day)
-        || clock.iter().any(|(at, most)| number(*at, at + 2).is_none_or(|n| n > *most))
+        || clock.iter().any(|(index, max)| number(*index, index + 2).is_none_or(|n| n > *max))
     {
         return false;
     }
@@ -83,13 +83,13 @@ fn is_date_time(text: &[u8]) -> bool {
 }
 
 fn is_uuid(text: &[u8]) -> bool {
-    text.iter().enumerate().all(|(at, byte)| match at {
+    text.iter().enumerate().all(|(index, byte)| match index {
         8 | 13 | 18 | 23 => *byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     })
 }
 
-/// `scheme://host[:port]` and what may follow (RFC 3986), for plain hosts.
+/// Returns whether a text is `scheme://host[:port]` with an optional path (RFC 3986), for simple host names.
 fn is_uri(text: &[u8]) -> bool {
     let scheme = text.iter().take(16).take_while(|byte| byte.is_ascii_lowercase()).count();
     let Some(rest) = text[scheme..].strip_prefix(b"://") else { return false };
@@ -97,53 +97,54 @@ fn is_uri(text: &[u8]) -> bool {
     let (authority, path) = rest.split_at(end);
     let mut parts = authority.splitn(2, |byte| *byte == b':');
     let host = parts.next().unwrap_or_default();
-    let host_good = host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(byte));
-    let port_good = parts.next().is_none_or(|port| {
+    let is_host_valid = host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(byte));
+    let is_port_valid = parts.next().is_none_or(|port| {
         (1..=4).contains(&port.len()) && port.iter().all(u8::is_ascii_digit)
             || port.len() == 5 && port.iter().all(u8::is_ascii_digit) && port <= b"65535".as_slice()
     });
-    let mut hex = 0;
-    let mut hashes = 0;
-    let path_good = path.iter().all(|byte| {
-        hashes += u32::from(*byte == b'#');
-        if hex > 0 {
-            hex -= 1;
+    let mut hex_digits = 0;
+    let mut fragments = 0;
+    let is_path_valid = path.iter().all(|byte| {
+        fragments += u32::from(*byte == b'#');
+        if hex_digits > 0 {
+            hex_digits -= 1;
             return byte.is_ascii_hexdigit();
         }
-        hex = if *byte == b'%' { 2 } else { 0 };
+        hex_digits = if *byte == b'%' { 2 } else { 0 };
         byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?#%".contains(byte)
     });
     (!host.is_empty() || scheme == 4 && text.starts_with(b"file"))
-        && host_good
-        && port_good
-        && path_good
-        && hex == 0
-        && hashes < 2
+        && is_host_valid
+        && is_port_valid
+        && is_path_valid
+        && hex_digits == 0
+        && fragments < 2
 }
 
-/// The longest word that is kept.
-const WORD: usize = 64;
+/// Maximum length of a word, in bytes.
+const MAX_WORD_BYTES: usize = 64;
 
-/// Whether a text can name a kind of things: it begins with a letter, and is short and without spaces.
+/// Returns whether a text can be the name of a kind: it begins with a letter, is short, and has no spaces.
 #[inline]
 pub(crate) fn is_word(text: &str) -> bool {
     let bytes = text.as_bytes();
-    (1..=WORD).contains(&bytes.len())
+    (1..=MAX_WORD_BYTES).contains(&bytes.len())
         && bytes[0].is_ascii_alphabetic()
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(byte))
 }
 
-/// Whether a word can be one of a closed set: no identifier, path or version, which have digits or slashes.
+/// Returns whether a word can be in a closed set: identifiers, paths and versions, which contain digits or slashes,
+/// cannot.
 pub(crate) fn is_choice(word: &str) -> bool {
     word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-.:".contains(&byte))
 }
 
-/// Whether a key looks like data (a path, an address, a date, an identifier, the version of a model) and not
-/// like a name.
-pub(crate) fn is_data(key: &str) -> bool {
+/// Returns whether a key looks like data (a path, an address, a date, an identifier, the version of a model) instead of
+/// a name.
+pub(crate) fn is_data_key(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
-    // `gpt-4o`, `gemini-2.5-pro`: a part of a name begins with a digit.
-    let versioned =
+    // A part of the key begins with a digit: `gpt-4o`, `gemini-2.5-pro`.
+    let has_version =
         || key.split(['-', '.']).any(|part| part.starts_with(|first: char| first.is_ascii_digit()));
-    key.is_empty() || digits >= 4 || versioned() || key.bytes().any(|byte| b"/\\@ :".contains(&byte))
+    key.is_empty() || digits >= 4 || has_version() || key.bytes().any(|byte| b"/\\@ :".contains(&byte))
 }

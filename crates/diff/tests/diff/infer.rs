@@ -1,5 +1,5 @@
-//! Inferring a schema: every sample keeps it, the order of samples makes no difference, and it tells
-//! records from maps, closed sets from names, events from each other.
+//! Schema inference: every sample is valid, the order of samples is irrelevant, and records, maps, closed sets and
+//! event types are distinguished.
 
 use crate::alone::alone;
 use agentnative_contract::{Framing, Schema};
@@ -7,9 +7,9 @@ use agentnative_diff::infer::{Inference, Rules};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn learn(inference: &mut Inference, text: &str, framing: Framing, threads: usize) {
-    let faults = inference.input(text.as_bytes(), Some(framing), threads, &mut |_| ()).unwrap();
-    assert_eq!(faults, [], "{text}");
+fn infer_from(inference: &mut Inference, text: &str, framing: Framing, threads: usize) {
+    let problems = inference.input(text.as_bytes(), Some(framing), threads, &mut |_| ()).unwrap();
+    assert_eq!(problems, [], "{text}");
 }
 
 fn lines(samples: &[Value]) -> String {
@@ -18,7 +18,7 @@ fn lines(samples: &[Value]) -> String {
 
 fn infer(samples: &[Value]) -> Value {
     let mut inference = Inference::new();
-    learn(&mut inference, &lines(samples), Framing::Lines, 1);
+    infer_from(&mut inference, &lines(samples), Framing::Lines, 1);
     let mut schema = inference.schema(&Rules::default());
     assert!(schema.as_object_mut().unwrap().remove("$schema").is_some());
     schema
@@ -28,7 +28,7 @@ fn repeated(samples: &[Value], times: usize) -> Vec<Value> {
     samples.iter().cycle().take(samples.len() * times).cloned().collect()
 }
 
-/// Values as programs print them: few keys and words, so that they have something in common.
+/// Generates values as programs print them: few keys and words, so that values have something in common.
 fn value() -> impl Strategy<Value = Value> {
     let texts = prop::sample::select(vec![
         "a",
@@ -71,9 +71,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_sample_keeps_the_schema(samples in prop::collection::vec(value(), 1..30), threshold in 0..3_u64) {
+    fn every_sample_is_valid(samples in prop::collection::vec(value(), 1..30), threshold in 0..3_u64) {
         let mut inference = Inference::new();
-        learn(&mut inference, &lines(&samples), Framing::Lines, 1);
+        infer_from(&mut inference, &lines(&samples), Framing::Lines, 1);
         for rules in [
             Rules { enum_threshold: threshold, tuples: 1, cautious: false },
             Rules { enum_threshold: threshold, tuples: 1, cautious: true },
@@ -89,21 +89,21 @@ proptest! {
     }
 
     #[test]
-    fn order_and_division_of_samples_make_no_difference(
+    fn order_and_grouping_of_samples_make_no_difference(
         samples in prop::collection::vec(value(), 1..30).prop_shuffle(),
         order in any::<prop::sample::Index>(),
         seed in any::<u64>(),
     ) {
         let rules = Rules { enum_threshold: 2, tuples: 1, cautious: false };
         let mut one = Inference::new();
-        learn(&mut one, &lines(&samples), Framing::Lines, 1);
+        infer_from(&mut one, &lines(&samples), Framing::Lines, 1);
         let mut others = samples.clone();
         others.sort_by_key(|sample| (sample.to_string().len() as u64).wrapping_mul(seed | 1));
         let (first, second) = others.split_at(order.index(others.len()));
         let mut two = Inference::new();
-        learn(&mut two, &lines(second), Framing::Lines, 2);
+        infer_from(&mut two, &lines(second), Framing::Lines, 2);
         for sample in first {
-            learn(&mut two, &sample.to_string(), Framing::Document, 1);
+            infer_from(&mut two, &sample.to_string(), Framing::Document, 1);
         }
         prop_assert_eq!(one.schema(&rules), two.schema(&rules));
         prop_assert_eq!(one.records(), two.records());
@@ -111,15 +111,15 @@ proptest! {
 }
 
 #[test]
-fn what_is_always_there_is_required() {
+fn keys_that_are_always_present_are_required() {
     let schema = infer(&[json!({"a": 1, "b": "x"}), json!({"a": 2})]);
-    let wanted = json!({"type": "object", "required": ["a"],
+    let expected = json!({"type": "object", "required": ["a"],
         "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}});
-    assert_eq!(schema, wanted);
+    assert_eq!(schema, expected);
 }
 
 #[test]
-fn an_integer_is_no_number_until_one_is_not() {
+fn a_fraction_turns_integers_into_numbers() {
     assert_eq!(infer(&[json!({"a": 1})])["properties"]["a"], json!({"type": "integer"}));
     assert_eq!(infer(&[json!({"a": 1}), json!({"a": 1.5})])["properties"]["a"], json!({"type": "number"}));
     let nullable = infer(&[json!({"a": 1}), json!({"a": null})]);
@@ -138,7 +138,7 @@ fn arrays_are_empty_uniform_or_tuples() {
     let tuple = json!({"type": "array", "items": false, "minItems": 2,
         "prefixItems": [{"type": "string"}, {"type": "integer"}]});
     assert_eq!(items(of(&pair)), tuple);
-    // Two are no evidence, and another length is evidence against.
+    // Two arrays are not enough evidence, and another length is evidence to the contrary.
     let list = json!({"type": "array", "items": {"type": ["string", "integer"]}});
     assert_eq!(items(of(&pair[..2])), list);
     assert_eq!(items(of(&[&pair[..], &[json!(["w"])]].concat())), list);
@@ -153,13 +153,13 @@ fn a_closed_set_needs_strong_evidence() {
     assert_eq!(of(&["read", "write"], 20), json!({"type": "string", "enum": ["read", "write"]}));
     let open = json!({"type": "string"});
     assert_eq!(of(&["read", "write"], 19), open);
-    // One value tells of no other; identifiers, paths and versions are no choices, however often they come.
+    // A single value does not exclude others; identifiers, paths and versions are never a closed set.
     assert_eq!(of(&["read"], 100), open);
     assert_eq!(of(&["ses_1a", "ses_2b"], 100), open);
     assert_eq!(of(&["src/main.rs", "src/lib.rs"], 100), open);
     let forty: Vec<String> = (0..40).map(|nth| format!("id-{}", "x".repeat(nth))).collect();
     assert_eq!(of(&forty.iter().map(String::as_str).collect::<Vec<_>>(), 100), open);
-    // A word that came once tells that there are more.
+    // A word that occurred only once suggests that there are more.
     let mut samples = repeated(&[json!({"a": "read"}), json!({"a": "write"})], 100);
     samples.push(json!({"a": "append"}));
     assert_eq!(infer(&samples)["properties"]["a"], open);
@@ -170,7 +170,7 @@ fn a_closed_set_needs_strong_evidence() {
 }
 
 #[test]
-fn a_format_is_told_when_all_samples_have_it() {
+fn a_format_is_inferred_if_all_samples_have_it() {
     let of = |texts: &[&str]| {
         let samples: Vec<Value> = texts.iter().map(|text| json!({ "a": text })).collect();
         infer(&samples)["properties"]["a"]["format"].clone()
@@ -190,16 +190,16 @@ fn keys_that_are_data_make_a_map() {
     let values =
         json!({"type": "object", "required": ["lines"], "properties": {"lines": {"type": "integer"}}});
     assert_eq!(files, json!({"type": "object", "additionalProperties": values}));
-    // Many names, each of them seldom there.
+    // Many names, each of them rarely present.
     let names: Vec<Value> =
         (b'a'..=b'z').map(|letter| json!({format!("name{}", char::from(letter)): 1})).collect();
     assert_eq!(infer(&names), json!({"type": "object", "additionalProperties": {"type": "integer"}}));
-    // A wide record is one all the same, and so is one whose values have nothing in common.
+    // A wide record stays a record, and so does one whose values have nothing in common.
     let wide: Value = (b'a'..=b'z').map(|letter| (format!("name{}", char::from(letter)), json!(1))).collect();
     assert_eq!(infer(&[wide.clone(), wide])["required"].as_array().unwrap().len(), 26);
     let record = infer(&[json!({"2xx": 1, "4xx": "none"})]);
     assert_eq!(record["required"], json!(["2xx", "4xx"]));
-    // No bound of what is kept is passed, whatever the keys.
+    // The limits hold for any keys.
     let many: Vec<Value> = (0..2000).map(|nth| json!({format!("k{nth}"): [nth]})).collect();
     assert_eq!(infer(&many)["additionalProperties"], json!({"type": "array", "items": {"type": "integer"}}));
 }
@@ -224,30 +224,30 @@ fn each_type_of_event_has_its_own_shape() {
     assert_eq!(parts[1]["required"], json!(["text", "type"]));
 
     let mut inference = Inference::new();
-    learn(&mut inference, &lines(&events), Framing::Lines, 2);
+    infer_from(&mut inference, &lines(&events), Framing::Lines, 2);
     let variants = inference.variants("type", &Rules::default()).unwrap();
-    let told: Vec<(&Value, u64)> = variants.iter().map(|variant| (&variant.tag, variant.count)).collect();
-    assert_eq!(told, [(&json!("end"), 1), (&json!("start"), 1), (&json!("text"), 4)]);
-    learn(&mut inference, "{\"other\":1}\n", Framing::Lines, 1);
+    let found: Vec<(&Value, u64)> = variants.iter().map(|variant| (&variant.tag, variant.count)).collect();
+    assert_eq!(found, [(&json!("end"), 1), (&json!("start"), 1), (&json!("text"), 4)]);
+    infer_from(&mut inference, "{\"other\":1}\n", Framing::Lines, 1);
     assert!(inference.variants("type", &Rules::default()).is_none());
 }
 
 #[test]
-fn success_and_error_are_told_apart() {
+fn success_and_error_are_separate_variants() {
     for key in ["ok", "success"] {
         let schema = infer(&[json!({key: true, "data": 1}), json!({key: false, "error": "no"})]);
         let shapes = schema["oneOf"].as_array().unwrap();
         assert_eq!(shapes[0]["properties"][key], json!({"const": false}));
         assert_eq!(shapes[0]["required"].as_array().unwrap().len(), 2);
         assert_eq!(shapes[1]["properties"]["data"], json!({"type": "integer"}));
-        // The same shape both times is one shape.
+        // Objects with the same shape are one shape.
         let same = infer(&[json!({key: true, "data": 1}), json!({key: false, "data": 2})]);
         assert_eq!(same["properties"][key], json!({"type": "boolean"}));
     }
 }
 
 #[test]
-fn a_type_that_is_data_is_no_tag() {
+fn a_type_that_is_data_is_not_a_tag() {
     let mut samples: Vec<Value> = (0..100).map(|nth| json!({"type": format!("type{nth}"), "a": 1})).collect();
     assert_eq!(infer(&samples)["properties"]["type"], json!({"type": "string"}));
     samples.truncate(2);
@@ -256,8 +256,8 @@ fn a_type_that_is_data_is_no_tag() {
 }
 
 #[test]
-fn large_values_give_the_same_as_small_ones() {
-    alone("infer::large_values_give_the_same_as_small_ones", || {
+fn large_values_have_the_same_shape_as_small_ones() {
+    alone("infer::large_values_have_the_same_shape_as_small_ones", || {
         let element = |nth: u64| {
             json!({"type": if nth.is_multiple_of(3) { "a" } else { "b" }, "id": format!("id{nth}"), "at": [nth, "x"],
                 "more": {"n": if nth.is_multiple_of(3) { json!(nth) } else { json!(0.5) }, "e": [], "b": "b"}, "c": null})
@@ -284,7 +284,7 @@ fn a_long_line_and_many_chunks_are_read() {
         let text = lines(&short) + &lines(&[long]) + &lines(&short);
         for threads in [1, 4] {
             let mut inference = Inference::new();
-            learn(&mut inference, &text, Framing::Lines, threads);
+            infer_from(&mut inference, &text, Framing::Lines, threads);
             assert_eq!(inference.records(), 100_001);
             assert_eq!(inference.bytes(), text.len() as u64);
             let variants = inference.variants("type", &Rules::default()).unwrap();
@@ -294,14 +294,14 @@ fn a_long_line_and_many_chunks_are_read() {
 }
 
 #[test]
-fn bad_samples_have_a_place_and_the_first_is_told_first() {
+fn invalid_samples_are_reported_in_order_with_their_positions() {
     let good: String =
         (0..100_000).map(|nth| format!("{{\"n\":{nth},\"pad\":\"{}\"}}\n", "y".repeat(30))).collect();
     let text = format!("{good}{{\"a\":1,\"a\":2}}\n{good}{{\"a\":}}\n");
     for threads in [1, 4] {
         let mut inference = Inference::new();
-        let faults = inference.input(text.as_bytes(), Some(Framing::Lines), threads, &mut |_| ()).unwrap();
-        let first = &faults[0];
+        let problems = inference.input(text.as_bytes(), Some(Framing::Lines), threads, &mut |_| ()).unwrap();
+        let first = &problems[0];
         assert_eq!(
             (first.line, first.column, first.rule.as_str()),
             (Some(100_001), Some(8), "duplicate-key")
@@ -311,11 +311,11 @@ fn bad_samples_have_a_place_and_the_first_is_told_first() {
 }
 
 #[test]
-fn the_beginning_tells_lines_from_a_document() {
+fn the_framing_is_detected_from_the_beginning() {
     let records = |text: &str| {
         let mut inference = Inference::new();
-        let faults = inference.input(text.as_bytes(), None, 1, &mut |_| ()).unwrap();
-        (inference.records(), faults.len())
+        let problems = inference.input(text.as_bytes(), None, 1, &mut |_| ()).unwrap();
+        (inference.records(), problems.len())
     };
     assert_eq!(records("{\"a\":1}\n{\"a\":2}\n"), (2, 0));
     assert_eq!(records("{\"a\":1}\n"), (1, 0));
@@ -326,8 +326,8 @@ fn the_beginning_tells_lines_from_a_document() {
 }
 
 #[test]
-fn samples_without_any_shape_are_an_error() {
-    alone("infer::samples_without_any_shape_are_an_error", || {
+fn samples_with_too_many_positions_are_an_error() {
+    alone("infer::samples_with_too_many_positions_are_an_error", || {
         let inner =
             |a: usize, b: usize| -> Value { (0..100).map(|c| (format!("c{a}x{b}y{c}"), json!(1))).collect() };
         let middle = |a: usize| -> Value { (0..100).map(|b| (format!("b{b}"), inner(a, b))).collect() };
@@ -339,10 +339,10 @@ fn samples_without_any_shape_are_an_error() {
 }
 
 #[test]
-fn values_of_any_depth_are_taken() {
+fn values_of_any_depth_are_accepted() {
     let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
     let mut inference = Inference::new();
-    learn(&mut inference, &deep, Framing::Document, 1);
+    infer_from(&mut inference, &deep, Framing::Document, 1);
     let schema = inference.schema(&Rules::default());
     assert!(
         Schema::compile(&schema).unwrap().violations(&serde_json::from_str("[[[]]]").unwrap()).is_empty()

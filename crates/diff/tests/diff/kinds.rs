@@ -1,6 +1,6 @@
-//! The table of kinds of change: `kinds.jsonl` has a line for each, with the answer.
+//! Table of kinds of changes: `kinds.jsonl` has one line per kind, with the expected result.
 
-use crate::support::{changes, hold_witnesses, rules, worst};
+use crate::support::{assert_witnesses, changes, rules, worst};
 use agentnative_diff::Class;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,12 +19,12 @@ pub fn table() -> Vec<Row> {
 }
 
 #[test]
-fn every_kind_of_change_is_told_rightly() {
+fn every_kind_of_change_is_reported_as_expected() {
     let mut wrong = Vec::new();
     for row in table() {
         let found = changes(&row.old, &row.new);
         if worst(&found) != row.class || rules(&found) != row.rules {
-            let told: Vec<String> = found
+            let reported: Vec<String> = found
                 .iter()
                 .map(|change| {
                     format!("    {} {:?} {}: {}", change.rule, change.class, change.pointer, change.message)
@@ -35,7 +35,7 @@ fn every_kind_of_change_is_told_rightly() {
                 row.kind,
                 row.class,
                 row.rules,
-                told.join("\n")
+                reported.join("\n")
             ));
         }
     }
@@ -57,7 +57,7 @@ fn every_breaking_kind_has_a_witness() {
     let mut missing = Vec::new();
     for row in table() {
         let found = changes(&row.old, &row.new);
-        hold_witnesses(&row.old, &row.new, &found);
+        assert_witnesses(&row.old, &row.new, &found);
         for change in
             found.iter().filter(|change| change.class == Class::Breaking && change.witness.is_none())
         {

@@ -1,4 +1,4 @@
-//! A lock against other data: what the data of the day did not show is no break, what readers relied on is.
+//! Locks compared with other data: gaps in the data are no breaking changes, lost guarantees are.
 
 use agentnative_contract::OutputFormat;
 use agentnative_diff::lock::{Learner, Lock, lock_path};
@@ -6,7 +6,7 @@ use agentnative_diff::{Class, compare};
 use std::io::Read;
 use std::path::Path;
 
-/// The lock of one probe whose runs printed these texts.
+/// Returns the lock of one probe whose runs printed these texts.
 fn lock(format: OutputFormat, runs: &[&str]) -> Lock {
     let mut learner = Learner::new("list", format);
     for text in runs {
@@ -17,8 +17,8 @@ fn lock(format: OutputFormat, runs: &[&str]) -> Lock {
     Lock::new("demo", None, vec![learner.promise()])
 }
 
-/// The rules of the breaking or undecided changes from one output to another.
-fn broken(format: OutputFormat, old: &str, new: &str) -> Vec<String> {
+/// Returns the rules of the breaking or undecided changes between two outputs.
+fn breaking_rules(format: OutputFormat, old: &str, new: &str) -> Vec<String> {
     let (old, new) = (lock(format, &[old]), lock(format, &[new]));
     let changes = compare(&old.compared(), &new.compared_with(&old));
     let bad = changes.into_iter().filter(|change| change.class <= Class::Undecided);
@@ -26,7 +26,7 @@ fn broken(format: OutputFormat, old: &str, new: &str) -> Vec<String> {
 }
 
 #[test]
-fn other_data_of_the_same_shape_keeps_a_lock() {
+fn other_data_of_the_same_shape_satisfies_a_lock() {
     use OutputFormat::{Json, Jsonl};
     for (format, old, new) in [
         (Json, r#"{"a":[1]}"#, r#"{"a":[]}"#),
@@ -50,12 +50,12 @@ fn other_data_of_the_same_shape_keeps_a_lock() {
             "{\"type\":\"start\"}\n{\"type\":\"tool\"}\n{\"type\":\"text\",\"a\":[]}\n{\"type\":\"end\"}\n",
         ),
     ] {
-        assert_eq!(broken(format, old, new), [""; 0], "{old} {new}");
+        assert_eq!(breaking_rules(format, old, new), [""; 0], "{old} {new}");
     }
 }
 
 #[test]
-fn what_readers_relied_on_is_missed() {
+fn a_lost_guarantee_is_reported() {
     use OutputFormat::{Json, Jsonl};
     for (format, old, new, rule) in [
         (Json, r#"{"a":"x"}"#, r#"{"a":null}"#, "diff-type-changed"),
@@ -65,12 +65,16 @@ fn what_readers_relied_on_is_missed() {
         (Json, r#"{"at":"2026-03-01T10:00:00Z"}"#, r#"{"at":"yesterday"}"#, "diff-format-loosened"),
         (Jsonl, "{\"type\":\"a\"}\n{\"type\":\"b\"}\n", "{\"type\":\"a\"}\n", "diff-event-removed"),
     ] {
-        assert!(broken(format, old, new).contains(&rule.to_owned()), "{new}: {:?}", broken(format, old, new));
+        assert!(
+            breaking_rules(format, old, new).contains(&rule.to_owned()),
+            "{new}: {:?}",
+            breaking_rules(format, old, new)
+        );
     }
 }
 
 #[test]
-fn a_lock_is_what_was_written() {
+fn a_lock_is_read_as_it_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = lock_path(folder.path(), "a/../b");
     assert_eq!(path.parent().unwrap(), folder.path().join("agentnative.lock"));
@@ -96,9 +100,9 @@ fn a_lock_is_what_was_written() {
     assert!(Lock::read(Path::new("/nowhere")).is_err());
 }
 
-/// What of a stream is gone is told, be it the first event or the value of a nested key.
+/// Removed event types and removed values of a nested type key are reported.
 #[test]
-fn types_that_are_gone_are_told() {
+fn removed_types_are_reported() {
     let old = "{\"type\":\"start\",\"id\":\"x\"}\n{\"type\":\"item\",\"item\":{\"type\":\"assistant_message\"}}\n{\"type\":\"end\"}\n";
     let new = "{\"type\":\"item\",\"item\":{\"type\":\"agent_message\"}}\n{\"type\":\"end\"}\n";
     let folder = tempfile::tempdir().unwrap();
@@ -124,22 +128,25 @@ fn types_that_are_gone_are_told() {
     }
 }
 
-/// Names of models are keys of a map, though there is one in each sample.
+/// Names of models are keys of a map, even if each sample has only one of them.
 #[test]
-fn a_map_by_name_of_model_is_no_record() {
+fn a_map_by_model_name_is_not_a_record() {
     let usage = |model: &str| format!("{{\"usage\":{{\"{model}\":{{\"in\":1,\"out\":2}}}}}}");
     for (old, new) in [("gpt-4o", "claude-sonnet-4"), ("gemini-2.5-pro", "claude-opus-4-20250514")] {
-        assert_eq!(broken(OutputFormat::Json, &usage(old), &usage(new)), [""; 0], "{old} {new}");
+        assert_eq!(breaking_rules(OutputFormat::Json, &usage(old), &usage(new)), [""; 0], "{old} {new}");
     }
-    // A name without a number is a name.
-    assert_eq!(broken(OutputFormat::Json, &usage("total-cost"), &usage("cost")), ["diff-key-removed"]);
+    // A key without digits is a name.
+    assert_eq!(
+        breaking_rules(OutputFormat::Json, &usage("total-cost"), &usage("cost")),
+        ["diff-key-removed"]
+    );
 }
 
-/// What changed in several outputs alike is told once, with where else.
+/// A change of several outputs is reported once, with its other places.
 #[test]
-fn a_change_is_told_once_over_formats_and_probes() {
-    let promises = |records: [&str; 2]| {
-        let promise = |(probe, format)| {
+fn a_change_of_several_formats_and_probes_is_reported_once() {
+    let specs = |records: [&str; 2]| {
+        let spec = |(probe, format)| {
             let document = format!("[{}]", records.join(","));
             let lines = records.map(|record| format!("{record}\n")).concat();
             let text = if format == OutputFormat::Json { document } else { lines };
@@ -150,9 +157,9 @@ fn a_change_is_told_once_over_formats_and_probes() {
         };
         let outputs =
             ["all", "list"].map(|probe| [(probe, OutputFormat::Json), (probe, OutputFormat::Jsonl)]);
-        outputs.into_iter().flatten().map(promise).collect::<Vec<_>>()
+        outputs.into_iter().flatten().map(spec).collect::<Vec<_>>()
     };
-    let changes = compare(&promises([r#"{"id":1}"#; 2]), &promises([r#"{"id":"1"}"#; 2]));
+    let changes = compare(&specs([r#"{"id":1}"#; 2]), &specs([r#"{"id":"1"}"#; 2]));
     let [change] = changes.as_slice() else { panic!("{changes:#?}") };
     assert_eq!((change.probe.as_deref(), change.pointer.as_str()), (Some("all"), "/*/id"));
     let also: Vec<_> =

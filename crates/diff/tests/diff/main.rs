@@ -1,4 +1,4 @@
-//! Comparison, inference and locks, through the public face of their crate.
+//! Tests of comparison, inference and locks through the public API.
 
 #[path = "../../../../tests/support/alone.rs"]
 mod alone;

@@ -1,11 +1,11 @@
-//! Every pair of sides: what is told where something came, went or was never there.
+//! All pairs of outputs: the reported changes if something was added, removed or never present.
 
 use agentnative_contract::{OutputFormat, OutputSpec};
 use agentnative_diff::lock::{Learner, Lock};
 use agentnative_diff::{Change, Class, compare};
 use std::io::Read;
 
-/// What a run gave, by its name in the tables: code, standard output, standard error.
+/// Runs by their name in the tables: exit code, stdout, stderr.
 const SIDES: [(&str, i32, &str, &str); 16] = [
     ("events", 0, "{\"type\":\"start\",\"id\":\"x\"}\n{\"type\":\"end\",\"n\":1}\n", ""),
     ("one", 0, "{\"type\":\"start\",\"id\":\"x\"}\n", ""),
@@ -22,13 +22,13 @@ const SIDES: [(&str, i32, &str, &str); 16] = [
     ("findings", 1, "{\"a\":\"0\"}\n{\"a\":\"1\"}\n", ""),
     ("findings-warned", 1, "{\"a\":\"0\"}\n{\"a\":\"1\"}\n", "warning: w\n"),
     ("both", 1, "error: m\n", "warning: w\n"),
-    // It did not end as declared.
+    // The exit code is not a declared one.
     ("crashed", 127, "", "sh: not found\n"),
 ];
 
 fn side(name: &str, format: OutputFormat) -> Lock {
     let (_, code, stdout, stderr) = SIDES.into_iter().find(|(known, ..)| *known == name).unwrap();
-    let promise = if name == "crashed" {
+    let spec = if name == "crashed" {
         OutputSpec::unknown("list", format, Some(code), format!("it ended with {code}: {}", stderr.trim()))
     } else {
         let mut learner = Learner::new("list", format);
@@ -36,7 +36,7 @@ fn side(name: &str, format: OutputFormat) -> Lock {
         learner.run(code, &open(stdout), &open(stderr)).unwrap();
         learner.promise()
     };
-    Lock::new("demo", None, vec![promise])
+    Lock::new("demo", None, vec![spec])
 }
 
 fn changes(format: OutputFormat, old: &str, new: &str) -> Vec<Change> {
@@ -44,7 +44,7 @@ fn changes(format: OutputFormat, old: &str, new: &str) -> Vec<Change> {
     compare(&old.compared(), &new.compared_with(&old))
 }
 
-/// The changes as a cell of a table has them: class and rule, sorted.
+/// Formats changes as a table cell: class and rule, sorted.
 fn cell(changes: &[Change]) -> String {
     let mut all: Vec<String> = changes
         .iter()
@@ -63,11 +63,11 @@ fn cell(changes: &[Change]) -> String {
     all.join(" ")
 }
 
-/// A line a pair: format, old, new, and what is told; nothing for no difference.
+/// One line per pair: format, old, new, reported changes; nothing if there is no difference.
 const TABLE: &str = include_str!("pairs.txt");
 
 #[test]
-fn every_pair_of_sides_is_told_or_named() {
+fn every_pair_is_reported_as_in_the_table() {
     use OutputFormat::{Json, Jsonl, Text};
     let succeeding = ["events", "one", "records", "document", "prose", "nothing", "elsewhere", "crashed"];
     let failing = [
@@ -81,17 +81,17 @@ fn every_pair_of_sides_is_told_or_named() {
         "both",
         "crashed",
     ];
-    let mut told = String::new();
+    let mut reported = String::new();
     for format in [Json, Jsonl, Text] {
         for sides in [&succeeding[..], &failing] {
             for old in sides {
                 for new in sides {
                     let found = changes(format, old, new);
-                    told.push_str(&format!("{} {old} {new}: {}\n", format.name(), cell(&found)));
+                    reported.push_str(&format!("{} {old} {new}: {}\n", format.name(), cell(&found)));
                     if *old == "crashed" || *new == "crashed" {
-                        let why = |change: &Change| format!("{:?}{:?}", change.message, change.note);
+                        let reason = |change: &Change| format!("{:?}{:?}", change.message, change.note);
                         assert!(
-                            found.iter().all(|change| why(change).contains("sh: not found")),
+                            found.iter().all(|change| reason(change).contains("sh: not found")),
                             "{found:#?}"
                         );
                     }
@@ -101,10 +101,10 @@ fn every_pair_of_sides_is_told_or_named() {
     }
     if std::env::var_os("UPDATE").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff/pairs.txt");
-        std::fs::write(path, &told).unwrap();
+        std::fs::write(path, &reported).unwrap();
     }
-    for (told, expected) in told.lines().zip(TABLE.lines()) {
-        assert_eq!(told.trim_end(), expected.trim_end());
+    for (reported, expected) in reported.lines().zip(TABLE.lines()) {
+        assert_eq!(reported.trim_end(), expected.trim_end());
     }
-    assert_eq!(told.lines().count(), TABLE.lines().count());
+    assert_eq!(reported.lines().count(), TABLE.lines().count());
 }

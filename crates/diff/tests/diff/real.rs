@@ -1,6 +1,6 @@
-//! Breaks that happened.
+//! Breaking changes that happened in real programs.
 
-use crate::support::{changes, promise, rules, worst};
+use crate::support::{changes, rules, spec_of, worst};
 use agentnative_contract::{Contract, Framing, OutputSpec};
 use agentnative_diff::{Change, Class, compare};
 use serde_json::{Value, json};
@@ -17,11 +17,11 @@ fn schema_of(contract: &str, file: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn named<'a>(changes: &'a [Change], rule: &str) -> Vec<&'a Change> {
+fn with_rule<'a>(changes: &'a [Change], rule: &str) -> Vec<&'a Change> {
     changes.iter().filter(|change| change.rule == rule).collect()
 }
 
-/// What agent.js prints on success, as its releases had it.
+/// Returns the success output of agent.js in one of its releases.
 fn agent_js(without: &[&str], with: &[(&str, Value)]) -> Value {
     let whole = schema_of("agent-js", "output.schema.json");
     let mut success = whole["$defs"]["success"].clone();
@@ -38,9 +38,10 @@ fn agent_js(without: &[&str], with: &[(&str, Value)]) -> Value {
     success
 }
 
-/// The closed form of a program breaks no consumer of what its document says; a rule that only warns promises nothing.
+/// The contract of a program is compatible with the contract of its documentation; a rule with severity warn guarantees
+/// nothing.
 #[test]
-fn the_programs_keep_what_their_documents_say() {
+fn programs_satisfy_their_documentation() {
     for (document, program) in [
         ("dexter-flat", "dexter-flat@2026.2"),
         ("dexter-nested", "dexter-nested@2026.2"),
@@ -68,7 +69,7 @@ fn the_four_shapes_of_agent_js() {
     let witness = found[0].witness.as_ref().unwrap();
     assert!(witness.document.get("legacyModeMappedFrom").is_none() && witness.document["ok"] == json!(true));
 
-    // The objects are closed: strict readers of the old shape refuse the new one.
+    // The objects are closed: consumers that validate strictly reject the new shape.
     let found = changes(&v140, &v151);
     assert_eq!(
         (rules(&found), worst(&found)),
@@ -91,18 +92,18 @@ fn a_key_of_the_whole_agent_js_contract() {
     }
     let found = changes(&whole, &without);
     assert!(
-        named(&found, "diff-key-removed").iter().any(|change| change.pointer == "/timingMs"),
+        with_rule(&found, "diff-key-removed").iter().any(|change| change.pointer == "/timingMs"),
         "{found:#?}"
     );
 }
 
-/// codex before it called things `type`.
+/// Returns the codex contract from before the rename of `item_type` to `type`.
 fn old_codex() -> OutputSpec {
-    let mut promise = bundled("codex-exec");
-    for document in promise.documents.values_mut() {
+    let mut spec = bundled("codex-exec");
+    for document in spec.documents.values_mut() {
         rename_items(document);
     }
-    promise
+    spec
 }
 
 fn rename_items(schema: &mut Value) {
@@ -134,7 +135,7 @@ fn codex_item_type_became_type() {
     let (old, new) = (old_codex(), bundled("codex-exec"));
     assert_ne!(old, new);
     let found = compare(&[old], &[new]);
-    let removed: Vec<&Change> = named(&found, "diff-key-removed");
+    let removed: Vec<&Change> = with_rule(&found, "diff-key-removed");
     let at = removed
         .iter()
         .find(|change| change.pointer == "/item/item_type")
@@ -168,7 +169,7 @@ fn codex_assistant_message_became_agent_message() {
           "properties": { "type": { "const": "command_execution" }, "command": { "type": "string" } } },
     ]});
     let found = changes(&item("assistant_message"), &new);
-    let removed = named(&found, "diff-key-removed");
+    let removed = with_rule(&found, "diff-key-removed");
     assert!(
         removed.iter().any(|change| change.pointer == "/item_type" && change.note.is_some()),
         "{found:#?}"
@@ -188,7 +189,7 @@ fn claude_object_became_array() {
     assert_eq!(rules(&changes(&array, &object)), ["diff-array-became-object"]);
 }
 
-/// opencode's tokens: the shape of 1.1 and that of 1.18, which also counts otherwise.
+/// opencode's tokens: the shape of 1.1 and that of 1.18, which also counts differently.
 #[test]
 fn opencode_tokens() {
     let tokens = |output: &str, total: bool| {
@@ -198,13 +199,13 @@ fn opencode_tokens() {
         if total {
             schema["properties"]["total"] = json!({ "type": "integer" });
         }
-        let mut promise = promise(&schema);
-        promise.framing = Some(Framing::Lines);
-        promise.rules.insert("tokens".to_owned(), vec![output.to_owned()]);
-        promise
+        let mut spec = spec_of(&schema);
+        spec.framing = Some(Framing::Lines);
+        spec.rules.insert("tokens".to_owned(), vec![output.to_owned()]);
+        spec
     };
     let old = tokens("/tokens/reasoning <= /tokens/output", false);
-    // The shape alone says nothing of what a number counts: what a contract says of it does.
+    // The shape does not say what a number counts; the rules of a contract do.
     let mut silent = tokens("", true);
     silent.rules.clear();
     let found = compare(std::slice::from_ref(&old), &[silent]);
@@ -216,31 +217,30 @@ fn opencode_tokens() {
 }
 
 #[test]
-fn every_bundled_contract_is_itself() {
+fn every_bundled_contract_equals_itself() {
     for name in agentnative_contract::names() {
-        let promise = bundled(name);
-        let again: OutputSpec = serde_json::from_value(serde_json::to_value(&promise).unwrap()).unwrap();
-        assert_eq!(promise, again, "{name}");
-        let found = compare(&[promise], &[again]);
+        let spec = bundled(name);
+        let again: OutputSpec = serde_json::from_value(serde_json::to_value(&spec).unwrap()).unwrap();
+        assert_eq!(spec, again, "{name}");
+        let found = compare(&[spec], &[again]);
         assert!(found.is_empty(), "{name}: {found:#?}");
     }
 }
 
-/// An output that anything of a bundled contract is removed from, or opened, is never taken for the same or
-/// for compatible alone.
+/// Removing a required key from any bundled contract is never reported as equal or merely compatible.
 #[test]
-fn a_key_less_is_seen_in_every_bundled_contract() {
-    a_key_less_is_seen(2);
+fn a_removed_key_is_reported_in_every_bundled_contract() {
+    assert_removed_keys_are_reported(2);
 }
 
 #[test]
 #[ignore = "takes a minute: run in .ci/more"]
-fn long_many_keys_less_are_seen_in_every_bundled_contract() {
-    a_key_less_is_seen(8);
+fn long_many_removed_keys_are_reported_in_every_bundled_contract() {
+    assert_removed_keys_are_reported(8);
 }
 
-/// With about this many required keys of each contract, taken one by one.
-fn a_key_less_is_seen(per_contract: usize) {
+/// Removes about `per_contract` required keys of each contract, one at a time.
+fn assert_removed_keys_are_reported(per_contract: usize) {
     let mut places = Vec::new();
     for name in agentnative_contract::names() {
         let bundled = bundled(name);
@@ -252,29 +252,30 @@ fn a_key_less_is_seen(per_contract: usize) {
         places.extend(of_contract.into_iter().step_by(step).map(|place| (name, place)));
     }
     let queue = Mutex::new(places.into_iter());
-    let seen = AtomicUsize::new(0);
+    let reported = AtomicUsize::new(0);
     let next = || queue.lock().unwrap().next();
     std::thread::scope(|threads| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             threads.spawn(|| {
                 while let Some((name, (uri, pointer, key))) = next() {
                     let complete = bundled(name);
-                    let mut less = complete.clone();
-                    let object = less.documents.get_mut(&uri).unwrap().pointer_mut(&pointer).unwrap();
+                    let mut reduced = complete.clone();
+                    let object = reduced.documents.get_mut(&uri).unwrap().pointer_mut(&pointer).unwrap();
                     object["required"].as_array_mut().unwrap().retain(|name| *name != key);
-                    let found = compare(&[complete], &[less]);
+                    let found = compare(&[complete], &[reduced]);
                     let worst = worst(&found);
-                    // What no contract leads to, or what another part demands too, is no difference.
+                    // A schema that the contract does not use, or a key that another part requires, makes no
+                    // difference.
                     if worst.is_some() {
-                        seen.fetch_add(1, Ordering::Relaxed);
+                        reported.fetch_add(1, Ordering::Relaxed);
                         assert!(worst <= Some(Class::Undecided), "{name}: {pointer} {key}: {found:#?}");
                     }
                 }
             });
         }
     });
-    let seen = seen.into_inner();
-    assert!(seen > 4 * per_contract, "{seen}");
+    let reported = reported.into_inner();
+    assert!(reported > 4 * per_contract, "{reported}");
 }
 
 fn required_keys(schema: &Value, at: &mut PathBuf, out: &mut Vec<(String, String, String)>, uri: &str) {

@@ -1,4 +1,4 @@
-//! References, of every draft: what they lead to is compared, and what leads nowhere is undecided.
+//! References of every draft: their targets are compared, and dangling ones are undecided.
 
 use crate::support::{changes, rules};
 use agentnative_contract::{Contract, Exit, Framing, OutputSpec, Payload};
@@ -6,8 +6,8 @@ use agentnative_diff::{Class, compare};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The rules that are told when the one place that these schemas lead to is widened from integers to numbers.
-fn told_of_widening(schema: impl Fn(&str) -> Value) -> Vec<String> {
+/// Returns the rules that are reported if the target type changes from integer to number.
+fn rules_of_widening(schema: impl Fn(&str) -> Value) -> Vec<String> {
     assert!(changes(&schema("integer"), &schema("integer")).is_empty());
     rules(&changes(&schema("integer"), &schema("number")))
 }
@@ -20,8 +20,8 @@ fn every_kind_of_reference_is_followed() {
         schema
     };
     let draft = |name: &str| format!("http://json-schema.org/{name}/schema#");
-    type Written<'a> = Box<dyn Fn(&str) -> Value + 'a>;
-    let all: [(&str, Written<'_>); 7] = [
+    type SchemaFn<'a> = Box<dyn Fn(&str) -> Value + 'a>;
+    let all: [(&str, SchemaFn<'_>); 7] = [
         (
             "a pointer with escapes",
             Box::new(|kind| {
@@ -75,14 +75,14 @@ fn every_kind_of_reference_is_followed() {
             ),
         ),
     ];
-    for (what, schema) in all {
-        assert_eq!(told_of_widening(schema), ["diff-integer-became-number"], "{what}");
+    for (name, schema) in all {
+        assert_eq!(rules_of_widening(schema), ["diff-integer-became-number"], "{name}");
     }
 }
 
 #[test]
 fn other_documents_are_followed_or_undecided() {
-    let promise = |kind: &str, held: bool| OutputSpec {
+    let spec = |kind: &str, is_included: bool| OutputSpec {
         framing: Some(Framing::Document),
         schema: Some(json!({ "$ref": "file:///a/main.json" })),
         documents: BTreeMap::from([
@@ -91,20 +91,22 @@ fn other_documents_are_followed_or_undecided() {
                 json!({ "properties": { "n": { "$ref": "more.json#/$defs/n" } } }),
             ),
             (
-                if held { "file:///a/more.json" } else { "file:///a/other.json" }.to_owned(),
+                if is_included { "file:///a/more.json" } else { "file:///a/other.json" }.to_owned(),
                 json!({ "$defs": { "n": { "type": kind } } }),
             ),
         ]),
         ..OutputSpec::default()
     };
-    let told = |old: OutputSpec, new: OutputSpec| rules(&compare(&[old], &[new]));
-    assert_eq!(told(promise("integer", true), promise("number", true)), ["diff-integer-became-number"]);
-    assert_eq!(told(promise("integer", false), promise("number", false)), ["diff-undecided"]);
-    assert!(told(promise("integer", false), promise("integer", true)).contains(&"diff-undecided".to_owned()));
+    let rules_between = |old: OutputSpec, new: OutputSpec| rules(&compare(&[old], &[new]));
+    assert_eq!(rules_between(spec("integer", true), spec("number", true)), ["diff-integer-became-number"]);
+    assert_eq!(rules_between(spec("integer", false), spec("number", false)), ["diff-undecided"]);
+    assert!(
+        rules_between(spec("integer", false), spec("integer", true)).contains(&"diff-undecided".to_owned())
+    );
 }
 
 #[test]
-fn what_leads_nowhere_is_undecided_there_alone() {
+fn a_dangling_reference_is_undecided_at_its_pointer_only() {
     let schema = |reference: &str, kind: &str| json!({ "type": "object", "properties": { "a": { "$ref": reference }, "b": { "type": kind } } });
     let found = changes(&schema("#/$defs/x", "string"), &schema("#/$defs/y", "string"));
     assert_eq!(rules(&found), ["diff-undecided"]);
@@ -119,9 +121,9 @@ fn what_leads_nowhere_is_undecided_there_alone() {
     assert_eq!(rules(&changes(&two("integer"), &two("number"))), ["diff-undecided"]);
 }
 
-/// Whatever is in the same words on both sides and not understood may have changed.
+/// An unknown part may have changed although both sides have the same text.
 #[test]
-fn what_is_not_understood_is_never_equal() {
+fn an_unknown_part_is_never_equal() {
     let unknown = |kind: &str, members: Value| {
         let mut schema = json!({ "$dynamicRef": "#n",
             "$defs": { "n": { "$dynamicAnchor": "n", "type": kind }, "m": { "$id": "m", "$dynamicAnchor": "n" } } });
@@ -178,7 +180,7 @@ fn a_long_chain_of_references_is_followed_to_its_end_or_undecided() {
 }
 
 #[test]
-fn a_keyword_of_another_draft_says_nothing() {
+fn a_keyword_of_another_draft_has_no_effect() {
     let never = json!({ "not": {} });
     for (draft, keyword, value) in [
         ("https://json-schema.org/draft/2020-12/schema", "$recursiveRef", json!("#")),
@@ -199,15 +201,15 @@ fn a_keyword_of_another_draft_says_nothing() {
     }
 }
 
-/// A probe that fails under a contract of events prints none of them, today as before.
+/// A failing probe with an event contract prints no events on either side.
 #[test]
-fn a_stream_that_stays_empty_is_no_question() {
+fn a_stream_that_stays_empty_is_no_change() {
     let contract = Contract::bundled("opencode-run").unwrap();
     let ends = |stdout| OutputSpec {
         exits: vec![Exit { codes: vec![1], stdout, ..Exit::default() }],
         ..OutputSpec::of_contract(&contract)
     };
-    let told = |old, new| rules(&compare(&[ends(Some(old))], &[ends(Some(new))]));
-    assert!(told(Payload::Nothing, Payload::Nothing).is_empty());
-    assert!(!told(Payload::Whole, Payload::Nothing).is_empty());
+    let rules_between = |old, new| rules(&compare(&[ends(Some(old))], &[ends(Some(new))]));
+    assert!(rules_between(Payload::Nothing, Payload::Nothing).is_empty());
+    assert!(!rules_between(Payload::Whole, Payload::Nothing).is_empty());
 }

@@ -1,24 +1,24 @@
-//! The rules as data: each example is told by its rule and by no other, in both directions.
+//! The catalogue of rules: each example is reported by its rule and by no other one, in both directions.
 
-use crate::support::{promise, worst};
+use crate::support::{spec_of, worst};
 use agentnative_contract::OutputSpec;
 use agentnative_diff::{Change, RuleExample, compare, rule, rules};
 use serde_json::Value;
 use std::path::Path;
 
-fn side(text: &str, promises: bool) -> Vec<OutputSpec> {
+fn specs(text: &str, are_specs: bool) -> Vec<OutputSpec> {
     let value: Value = serde_json::from_str(text).unwrap();
-    match (promises, value) {
+    match (are_specs, value) {
         (true, Value::Array(several)) => {
             several.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect()
         }
         (true, one) => vec![serde_json::from_value(one).unwrap()],
-        (false, schema) => vec![promise(&schema)],
+        (false, schema) => vec![spec_of(&schema)],
     }
 }
 
 fn both_directions(example: &RuleExample) -> (Vec<Change>, Vec<Change>) {
-    let (old, new) = (side(&example.old, example.promises), side(&example.new, example.promises));
+    let (old, new) = (specs(&example.old, example.promises), specs(&example.new, example.promises));
     (compare(&old, &new), compare(&new, &old))
 }
 
@@ -35,18 +35,18 @@ fn the_rules_are_sorted_and_have_examples() {
 }
 
 #[test]
-fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
+fn every_example_is_reported_by_its_rule_alone_in_both_directions() {
     let mut wrong = Vec::new();
     for rule in rules() {
         for example in &rule.examples {
-            let (there, back) = both_directions(example);
+            let (forward, back) = both_directions(example);
             let ids = |changes: &[Change]| -> Vec<String> {
                 let mut ids: Vec<String> = changes.iter().map(|change| change.rule.clone()).collect();
                 ids.dedup();
                 ids
             };
-            if ids(&there) != [rule.id.clone()] || worst(&there) != Some(example.class) {
-                wrong.push(format!("{}: told {:?} {:?}", rule.id, ids(&there), worst(&there)));
+            if ids(&forward) != [rule.id.clone()] || worst(&forward) != Some(example.class) {
+                wrong.push(format!("{}: told {:?} {:?}", rule.id, ids(&forward), worst(&forward)));
             }
             if ids(&back) != [example.back.clone()] {
                 wrong.push(format!("{}: back told {:?}, expected {}", rule.id, ids(&back), example.back));
@@ -67,7 +67,7 @@ fn every_example_is_told_by_its_rule_and_no_other_in_both_directions() {
 }
 
 #[test]
-fn every_rule_that_is_told_exists() {
+fn every_reported_rule_exists() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut named = 0;
     let files = walkdir::WalkDir::new(source).into_iter().map(|entry| entry.unwrap().into_path());
@@ -75,7 +75,7 @@ fn every_rule_that_is_told_exists() {
         let text = std::fs::read_to_string(&path).unwrap();
         for id in text.split('"').filter(|word| word.starts_with("diff-")) {
             named += 1;
-            // What a test of prefixes looks for is no whole ID.
+            // Prefixes for `starts_with` are not complete IDs.
             let prefix = rules().iter().any(|rule| rule.id.starts_with(id));
             assert!(rule(id).is_some() || prefix, "{}: {id}", path.display());
         }

@@ -1,4 +1,4 @@
-//! Samples that are compared with a schema.
+//! Comparison of samples with a schema.
 
 use crate::kinds::table;
 use crate::support::{changes, worst};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Compares documents, one per line, with a schema.
-fn compared(schema: &Value, documents: &[&Value], side: SampleSide) -> SampleComparison {
+fn compare_documents(schema: &Value, documents: &[&Value], side: SampleSide) -> SampleComparison {
     let folder = tempfile::tempdir().unwrap();
     let (schema_file, sample) = (folder.path().join("a.schema.json"), folder.path().join("a.jsonl"));
     std::fs::write(&schema_file, schema.to_string()).unwrap();
@@ -16,44 +16,49 @@ fn compared(schema: &Value, documents: &[&Value], side: SampleSide) -> SampleCom
     compare_sample(&Arc::new(Contract::load(&schema_file).unwrap()), &sample, side).unwrap()
 }
 
-/// A document that shows a change between two schemas shows a change of that class between the old one and itself,
-/// and is nothing new to the new one.
+/// The witness of a change between two schemas shows a change of the same class if it is compared with the old schema,
+/// and no violation of the new one.
 #[test]
-fn a_document_is_what_the_change_that_it_shows_is() {
-    let mut shown = 0;
+fn a_witness_as_sample_has_the_class_of_its_change() {
+    let mut compared_count = 0;
     for row in table() {
         for change in changes(&row.old, &row.new) {
-            // A format is no assertion in 2020-12.
+            // 2020-12 does not assert formats.
             let Some(witness) = change.witness.filter(|_| change.rule != "diff-format-loosened") else {
                 continue;
             };
-            shown += 1;
-            let found = compared(&row.old, &[&witness.document], SampleSide::New);
+            compared_count += 1;
+            let found = compare_documents(&row.old, &[&witness.document], SampleSide::New);
             assert_eq!((found.records, found.rejected), (1, 1), "{}", row.kind);
             assert!(worst(&found.changes) <= Some(change.class), "{}: {found:#?}", row.kind);
-            let seen = |change: &Change| change.evidence.as_ref().is_some_and(|evidence| evidence.count == 1);
-            assert!(found.changes.iter().all(seen), "{}: {found:#?}", row.kind);
+            let occurs_once =
+                |change: &Change| change.evidence.as_ref().is_some_and(|evidence| evidence.count == 1);
+            assert!(found.changes.iter().all(occurs_once), "{}: {found:#?}", row.kind);
             for side in [SampleSide::New, SampleSide::Old] {
-                let found = compared(&row.new, &[&witness.document], side);
-                let decided = |change: &Change| {
+                let found = compare_documents(&row.new, &[&witness.document], side);
+                let is_key_change = |change: &Change| {
                     matches!(change.rule.as_str(), "diff-key-added" | "diff-optional-key-removed")
                 };
-                assert!(found.rejected == 0 && found.changes.iter().all(decided), "{}: {found:#?}", row.kind);
+                assert!(
+                    found.rejected == 0 && found.changes.iter().all(is_key_change),
+                    "{}: {found:#?}",
+                    row.kind
+                );
             }
         }
     }
-    assert!(shown > 30, "{shown}");
+    assert!(compared_count > 30, "{compared_count}");
 }
 
-/// What an old document lacks or has too much of is a restriction; only where nothing of its kind is possible does it
-/// break consumers.
+/// A violation by an old document is a restriction; it breaks consumers only if no value of its kind is possible any
+/// more.
 #[test]
-fn a_restriction_breaks_nobody() {
+fn a_restriction_does_not_break_consumers() {
     let class = |schema: &str, documents: &[&str]| {
         let documents: Vec<Value> =
             documents.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
         let documents: Vec<&Value> = documents.iter().collect();
-        worst(&compared(&serde_json::from_str(schema).unwrap(), &documents, SampleSide::Old).changes)
+        worst(&compare_documents(&serde_json::from_str(schema).unwrap(), &documents, SampleSide::Old).changes)
     };
     assert_eq!(class(r#"{"minLength":3}"#, &["\"a\""]), Some(Class::Compatible));
     assert_eq!(class(r#"{"type":"integer"}"#, &["1.5"]), Some(Class::Compatible));

@@ -1,4 +1,4 @@
-//! The shape of values, as it is built while reading, is that of the values in memory.
+//! The shape that is built while reading equals the shape of the values in memory.
 
 use agentnative_contract::type_keys;
 use agentnative_diff::shape::{Kind, Kinds, Shape, ShapeBuilder};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use strict_json::{JsonType, ReadOptions, read_document, read_lines_at_hand};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A shape in a form that shows all that a comparison sees.
+/// A shape with everything that a comparison uses.
 #[derive(Debug, Default, PartialEq)]
 struct Node {
     types: BTreeMap<JsonType, u64>,
@@ -29,27 +29,28 @@ impl From<&Shape> for Node {
 }
 
 impl Node {
-    /// With the kinds of the elements where there are no records.
-    fn settled(mut self) -> Self {
+    /// Takes the kinds of the elements if there are no records.
+    fn with_element_kinds(mut self) -> Self {
         if let Some(items) = self.items.as_ref().filter(|_| self.kinds.whole.is_empty()) {
             self.kinds = items.kinds.clone();
         }
-        self.members = self.members.into_iter().map(|(key, member)| (key, member.settled())).collect();
-        self.items = self.items.map(|items| Box::new(items.settled()));
+        self.members =
+            self.members.into_iter().map(|(key, member)| (key, member.with_element_kinds())).collect();
+        self.items = self.items.map(|items| Box::new(items.with_element_kinds()));
         self
     }
 }
 
-/// Counts a value in its place, and gives the sum of the hashes of the values in it.
+/// Counts a value. Returns the sum of the hashes of the values in it.
 fn count(node: &mut Node, value: &Value, key: Option<&str>) -> u64 {
     *node.types.entry(value.into()).or_default() += 1;
-    let place = key.map_or(0, |key| xxh3_64(key.as_bytes())).rotate_left(17);
+    let key_hash = key.map_or(0, |key| xxh3_64(key.as_bytes())).rotate_left(17);
     match value {
         Value::Null => 0,
         Value::String(text) if text.contains("json") => 0,
-        Value::String(text) => place ^ xxh3_64(text.as_bytes()),
-        Value::Number(number) => place ^ xxh3_64(&number.as_f64().unwrap().to_bits().to_le_bytes()),
-        Value::Bool(value) => place ^ xxh3_64(value.to_string().as_bytes()),
+        Value::String(text) => key_hash ^ xxh3_64(text.as_bytes()),
+        Value::Number(number) => key_hash ^ xxh3_64(&number.as_f64().unwrap().to_bits().to_le_bytes()),
+        Value::Bool(value) => key_hash ^ xxh3_64(value.to_string().as_bytes()),
         Value::Array(items) => items
             .iter()
             .fold(0, |sum, item| sum.wrapping_add(count(node.items.get_or_insert_default(), item, None))),
@@ -113,14 +114,14 @@ fn document(text: &str) -> Shape {
 
 proptest! {
     #[test]
-    fn the_shape_is_that_of_the_values(records in prop::collection::vec(json(), 0..6)) {
+    fn the_shape_equals_that_of_the_values(records in prop::collection::vec(json(), 0..6)) {
         let text: String = records.iter().map(|record| format!("{record}\n")).collect();
         let mut expected = Node::default();
         for record in &records {
             count(&mut expected, record, None);
         }
-        let expected = expected.settled();
-        // Records that are read at once, and, where a tab is between their values, event by event.
+        let expected = expected.with_element_kinds();
+        // Records are read at once, or event by event if a tab is between their values.
         for text in [text.replace('{', "{\t"), text] {
             prop_assert_eq!(&lines(&text), &expected);
         }
@@ -128,15 +129,15 @@ proptest! {
 }
 
 #[test]
-fn a_document_that_is_merged_in_parts_is_the_same() {
+fn a_document_merged_in_parts_has_the_same_shape() {
     let item = |nth: u64| format!("{{\"type\":\"t{}\",\"id\":{nth},\"at\":[{nth},{{\"n\":null}}]}}", nth % 3);
     let items: Vec<String> = (0..30_000).map(item).collect();
     let inner = format!("{{\"list\":[{}],\"kind\":\"x\",\"end\":true}}", items.join(","));
     let text = format!("[{inner},{{\"first\":1,\"of\":[{inner}]}}]");
     let mut expected = Node::default();
     count(&mut expected, &serde_json::from_str(&text).unwrap(), None);
-    assert_eq!(Node::from(&document(&text)), expected.settled());
-    // What is cut off is counted as far as it goes.
+    assert_eq!(Node::from(&document(&text)), expected.with_element_kinds());
+    // A truncated value is counted as far as it was read.
     let cut = document(&text[..text.len() - 70]);
     assert_eq!((cut.count(), cut.elements(), cut.items().unwrap().objects()), (1, 2, 2));
     assert_eq!(cut.items().unwrap().member("list").unwrap().elements(), 30_000);
@@ -144,7 +145,7 @@ fn a_document_that_is_merged_in_parts_is_the_same() {
 }
 
 #[test]
-fn strings_that_come_in_parts_do_not_count_wherever_they_are_read() {
+fn long_strings_are_ignored_however_they_are_read() {
     const LONG: usize = 64 << 10;
     let of =
         |length: usize, space: &str| lines(&format!("{{{space}\"a\":\"{}\"}}\n", "é".repeat(length / 2)));
@@ -155,7 +156,7 @@ fn strings_that_come_in_parts_do_not_count_wherever_they_are_read() {
 }
 
 #[test]
-fn keys_places_and_kinds_that_are_too_many_are_left_out() {
+fn excess_keys_positions_and_kinds_are_omitted() {
     let keys = |count: usize| (0..count).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
     let list = |count: usize| document(&format!("[{{{}}},{{\"k1\":1,\"new\":1}}]", keys(count)));
     let items = |count: usize| list(count).items().unwrap().clone();

@@ -1,10 +1,10 @@
-//! Lengths that no sample can have, and more alternatives than can be held to each other: the comparison goes on.
+//! Lengths beyond any example, and more alternatives than can be compared pairwise: the comparison still completes.
 
 use crate::alone::alone;
-use crate::support::{changes, hold_witnesses, rules};
+use crate::support::{assert_witnesses, changes, rules};
 use serde_json::{Value, json};
 
-/// A little more than a sample has, more than fits into memory, the greatest integers, and beyond them.
+/// Slightly more than an example has, more than fits into memory, the largest integers, and beyond.
 fn lengths() -> [Value; 6] {
     [
         json!(3_000),
@@ -17,7 +17,7 @@ fn lengths() -> [Value; 6] {
 }
 
 #[test]
-fn a_value_that_is_too_long_to_be_made_leaves_the_other_changes() {
+fn a_value_too_long_for_an_example_hides_no_other_change() {
     for (kind, keyword) in [("string", "minLength"), ("array", "minItems"), ("object", "minProperties")] {
         for length in lengths() {
             let side = |required: &[&str]| {
@@ -43,7 +43,7 @@ fn a_length_of_any_size_is_compared() {
                 let any = json!({ "type": kind });
                 let loosened = changes(&long, &any);
                 assert_eq!(rules(&loosened), ["diff-length-loosened"], "{bound}{keyword} {length}");
-                hold_witnesses(&long, &any, &loosened);
+                assert_witnesses(&long, &any, &loosened);
                 assert_eq!(
                     rules(&changes(&any, &long)),
                     ["diff-length-tightened"],
@@ -55,7 +55,7 @@ fn a_length_of_any_size_is_compared() {
 }
 
 #[test]
-fn elements_that_may_be_repeated_are_no_more_than_a_sample_has() {
+fn an_example_of_repeated_elements_has_a_bounded_length() {
     for length in lengths() {
         let repeated = json!({ "type": "array", "minItems": length, "items": { "enum": [1, 2] } });
         let mut unique = repeated.clone();
@@ -65,8 +65,8 @@ fn elements_that_may_be_repeated_are_no_more_than_a_sample_has() {
 }
 
 #[test]
-fn a_great_many_alternatives_leave_the_other_changes() {
-    alone("sizes::a_great_many_alternatives_leave_the_other_changes", || {
+fn very_many_alternatives_hide_no_other_change() {
+    alone("sizes::very_many_alternatives_hide_no_other_change", || {
         let any: Vec<Value> = (0..30_000).map(|number| json!({ "const": number })).collect();
         let side = |required: &[&str]| {
             json!({ "type": "object", "required": required,

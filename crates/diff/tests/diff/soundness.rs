@@ -1,77 +1,76 @@
-//! Made-up schemas and small changes of them: what is told of a pair is held to the validator and to the
-//! algebra of schemas.
+//! Random schemas with small mutations: the reported changes are checked by the validator and by the schema algebra.
 
-use crate::support::{changes, hold_witnesses, worst};
+use crate::support::{assert_witnesses, changes, worst};
 use agentnative_contract::Schema;
 use agentnative_diff::Class;
 use jsonschema::canonical::{self, Containment};
 use serde_json::{Map, Value, json};
 
-/// A source of numbers that gives the same ones each time.
-struct Dice(u64);
+/// Deterministic random number generator.
+struct Rng(u64);
 
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
+impl Rng {
+    fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % below as u64).unwrap()
+        usize::try_from(self.0 % limit as u64).unwrap()
     }
 
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        let at = self.roll(all.len());
+    fn choose<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        let at = self.below(all.len());
         &all[at]
     }
 }
 
-fn schema(dice: &mut Dice, depth: usize) -> Value {
-    let deep = depth == 0;
-    match dice.roll(if deep { 9 } else { 19 }) {
+fn schema(rng: &mut Rng, depth: usize) -> Value {
+    let is_leaf = depth == 0;
+    match rng.below(if is_leaf { 9 } else { 19 }) {
         0 => json!({ "type": "string" }),
         1 => json!({ "type": "integer" }),
-        2 => json!({ "type": "number", "minimum": dice.roll(3) }),
-        3 => json!({ "enum": [dice.of(&["a", "b"]), dice.of(&["ab", ""])] }),
-        4 => json!({ "type": ["string", "null"], "minLength": dice.roll(3) }),
-        5 => json!({ "type": "string", "pattern": dice.of(&["^a", "b$", "^[ab]*$", "^(a|ab)$"]) }),
-        6 => json!({ "const": dice.roll(3) }),
-        7 => json!({ "type": "integer", "maximum": dice.roll(3), "multipleOf": 1 + dice.roll(2) }),
+        2 => json!({ "type": "number", "minimum": rng.below(3) }),
+        3 => json!({ "enum": [rng.choose(&["a", "b"]), rng.choose(&["ab", ""])] }),
+        4 => json!({ "type": ["string", "null"], "minLength": rng.below(3) }),
+        5 => json!({ "type": "string", "pattern": rng.choose(&["^a", "b$", "^[ab]*$", "^(a|ab)$"]) }),
+        6 => json!({ "const": rng.below(3) }),
+        7 => json!({ "type": "integer", "maximum": rng.below(3), "multipleOf": 1 + rng.below(2) }),
         8 => json!({ "type": "boolean" }),
-        9 => json!({ "type": "array", "items": schema(dice, depth - 1), "minItems": dice.roll(2) }),
+        9 => json!({ "type": "array", "items": schema(rng, depth - 1), "minItems": rng.below(2) }),
         10 => {
-            json!({ "type": "array", "prefixItems": [schema(dice, depth - 1)], "items": dice.of(&[false, true]) })
+            json!({ "type": "array", "prefixItems": [schema(rng, depth - 1)], "items": rng.choose(&[false, true]) })
         }
-        11 => json!({ "anyOf": [schema(dice, depth - 1), schema(dice, depth - 1)] }),
-        12 => json!({ "oneOf": [tagged(dice, "a", depth), tagged(dice, "b", depth)] }),
-        13 => json!({ "allOf": [schema(dice, depth - 1), object(dice, depth)] }),
-        14 => json!({ "type": "object", "additionalProperties": schema(dice, depth - 1) }),
+        11 => json!({ "anyOf": [schema(rng, depth - 1), schema(rng, depth - 1)] }),
+        12 => json!({ "oneOf": [tagged(rng, "a", depth), tagged(rng, "b", depth)] }),
+        13 => json!({ "allOf": [schema(rng, depth - 1), object(rng, depth)] }),
+        14 => json!({ "type": "object", "additionalProperties": schema(rng, depth - 1) }),
         15 => {
-            let mut schema = object(dice, depth);
-            schema["if"] = json!({ "properties": { "a": { "const": dice.of(&["a", "b"]) } } });
+            let mut schema = object(rng, depth);
+            schema["if"] = json!({ "properties": { "a": { "const": rng.choose(&["a", "b"]) } } });
             schema["then"] = json!({ "required": ["b"] });
             schema
         }
-        _ => object(dice, depth),
+        _ => object(rng, depth),
     }
 }
 
-fn tagged(dice: &mut Dice, tag: &str, depth: usize) -> Value {
-    json!({ "type": "object", "properties": { "a": { "const": tag }, "b": schema(dice, depth - 1) },
-            "required": if dice.roll(2) == 0 { json!(["a"]) } else { json!(["a", "b"]) } })
+fn tagged(rng: &mut Rng, tag: &str, depth: usize) -> Value {
+    json!({ "type": "object", "properties": { "a": { "const": tag }, "b": schema(rng, depth - 1) },
+            "required": if rng.below(2) == 0 { json!(["a"]) } else { json!(["a", "b"]) } })
 }
 
-fn object(dice: &mut Dice, depth: usize) -> Value {
+fn object(rng: &mut Rng, depth: usize) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for key in ["a", "b", "c"] {
-        if dice.roll(3) > 0 {
-            properties.insert(key.to_owned(), schema(dice, depth - 1));
-            if dice.roll(2) == 0 {
+        if rng.below(3) > 0 {
+            properties.insert(key.to_owned(), schema(rng, depth - 1));
+            if rng.below(2) == 0 {
                 required.push(key);
             }
         }
     }
     let mut schema = json!({ "type": "object", "properties": properties, "required": required });
-    match dice.roll(4) {
+    match rng.below(4) {
         0 => schema["additionalProperties"] = json!(false),
         1 => schema["maxProperties"] = json!(2),
         _ => {}
@@ -79,26 +78,26 @@ fn object(dice: &mut Dice, depth: usize) -> Value {
     schema
 }
 
-/// The schema with one place of it changed.
-fn changed(dice: &mut Dice, schema: &Value) -> Value {
+/// Mutates one subschema.
+fn mutated(rng: &mut Rng, schema: &Value) -> Value {
     let mut places = Vec::new();
     subschemas(schema, String::new(), &mut places);
     let mut new = schema.clone();
-    let at = dice.of(&places).clone();
+    let at = rng.choose(&places).clone();
     let place = new.pointer_mut(&at).unwrap();
     let members =
         place.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
-    match dice.roll(4) {
-        0 => *place = self::schema(dice, 1),
+    match rng.below(4) {
+        0 => *place = self::schema(rng, 1),
         1 if !members.is_empty() => {
-            let key = dice.of(&members).clone();
+            let key = rng.choose(&members).clone();
             place.as_object_mut().unwrap().remove(&key);
         }
         2 if members.iter().any(|key| key == "required") => {
             let keys = ["a", "b", "c"];
-            place["required"] = json!([dice.of(&keys)]);
+            place["required"] = json!([rng.choose(&keys)]);
         }
-        _ => *place = json!({ "anyOf": [place.clone(), self::schema(dice, 0)] }),
+        _ => *place = json!({ "anyOf": [place.clone(), self::schema(rng, 0)] }),
     }
     new
 }
@@ -126,19 +125,19 @@ fn subschemas(schema: &Value, at: String, out: &mut Vec<String>) {
     }
 }
 
-fn document(dice: &mut Dice, depth: usize) -> Value {
-    match dice.roll(if depth == 0 { 12 } else { 24 }) {
+fn document(rng: &mut Rng, depth: usize) -> Value {
+    match rng.below(if depth == 0 { 12 } else { 24 }) {
         0 => Value::Null,
         1 => json!(true),
-        2..=4 => json!(dice.roll(4)),
+        2..=4 => json!(rng.below(4)),
         5 => json!(0.5),
-        6..=11 => json!(dice.of(&["", "a", "b", "ab", "x"])),
-        12..=14 => (0..dice.roll(3)).map(|_| document(dice, depth - 1)).collect(),
+        6..=11 => json!(rng.choose(&["", "a", "b", "ab", "x"])),
+        12..=14 => (0..rng.below(3)).map(|_| document(rng, depth - 1)).collect(),
         _ => {
             let mut members = Map::new();
             for key in ["a", "b", "c", "d"] {
-                if dice.roll(5) > 1 {
-                    members.insert(key.to_owned(), document(dice, depth - 1));
+                if rng.below(5) > 1 {
+                    members.insert(key.to_owned(), document(rng, depth - 1));
                 }
             }
             Value::Object(members)
@@ -156,25 +155,25 @@ fn covers(wide: &Value, narrow: &Value) -> Option<bool> {
 }
 
 #[test]
-fn no_made_up_break_is_missed_and_none_is_made_up() {
+fn no_random_breaking_change_is_missed_or_false() {
     let pairs: u64 = std::env::var("DIFF_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
-    let (mut missed, mut alarms, mut breaking, mut decided) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut missed, mut false_positives, mut breaking, mut decided) = (Vec::new(), Vec::new(), 0, 0);
     for nth in 0..pairs {
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (nth + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let old = schema(&mut dice, 2);
-        let new = changed(&mut dice, &old);
+        let mut rng = Rng(0x9e37_79b9_7f4a_7c15 ^ (nth + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let old = schema(&mut rng, 2);
+        let new = mutated(&mut rng, &old);
         let found = changes(&old, &new);
-        let told = worst(&found);
-        hold_witnesses(&old, &new, &found);
-        breaking += usize::from(told == Some(Class::Breaking));
-        decided += usize::from(told != Some(Class::Undecided));
+        let worst_class = worst(&found);
+        assert_witnesses(&old, &new, &found);
+        breaking += usize::from(worst_class == Some(Class::Breaking));
+        decided += usize::from(worst_class != Some(Class::Undecided));
         let rules: Vec<&str> = found.iter().map(|change| change.rule.as_str()).collect();
         let pair = format!("{nth}\n  old {old}\n  new {new}\n  told {rules:?}");
-        if told == Some(Class::Breaking) && covers(&old, &new) == Some(true) {
-            alarms.push(pair);
+        if worst_class == Some(Class::Breaking) && covers(&old, &new) == Some(true) {
+            false_positives.push(pair);
             continue;
         }
-        if told.is_some_and(|told| told <= Class::Risky) {
+        if worst_class.is_some_and(|worst_class| worst_class <= Class::Risky) {
             continue;
         }
         if covers(&old, &new) == Some(false) {
@@ -183,7 +182,7 @@ fn no_made_up_break_is_missed_and_none_is_made_up() {
         }
         let (before, after) = (Schema::compile(&old).unwrap(), Schema::compile(&new).unwrap());
         for _ in 0..60 {
-            let document = document(&mut dice, 3);
+            let document = document(&mut rng, 3);
             if after.violations(&document).is_empty() && !before.violations(&document).is_empty() {
                 missed.push(format!("{pair}\n  by {document}"));
                 break;
@@ -197,10 +196,10 @@ fn no_made_up_break_is_missed_and_none_is_made_up() {
         missed.iter().take(8).cloned().collect::<Vec<_>>().join("\n")
     );
     assert!(
-        alarms.is_empty(),
+        false_positives.is_empty(),
         "{} of {pairs} are false\n{}",
-        alarms.len(),
-        alarms.iter().take(8).cloned().collect::<Vec<_>>().join("\n")
+        false_positives.len(),
+        false_positives.iter().take(8).cloned().collect::<Vec<_>>().join("\n")
     );
     assert!(
         breaking as u64 > pairs / 4 && decided as u64 > pairs * 9 / 10,

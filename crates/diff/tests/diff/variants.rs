@@ -1,4 +1,4 @@
-//! Which variant of a union a change is in.
+//! The variants of a union in changes.
 
 use crate::support::changes;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ fn object(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// The rule and the variant of each change.
-fn places(old: &Value, new: &Value) -> Vec<(String, Vec<String>)> {
+/// Returns the rule and the variants of each change.
+fn rules_with_variants(old: &Value, new: &Value) -> Vec<(String, Vec<String>)> {
     changes(old, new).into_iter().map(|change| (change.rule, change.variant)).collect()
 }
 
@@ -22,7 +22,7 @@ fn of_type(name: &str, more: Value) -> Value {
 }
 
 #[test]
-fn a_change_names_the_variants_that_it_is_in() {
+fn a_change_names_its_variants() {
     let union = |a: Value, b: Value, c: Value| json!({ "oneOf": [of_type("a", a), of_type("b", b), of_type("c", c)] });
     let (full, less) = (json!({ "x": { "type": "string" } }), json!({}));
     let old = union(full.clone(), full.clone(), full.clone());
@@ -30,20 +30,20 @@ fn a_change_names_the_variants_that_it_is_in() {
     for (new, variant) in [
         (union(less.clone(), full.clone(), full.clone()), vec!["`type` \"a\"".to_owned()]),
         (union(less.clone(), full, less.clone()), vec!["`type` \"a\" or `type` \"c\"".to_owned()]),
-        // What all of them have in common is in none of them.
+        // A change of all variants names none.
         (union(less.clone(), less.clone(), less), Vec::new()),
     ] {
-        assert_eq!(places(&old, &new), [(removed.clone(), variant)]);
+        assert_eq!(rules_with_variants(&old, &new), [(removed.clone(), variant)]);
     }
 }
 
 #[test]
-fn a_union_in_another_is_named_after_it() {
+fn a_nested_variant_is_named_after_the_outer_one() {
     let outer = |inner: Value| {
         let parts = json!({ "part": { "oneOf": [of_type("text", json!({})), of_type("file", inner)] } });
         json!({ "oneOf": [of_type("begin", json!({})), of_type("part", parts)] })
     };
-    let found = places(&outer(json!({ "path": { "type": "string" } })), &outer(json!({})));
+    let found = rules_with_variants(&outer(json!({ "path": { "type": "string" } })), &outer(json!({})));
     let variant = ["`type` \"part\"".to_owned(), "`type` \"file\"".to_owned()];
     assert_eq!(found, [("diff-key-removed".to_owned(), variant.to_vec())]);
 }
@@ -55,7 +55,7 @@ fn variants_without_a_common_tag_are_named_by_their_keys() {
         object(json!({ "id": {}, "a": {}, "b": {} }), &["id", "a"]),
         object(json!({ "id": {}, "a": {}, "b": {} }), &["id", "b"]),
     ]});
-    let found = places(&old, &new);
+    let found = rules_with_variants(&old, &new);
     let optional = |name: &str| ("diff-key-optional".to_owned(), vec![format!("`{name}`")]);
     assert_eq!(found, [optional("a"), optional("b")]);
 }

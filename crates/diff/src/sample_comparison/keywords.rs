@@ -1,11 +1,10 @@
-//! Which kind of change a violation of a schema or contract is.
+//! Maps violations of a schema or contract to the rules of changes.
 
 use agentnative_contract::{Against, Violation};
 use strict_json::{JsonType, TapeNode, unescape_token};
 
-/// What a sample has that the schema does not allow, by the keyword of the schema that rejects it. Rules are those of
-/// a change from the schema to the sample; in the other direction, it is the one that `back` of their first example
-/// names.
+/// Rules by the schema keyword, or the contract rule, that rejects the sample. They are those of a change from the
+/// schema to the sample; for the other direction, `back` of the first example of the rule names the rule.
 const RULES: [(&str, &str); 25] = [
     ("additionalItems", "diff-length-loosened"),
     ("additionalProperties", "diff-key-added-to-closed"),
@@ -13,7 +12,7 @@ const RULES: [(&str, &str); 25] = [
     ("enum", "diff-enum-value-added"),
     ("exclusiveMaximum", "diff-range-loosened"),
     ("exclusiveMinimum", "diff-range-loosened"),
-    // That of an element: `forbidden_key` finds that of a key.
+    // For elements. `forbidden_key` handles keys.
     ("falseSchema", "diff-length-loosened"),
     ("format", "diff-format-loosened"),
     ("maxItems", "diff-length-loosened"),
@@ -30,13 +29,13 @@ const RULES: [(&str, &str); 25] = [
     ("unevaluatedItems", "diff-length-loosened"),
     ("unevaluatedProperties", "diff-key-added-to-closed"),
     ("uniqueItems", "diff-unique-loosened"),
-    // Rules of contracts, by their IDs.
+    // Rules of contracts, by ID.
     ("event-type", "diff-event-added"),
     ("first-event", "diff-first-event-changed"),
     ("last-event", "diff-terminal-event-changed"),
 ];
 
-/// The rule of a value of a type that is not allowed.
+/// Returns the rule for a value of a type that is not allowed.
 pub(super) fn rule_of_type(value: TapeNode<'_>, is_fraction: bool) -> &'static str {
     match value.json_type() {
         JsonType::Null => "diff-null-added",
@@ -45,13 +44,13 @@ pub(super) fn rule_of_type(value: TapeNode<'_>, is_fraction: bool) -> &'static s
     }
 }
 
-/// The rule of a key that is missing, by the place in the schema that requires it.
+/// Returns the rule for a missing key, given the schema location that requires it.
 pub(super) fn rule_of_missing(place: &str) -> &'static str {
     let depends = |token: &str| ["dependentRequired", "dependencies"].contains(&token);
     if place.split('/').any(depends) { "diff-dependency-removed" } else { "diff-key-optional" }
 }
 
-/// The rule of any other violation.
+/// Returns the rule for any other violation.
 pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'static str {
     let keyword = violation.keyword.as_deref();
     let known = |name: &str| RULES.iter().find(|(keyword, _)| *keyword == name).map(|(_, rule)| *rule);
@@ -67,18 +66,18 @@ pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'s
     }
 }
 
-/// The key whose values the schema forbids, if the place is not that of an element.
+/// Returns the key whose values the schema forbids; `None` if the violation is at an array element.
 pub(super) fn forbidden_key(violation: &Violation) -> Option<String> {
     let (_, last) = violation.pointer.rsplit_once('/')?;
     (!is_index(last)).then(|| unescape_token(last))
 }
 
-/// Whether a token of a pointer has the form of an index of an array.
+/// Returns whether a pointer token has the form of an array index.
 pub(super) fn is_index(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a change says of it: a rule of the contract is named.
+/// Returns the message of a change, with the name of the contract rule if it has no rule of its own.
 pub(super) fn message(violation: &Violation) -> String {
     let is_rule = violation.keyword.is_none()
         && violation.against != Against::Json

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Which side of a comparison a sample is; the other one is a schema.
+/// The side of a comparison that is a sample; the other side is a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SampleSide {
-    /// Output of the past, which the new schema may reject.
+    /// Output of an old version, which the new schema may reject.
     Old,
-    /// Output of the present, which may contain more than the old schema allows.
+    /// Output of the new version, which may contain more than the old schema allows.
     New,
 }

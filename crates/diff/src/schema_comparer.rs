@@ -1,148 +1,152 @@
-//! Two schemas side by side.
+//! Compares two schemas.
 
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Class, is_harmless};
-use super::typed_schema::{Condition, TypedSchema, bit};
+use super::typed_schema::{Condition, TypedSchema, type_bit};
 use super::validator::{self, has_unknown};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::rc::Rc;
 use strict_json::JsonType;
 
-/// Pairs of schemas that are compared, at most; and one in another, at most.
+/// Maximum number of compared pairs of schemas.
 const MAX_PAIRS: usize = 20_000;
+/// Maximum nesting of compared pairs.
 const MAX_DEPTH: usize = 150;
 
 /// Compares schemas of two bundles.
-pub(super) struct Walker<'a> {
+pub(super) struct SchemaComparer<'a> {
     pub old: Canonicalizer<'a>,
     pub new: Canonicalizer<'a>,
-    /// What came of a pair, by where its schemas are. Nothing while it is compared: within itself, a pair
-    /// differs as much as it differs outside.
-    known: HashMap<[Vec<usize>; 2], Rc<Vec<Change>>>,
-    /// The same for pairs of alternatives.
-    pairs: HashMap<[String; 2], Vec<Change>>,
+    /// Memo keyed by schema addresses. A pair in progress has no changes: within itself, it differs as it does outside.
+    node_changes: HashMap<[Vec<usize>; 2], Rc<Vec<Change>>>,
+    /// Memo of pairs of alternatives, by identity.
+    pair_changes: HashMap<[String; 2], Vec<Change>>,
     depth: usize,
 }
 
-impl<'a> Walker<'a> {
+impl<'a> SchemaComparer<'a> {
     pub fn new(old: &'a Value, new: &'a Value) -> Self {
         let (old, new) = (Canonicalizer { root: old }, Canonicalizer { root: new });
-        Self { old, new, known: HashMap::new(), pairs: HashMap::new(), depth: 0 }
+        Self { old, new, node_changes: HashMap::new(), pair_changes: HashMap::new(), depth: 0 }
     }
 
-    /// What changed from one node to the other.
-    pub fn nodes(&mut self, old: &[&'a Value], new: &[&'a Value]) -> Rc<Vec<Change>> {
-        let (old, new) = (&self.old.followed(old), &self.new.followed(new));
+    /// Compares two nodes.
+    pub fn compare_nodes(&mut self, old: &[&'a Value], new: &[&'a Value]) -> Rc<Vec<Change>> {
+        let (old, new) = (&self.old.follow_all(old), &self.new.follow_all(new));
         let key = [addresses(old), addresses(new)];
-        if let Some(found) = self.known.get(&key) {
-            return Rc::clone(found);
+        if let Some(changes) = self.node_changes.get(&key) {
+            return Rc::clone(changes);
         }
-        if self.known.len() > MAX_PAIRS || self.depth > MAX_DEPTH {
+        if self.node_changes.len() > MAX_PAIRS || self.depth > MAX_DEPTH {
             let message = "the schemas are too large for a complete comparison; this part was not compared";
             return Rc::new(vec![Change::undecided(message)]);
         }
-        self.known.insert(key.clone(), Rc::default());
+        self.node_changes.insert(key.clone(), Rc::default());
         self.depth += 1;
-        let before = self.old.schema(old);
-        let found = if before == self.new.schema(new) && !has_unknown(&before) {
+        let before = self.old.combined_schema(old);
+        let changes = if before == self.new.combined_schema(new) && !has_unknown(&before) {
             Vec::new()
         } else {
             let (old, new) = (self.old.alternatives(old), self.new.alternatives(new));
-            self.alternatives(&old, &new)
+            self.compare_alternatives(&old, &new)
         };
         self.depth -= 1;
-        let found = Rc::new(found);
-        self.known.insert(key, Rc::clone(&found));
-        found
+        let changes = Rc::new(changes);
+        self.node_changes.insert(key, Rc::clone(&changes));
+        changes
     }
 
-    /// What changed from some alternatives to others.
-    pub fn alternatives(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
-        let mut out = self.types(old, new);
-        for kind in JsonType::ALL {
-            let (old, new) = (of_types(old, bit(kind)), of_types(new, bit(kind)));
+    /// Compares two sets of alternatives.
+    pub fn compare_alternatives(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
+        let mut out = self.compare_types(old, new);
+        for json_type in JsonType::ALL {
+            let (old, new) = (of_types(old, type_bit(json_type)), of_types(new, type_bit(json_type)));
             if old.is_empty() || new.is_empty() {
                 continue;
             }
-            match kind {
-                JsonType::Array | JsonType::Object => out.extend(self.composites(&old, &new)),
-                _ => out.extend(self.scalars(&old, &new)),
+            match json_type {
+                JsonType::Array | JsonType::Object => out.extend(self.compare_composites(&old, &new)),
+                _ => out.extend(self.compare_scalars(&old, &new)),
             }
         }
         out
     }
 
     /// Compares the types of alternatives.
-    fn types(&self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
-        let (array, object, null) = (bit(JsonType::Array), bit(JsonType::Object), bit(JsonType::Null));
+    fn compare_types(&self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
+        let (array, object, null) =
+            (type_bit(JsonType::Array), type_bit(JsonType::Object), type_bit(JsonType::Null));
         let (before, after) = (types_of(old), types_of(new));
         let (added, removed) = (after & !before, before & !after);
-        let (more, less) = (of_types(new, added), of_types(old, removed));
-        let (was, is) = (type_phrase(old), type_phrase(new));
-        let mut found = Vec::new();
+        let (added_alts, removed_alts) = (of_types(new, added), of_types(old, removed));
+        let (old_phrase, new_phrase) = (type_phrase(old), type_phrase(new));
+        let mut changes = Vec::new();
         if before & after == 0 && before != 0 && after != 0 {
             let rule = match () {
                 () if before == array && after == object => "diff-array-became-object",
                 () if before == object && after == array => "diff-object-became-array",
                 () => "diff-type-changed",
             };
-            found.push(Change::breaking(rule, format!("the type changed from {was} to {is}")));
+            changes
+                .push(Change::breaking(rule, format!("the type changed from {old_phrase} to {new_phrase}")));
         } else {
             if added == null {
-                found.push(Change::breaking(
+                changes.push(Change::breaking(
                     "diff-null-added",
-                    format!("the value may now be null; before: {was}"),
+                    format!("the value may now be null; before: {old_phrase}"),
                 ));
             } else if added != 0 {
-                let message = format!("the value may now also be {}; before: {was}", type_phrase(&more));
-                found.push(Change::breaking("diff-type-widened", message));
+                let message =
+                    format!("the value may now also be {}; before: {old_phrase}", type_phrase(&added_alts));
+                changes.push(Change::breaking("diff-type-widened", message));
             }
             if removed == null {
-                found.push(Change::compatible("diff-null-removed", "the value is now never null"));
+                changes.push(Change::compatible("diff-null-removed", "the value is now never null"));
             } else if removed != 0 {
                 let message = match after {
                     0 => "no value is possible any more".to_owned(),
-                    _ => format!("the value is no longer {}", type_phrase(&less)),
+                    _ => format!("the value is no longer {}", type_phrase(&removed_alts)),
                 };
-                found.push(Change::compatible("diff-type-narrowed", message));
+                changes.push(Change::compatible("diff-type-narrowed", message));
             }
         }
-        for found in &mut found {
-            (found.old, found.new) = (Some(type_names(old)), Some(type_names(new)));
-            found.sample = if found.class == Class::Breaking { self.sample_of(&more) } else { None };
+        for change in &mut changes {
+            (change.old, change.new) = (Some(type_names(old)), Some(type_names(new)));
+            change.example =
+                if change.class == Class::Breaking { self.example_of(&added_alts) } else { None };
         }
-        found
+        changes
     }
 
-    /// Compares alternatives that are arrays or objects.
-    pub fn composites(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
+    /// Compares array or object alternatives.
+    pub fn compare_composites(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         match (old, new) {
-            ([old], [new]) => self.pair(old, new),
-            _ => self.unions(old, new),
+            ([old], [new]) => self.compare_pair(old, new),
+            _ => self.compare_unions(old, new),
         }
     }
 
-    /// Compares one alternative with another of the same type.
-    pub fn pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
+    /// Compares two alternatives of the same type, memoized.
+    pub fn compare_pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
         let key = [identity(old), identity(new)];
-        if let Some(found) = self.pairs.get(&key) {
-            return found.clone();
+        if let Some(changes) = self.pair_changes.get(&key) {
+            return changes.clone();
         }
-        self.pairs.insert(key.clone(), Vec::new());
-        let found = self.compare_pair(old, new);
-        self.pairs.insert(key, found.clone());
-        found
+        self.pair_changes.insert(key.clone(), Vec::new());
+        let changes = self.compare_pair_uncached(old, new);
+        self.pair_changes.insert(key, changes.clone());
+        changes
     }
 
-    fn compare_pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
+    fn compare_pair_uncached(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
         let mut out = Vec::new();
         if let (Some(before), Some(after)) = (&old.values, &new.values) {
-            // Whole documents that are listed.
+            // The complete documents are listed.
             for value in after.iter().filter(|value| !before.contains(value)) {
                 let message = format!("the value {} is new", excerpt(value));
-                let found = Change::breaking("diff-enum-value-added", message).new_value(value.clone());
-                out.push(found.sample(Some(value.clone())));
+                let change = Change::breaking("diff-enum-value-added", message).new_value(value.clone());
+                out.push(change.example(Some(value.clone())));
             }
             for value in before.iter().filter(|value| !after.contains(value)) {
                 let message = format!("the value {} was removed", excerpt(value));
@@ -156,8 +160,8 @@ impl<'a> Walker<'a> {
             out.push(match validator::covers(&wide, &narrow) {
                 Some(true) => Change::compatible("diff-enum-closed", "some values are no longer possible"),
                 Some(false) => {
-                    let sample = self.sample_of(std::slice::from_ref(new));
-                    Change::breaking("diff-enum-opened", "other values are now possible").sample(sample)
+                    let example = self.example_of(std::slice::from_ref(new));
+                    Change::breaking("diff-enum-opened", "other values are now possible").example(example)
                 }
                 None => {
                     Change::undecided("the comparison cannot decide whether other values are now possible")
@@ -165,55 +169,55 @@ impl<'a> Walker<'a> {
             });
             return out;
         }
-        self.lengths(old, new, &mut out);
+        self.compare_lengths(old, new, &mut out);
         match old.json_type() {
-            JsonType::Array => self.arrays(old, new, &mut out),
-            _ => self.objects(old, new, &mut out),
+            JsonType::Array => self.compare_arrays(old, new, &mut out),
+            _ => self.compare_objects(old, new, &mut out),
         }
         self.compare_conditions(old, new, &mut out);
         out
     }
 
-    /// Compares what is compared as a whole.
+    /// Compares the conditions, each as a whole.
     pub fn compare_conditions(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
-        let mut dropped = false;
-        let lost = |one: &&Condition| !one.opaque && !new.conditions.contains(one);
-        for Condition { schema, .. } in old.conditions.iter().filter(lost) {
+        let mut has_removed = false;
+        let is_removed = |one: &&Condition| !one.opaque && !new.conditions.contains(one);
+        for Condition { schema, .. } in old.conditions.iter().filter(is_removed) {
             if ["oneOf", "anyOf", "if"].iter().any(|keyword| schema.get(keyword).is_some())
                 && !is_harmless(out)
             {
-                // What is wrong in one of the parts is told already.
-                dropped = true;
+                // A change in one of the parts is already reported.
+                has_removed = true;
                 continue;
             }
             let text = excerpt(schema);
-            let found = match validator::covers(schema, &full_schema(&self.new, new)) {
+            let change = match validator::covers(schema, &full_schema(&self.new, new)) {
                 Some(true) => continue,
                 Some(false) => {
                     let message = format!("a condition no longer holds: {text}");
-                    let sample = self.sample_violating(schema, new);
-                    Change::breaking("diff-condition-loosened", message).sample(sample)
+                    let example = self.example_violating(schema, new);
+                    Change::breaking("diff-condition-loosened", message).example(example)
                 }
                 None => undecided_condition(schema),
             };
-            dropped = true;
-            out.push(found.old(&**schema));
+            has_removed = true;
+            out.push(change.old(&**schema));
         }
         let before = out.len();
         out.extend(unknown_conditions(old));
-        dropped |= out.len() > before;
-        let further = new.conditions.iter().filter(|one| !old.conditions.contains(one));
-        let further: Vec<&Value> = further.map(|one| &*one.schema).collect();
-        let held = |schema: &&Value| validator::covers(schema, &full_schema(&self.old, old)) == Some(true);
-        if let (Some(first), false) = (further.first(), dropped || further.iter().all(held)) {
+        has_removed |= out.len() > before;
+        let added = new.conditions.iter().filter(|one| !old.conditions.contains(one));
+        let added: Vec<&Value> = added.map(|one| &*one.schema).collect();
+        let already_holds =
+            |schema: &&Value| validator::covers(schema, &full_schema(&self.old, old)) == Some(true);
+        if let (Some(first), false) = (added.first(), has_removed || added.iter().all(already_holds)) {
             let message = format!("an additional condition holds: {}", excerpt(first));
             out.push(Change::compatible("diff-condition-tightened", message).new_value((*first).clone()));
         }
     }
 }
 
-/// Says of each condition of the old side that is not understood that it may hold no longer, even if it is there in
-/// the same words.
+/// Reports each unknown condition of the old side as undecided, even if the new side has the same text.
 pub(super) fn unknown_conditions<'c>(old: &'c TypedSchema<'_>) -> impl Iterator<Item = Change> + 'c {
     let unknown = old.conditions.iter().filter(|condition| condition.opaque);
     unknown.map(|condition| undecided_condition(&condition.schema).old(&*condition.schema))
@@ -224,11 +228,11 @@ fn undecided_condition(schema: &Value) -> Change {
     Change::undecided(format!("the comparison cannot decide whether this still holds: {text}"))
 }
 
-/// All that an alternative says, in one schema.
+/// Returns a self-contained schema that is equivalent to an alternative.
 pub(super) fn full_schema(canonicalizer: &Canonicalizer<'_>, alt: &TypedSchema<'_>) -> Value {
-    let mut schema = canonicalizer.schema(&alt.sources);
-    let kind = if alt.integer { "integer" } else { alt.json_type().name() };
-    schema["type"] = json!(kind);
+    let mut schema = canonicalizer.combined_schema(&alt.sources);
+    let name = if alt.integer { "integer" } else { alt.json_type().name() };
+    schema["type"] = json!(name);
     if !alt.tags.is_empty() {
         let tags = alt.tags.iter().map(|(key, value)| (key.clone(), json!({ "const": value })));
         schema["properties"] = Value::Object(tags.collect());
@@ -236,7 +240,7 @@ pub(super) fn full_schema(canonicalizer: &Canonicalizer<'_>, alt: &TypedSchema<'
     schema
 }
 
-/// All that alternatives say, in one schema.
+/// Returns a self-contained schema that is equivalent to the union of alternatives.
 pub(super) fn any_schema(canonicalizer: &Canonicalizer<'_>, alts: &[TypedSchema<'_>]) -> Value {
     match alts {
         [only] => full_schema(canonicalizer, only),
@@ -244,15 +248,16 @@ pub(super) fn any_schema(canonicalizer: &Canonicalizer<'_>, alts: &[TypedSchema<
     }
 }
 
-/// What tells an alternative from others: the schemas that say something in it, not those that lead there.
+/// Returns the identity of an alternative: its constraining schemas, without those that only refer to others.
 fn identity(alt: &TypedSchema<'_>) -> String {
-    let leads = |schema: &Value| {
+    let only_refers = |schema: &Value| {
         let only = |key: &String| {
             ["$ref", "allOf", "anyOf", "oneOf", "$defs", "definitions"].contains(&key.as_str())
         };
         alt.conditions.is_empty() && schema.as_object().is_some_and(|members| members.keys().all(only))
     };
-    let constraining: Vec<&Value> = alt.sources.iter().copied().filter(|schema| !leads(schema)).collect();
+    let constraining: Vec<&Value> =
+        alt.sources.iter().copied().filter(|schema| !only_refers(schema)).collect();
     format!("{} {} {:?} {:?} {:?}", alt.types, alt.integer, addresses(&constraining), alt.tags, alt.values)
 }
 
@@ -268,7 +273,7 @@ fn types_of(alts: &[TypedSchema<'_>]) -> u8 {
     alts.iter().fold(0, |bits, alt| bits | alt.types)
 }
 
-/// The alternatives of these types.
+/// Returns the alternatives of these types.
 fn of_types<'a>(alts: &[TypedSchema<'a>], types: u8) -> Vec<TypedSchema<'a>> {
     alts.iter().filter(|alt| alt.types & types != 0).cloned().collect()
 }
@@ -286,7 +291,7 @@ fn names(alts: &[TypedSchema<'_>]) -> Vec<&'static str> {
     all
 }
 
-/// The types, as JSON.
+/// Returns the names of the types, as JSON.
 pub(super) fn type_names(alts: &[TypedSchema<'_>]) -> Value {
     match names(alts).as_slice() {
         [only] => json!(only),
@@ -294,7 +299,7 @@ pub(super) fn type_names(alts: &[TypedSchema<'_>]) -> Value {
     }
 }
 
-/// The types, in words.
+/// Describes the types in words.
 pub(super) fn type_phrase(alts: &[TypedSchema<'_>]) -> String {
     let all = names(alts);
     if all.len() == JsonType::ALL.len() {
@@ -308,7 +313,7 @@ pub(super) fn type_phrase(alts: &[TypedSchema<'_>]) -> String {
     }
 }
 
-/// A value in a few characters.
+/// Returns a value as JSON of at most 80 characters.
 pub(super) fn excerpt(value: &Value) -> String {
     strict_json::sanitize::capped(value.to_string(), 80)
 }

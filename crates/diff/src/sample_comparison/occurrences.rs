@@ -1,0 +1,204 @@
+//! Groups the occurrences of changes in a sample: one change per rule, position and constraint.
+
+use super::side::SampleSide;
+use crate::catalogue::rule;
+use crate::change::{Change, Class, Evidence, SamplePlace};
+use crate::predicates::contains;
+use crate::typed_schema::type_bit;
+use serde_json::Value;
+use std::collections::HashMap;
+use strict_json::JsonType;
+
+/// Maximum number of changes. The occurrences of further ones are counted.
+const MAX_CHANGES: usize = 1_000;
+/// Maximum number of keys of one object that are listed one by one.
+const MAX_KEYS: usize = 50;
+/// Maximum number of values listed per change.
+const MAX_VALUES: usize = 12;
+/// Maximum number of positions listed per change.
+const MAX_PLACES: usize = 3;
+/// Maximum number of pointers whose types are recorded.
+const MAX_TYPED_POINTERS: usize = 100_000;
+
+/// One occurrence of a change in a record.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Occurrence {
+    /// ID of the rule of the change from the schema to the sample.
+    pub rule: &'static str,
+    /// Class of that change, if it is not the first one of the rule.
+    pub class: Option<Class>,
+    pub event: Option<String>,
+    pub variant: Vec<String>,
+    /// Pointer with `*` for each element of an array and each key of a map.
+    pub pointer: String,
+    /// Violated constraint. It distinguishes changes of one rule at one pointer.
+    pub constraint: String,
+    /// Message if the sample is the old side, and if it is the new side.
+    pub messages: [String; 2],
+    pub value: Option<Value>,
+    /// Type of the value, as a bit set.
+    pub types: u8,
+    /// Whether the change concerns a key of an object.
+    pub is_key: bool,
+    pub location: SamplePlace,
+}
+
+impl Occurrence {
+    pub fn new(rule: &'static str) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
+    /// Sets the same message for both directions.
+    pub fn message(self, message: String) -> Self {
+        Self { messages: [message.clone(), message], ..self }
+    }
+}
+
+type Key = (&'static str, Option<String>, Vec<String>, String, String);
+
+/// Occurrences of one change.
+struct ChangeGroup {
+    first: Occurrence,
+    values: Vec<Value>,
+    types: u8,
+    evidence: Evidence,
+}
+
+/// Collects the occurrences of changes.
+pub(super) struct Occurrences {
+    pub side: SampleSide,
+    groups: Vec<ChangeGroup>,
+    index_by_key: HashMap<Key, usize>,
+    /// Number of keys that are listed one by one, by rule and pointer of the object.
+    listed_keys: HashMap<(&'static str, String), usize>,
+    /// Types of the values at each pointer, as bit sets.
+    types: HashMap<String, u8>,
+    /// Number of occurrences beyond [`MAX_CHANGES`].
+    omitted: u64,
+}
+
+impl Occurrences {
+    pub fn new(side: SampleSide) -> Self {
+        Self {
+            side,
+            groups: Vec::new(),
+            index_by_key: HashMap::new(),
+            listed_keys: HashMap::new(),
+            types: HashMap::new(),
+            omitted: 0,
+        }
+    }
+
+    /// Records the type of a value at a pointer.
+    pub fn record_type(&mut self, pointer: &str, json_type: JsonType) {
+        if let Some(types) = self.types.get_mut(pointer) {
+            *types |= type_bit(json_type);
+        } else if self.types.len() < MAX_TYPED_POINTERS {
+            self.types.insert(pointer.to_owned(), type_bit(json_type));
+        }
+    }
+
+    pub fn add(&mut self, mut occurrence: Occurrence) {
+        let known = self.index_by_key.get(&key_of(&occurrence)).copied();
+        if known.is_none() && occurrence.is_key {
+            self.merge_further_keys(&mut occurrence);
+        }
+        let key = key_of(&occurrence);
+        let known = known.or_else(|| self.index_by_key.get(&key).copied());
+        let group = match known {
+            Some(index) => &mut self.groups[index],
+            None if self.groups.len() == MAX_CHANGES => return self.omitted += 1,
+            None => {
+                self.index_by_key.insert(key, self.groups.len());
+                let (values, evidence) = (Vec::new(), Evidence::default());
+                self.groups.push(ChangeGroup { first: occurrence.clone(), values, types: 0, evidence });
+                let last = self.groups.len() - 1;
+                &mut self.groups[last]
+            }
+        };
+        group.types |= occurrence.types;
+        group.evidence.count += 1;
+        if group.evidence.places.len() < MAX_PLACES {
+            group.evidence.places.push(occurrence.location);
+        }
+        let values = group.values.len();
+        group
+            .values
+            .extend(occurrence.value.filter(|value| values < MAX_VALUES && !contains(&group.values, value)));
+    }
+
+    /// Merges the keys of an object beyond [`MAX_KEYS`] into one change.
+    fn merge_further_keys(&mut self, occurrence: &mut Occurrence) {
+        let parent = occurrence.pointer.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
+        let listed_keys = self.listed_keys.entry((occurrence.rule, parent.clone())).or_default();
+        *listed_keys += 1;
+        if *listed_keys > MAX_KEYS {
+            occurrence.pointer = format!("{parent}/*");
+            occurrence.messages =
+                ["the schema does not name further keys", "further keys are new"].map(str::to_owned);
+        }
+    }
+
+    /// Returns the changes by descending severity, then by their first positions. `incomplete` is the number of
+    /// violations that were not examined.
+    pub fn into_changes(self, incomplete: u64) -> Vec<Change> {
+        let Self { side, groups, types, omitted, .. } = self;
+        let mut changes: Vec<Change> = groups.into_iter().map(|group| group.change(side, &types)).collect();
+        if omitted + incomplete > 0 {
+            let message =
+                format!("the sample has {} further differences that are not listed", omitted + incomplete);
+            changes.push(Change::undecided(message));
+        }
+        let first = |change: &Change| {
+            let place = change.evidence.as_ref().and_then(|evidence| evidence.places.first());
+            place.map(|place| (place.record, place.line, place.column))
+        };
+        changes.sort_by_key(|change| (change.class, first(change)));
+        changes
+    }
+}
+
+fn key_of(occurrence: &Occurrence) -> Key {
+    let Occurrence { rule, event, variant, pointer, constraint, .. } = occurrence;
+    (rule, event.clone(), variant.clone(), pointer.clone(), constraint.clone())
+}
+
+impl ChangeGroup {
+    fn change(self, side: SampleSide, types: &HashMap<String, u8>) -> Change {
+        let Occurrence {
+            rule: forward_rule,
+            class,
+            event,
+            variant,
+            pointer,
+            messages: [old_message, new_message],
+            ..
+        } = self.first;
+        let is_new = side == SampleSide::New;
+        let other_types = types.get(&pointer).copied().unwrap_or_default() & !self.types;
+        let rule_id = match forward_rule {
+            forward_rule if is_new => forward_rule,
+            // A sample does not show whether the key was always present.
+            "diff-key-added" => "diff-optional-key-removed",
+            "diff-type-widened" if other_types == 0 => "diff-type-changed",
+            forward_rule => rule(forward_rule)
+                .and_then(|rule| rule.examples.first())
+                .map_or(forward_rule, |example| &example.back),
+        };
+        let default_class = rule(rule_id).and_then(|rule| rule.classes.first().copied()).unwrap_or_default();
+        let message = if is_new { new_message } else { old_message };
+        let value = match self.values.len() {
+            0 => None,
+            1 => self.values.into_iter().next(),
+            _ => Some(Value::Array(self.values)),
+        };
+        let (old, new) = if is_new { (None, value) } else { (value, None) };
+        Change {
+            event,
+            variant,
+            pointer,
+            evidence: Some(self.evidence),
+            ..Change::new(rule_id, class.unwrap_or(default_class), message).sides(old, new)
+        }
+    }
+}

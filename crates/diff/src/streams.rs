@@ -1,0 +1,186 @@
+//! Compares the streams of a run: what stdout contains, and which stream reports errors.
+
+use super::change::{Change, Class};
+use super::outputs::{OutputComparison, is_text};
+use agentnative_contract::{Errors, Framing, OutputFormat, OutputSpec, Payload, Stream};
+
+impl OutputComparison<'_> {
+    /// Compares what stdout contains. Returns whether both sides have data that can be compared.
+    pub fn compare_stdout(&mut self) -> bool {
+        let (Some(before), Some(after)) = (self.old.stdout(), self.new.stdout()) else {
+            return self.compare_framing();
+        };
+        let format = self.new.format.or(self.old.format);
+        let class = match format {
+            Some(OutputFormat::Text) => class_of_text(before, after),
+            Some(OutputFormat::Jsonl) => class_of_lines(before, after),
+            None if self.old.framing == Some(Framing::Lines) => class_of_lines(before, after),
+            _ => class_of_document(before, after),
+        };
+        let has_data = |payload| matches!(payload, Payload::Whole | Payload::Part);
+        if let Some(class) = class {
+            let contents_phrase = |spec, payload| contents_phrase(spec, payload, format);
+            let message = format!(
+                "stdout contains {}; before: {}",
+                contents_phrase(self.new, after),
+                contents_phrase(self.old, before)
+            );
+            let change = Change::new("diff-stdout-changed", class, message);
+            self.add(change.old(before.name()).new_value(after.name()));
+        } else if format != Some(OutputFormat::Text) && before == Payload::Any && after == Payload::Any {
+            let message = "stdout is not JSON on either side and was not compared";
+            self.add(Change::undecided(message));
+        } else if self.old.events.is_some() && after == Payload::Nothing && before != Payload::Nothing {
+            let message = "the new stream has no records: event types and their order were not compared";
+            self.add(Change::undecided(message));
+        }
+        has_data(before) && has_data(after) && self.compare_framing()
+    }
+
+    /// Compares the framings. Returns whether the data can be compared.
+    fn compare_framing(&mut self) -> bool {
+        match (self.old.framing, self.new.framing) {
+            (Some(old), Some(new)) if old != new => {
+                let message =
+                    format!("the framing changed from {} to {}", framing_phrase(old), framing_phrase(new));
+                let change = Change::breaking("diff-framing-changed", message);
+                self.add(change.old(old.name()).new_value(new.name()));
+                false
+            }
+            (Some(old), None) => {
+                let message = "the old side has data; the new side has no information about its data";
+                self.add(Change::undecided(message).old(old.name()));
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Compares which stream reports errors. Returns whether it changed.
+    pub fn compare_error_stream(&mut self) -> bool {
+        let (old, new) = (self.old, self.new);
+        // An error on stdout is compared as the contents of stdout.
+        let lines = new.format.or(old.format) == Some(OutputFormat::Jsonl);
+        let compared =
+            |errors: &Errors| errors.stream == Stream::Stdout && !lines && old.stdout() != new.stdout();
+        let change = match (&old.errors, &new.errors) {
+            (Some(before), Some(after)) if before.stream != after.stream => {
+                if !self.is_beside_output(before, after) {
+                    let (before, after) = (before.stream.name(), after.stream.name());
+                    let message = format!("errors moved from {before} to {after}");
+                    self.add(
+                        Change::breaking("diff-error-stream-changed", message).old(before).new_value(after),
+                    );
+                    return true;
+                }
+                if before.stream == Stream::Stdout {
+                    return false;
+                }
+                removed_error(before)
+            }
+            (Some(before), Some(after))
+                if before.stream == Stream::Stdout && before.stream == after.stream =>
+            {
+                return false;
+            }
+            (Some(before), Some(after)) if before.schema.is_some() && is_text(new, after) => {
+                let message = "the error on stderr is text; before: a JSON object";
+                Change::breaking("diff-error-removed", message).old("object").new_value("text")
+            }
+            (Some(before), Some(after)) if after.schema.is_some() && is_text(old, before) => {
+                let message = "the error on stderr is a JSON object; before: text";
+                Change::compatible("diff-error-added", message).old("text").new_value("object")
+            }
+            (Some(before), None) if always_fails(new) && compared(before) => return false,
+            (Some(before), None) if always_fails(new) => removed_error(before),
+            (Some(before), None) => {
+                Change::undecided("the new side has no information about the stream of errors")
+                    .old(before.stream.name())
+            }
+            (None, Some(after)) if always_fails(old) && !compared(after) => {
+                let message = format!("a failed run now reports its reason on {}", after.stream.name());
+                Change::compatible("diff-error-added", message).old("nothing").new_value(after.stream.name())
+            }
+            _ => return false,
+        };
+        self.add(change);
+        false
+    }
+
+    /// Returns whether only text on stderr appeared or disappeared next to an unchanged output; then no error moved.
+    fn is_beside_output(&self, before: &Errors, after: &Errors) -> bool {
+        let is_text_only = is_text(self.old, before) && is_text(self.new, after);
+        let output = self.old.stdout().filter(|payload| *payload != Payload::Nothing);
+        is_text_only && output.is_some() && output == self.new.stdout()
+    }
+}
+
+/// Creates the change for an error that is no longer reported on its stream.
+fn removed_error(before: &Errors) -> Change {
+    let stream = before.stream.name();
+    let (class, name) = match before.schema {
+        Some(_) => (Class::Breaking, "error object"),
+        None => (Class::Risky, "error text"),
+    };
+    let change = Change::new("diff-error-removed", class, format!("the {name} on {stream} was removed"));
+    change.old(stream).new_value("nothing")
+}
+
+/// Returns whether all observed runs failed.
+fn always_fails(spec: &OutputSpec) -> bool {
+    spec.is_learnt() && !spec.exits.is_empty() && spec.exits.iter().all(|exit| !exit.codes.contains(&0))
+}
+
+pub(super) fn framing_phrase(framing: Framing) -> &'static str {
+    match framing {
+        Framing::Document => "one JSON document",
+        Framing::Lines => "JSON Lines",
+        Framing::Array => "one JSON array of events",
+    }
+}
+
+/// Describes the contents of stdout.
+fn contents_phrase(spec: &OutputSpec, payload: Payload, format: Option<OutputFormat>) -> String {
+    match (payload, spec.framing) {
+        (Payload::Nothing, _) => "nothing".to_owned(),
+        (Payload::Any, _) if format == Some(OutputFormat::Text) => "text".to_owned(),
+        (Payload::Any, _) => "text that is not JSON".to_owned(),
+        (Payload::Whole, framing) => framing.map_or("data", framing_phrase).to_owned(),
+        (Payload::Part, framing) => {
+            format!("{} in some runs and nothing in others", framing.map_or("data", framing_phrase))
+        }
+    }
+}
+
+/// Returns the class of a change of text output; `None` if nothing changed.
+const fn class_of_text(before: Payload, after: Payload) -> Option<Class> {
+    match (before, after) {
+        (Payload::Any, Payload::Nothing) => Some(Class::Risky),
+        (Payload::Nothing, Payload::Any) => Some(Class::Compatible),
+        _ => None,
+    }
+}
+
+/// Returns the class of a change of JSON Lines output. An empty output is a valid stream.
+const fn class_of_lines(before: Payload, after: Payload) -> Option<Class> {
+    match (before, after) {
+        (Payload::Any, Payload::Any) => None,
+        (Payload::Nothing, Payload::Any) => Some(Class::Risky),
+        (_, Payload::Any) => Some(Class::Breaking),
+        (Payload::Any, _) => Some(Class::Compatible),
+        _ => None,
+    }
+}
+
+/// Returns the class of a change of a JSON document.
+const fn class_of_document(before: Payload, after: Payload) -> Option<Class> {
+    match (before, after) {
+        (Payload::Whole, Payload::Whole)
+        | (Payload::Part, Payload::Part)
+        | (Payload::Any, Payload::Any)
+        | (Payload::Nothing, Payload::Nothing) => None,
+        (Payload::Whole | Payload::Part, _) if !matches!(after, Payload::Whole) => Some(Class::Breaking),
+        (_, Payload::Whole | Payload::Part) => Some(Class::Compatible),
+        _ => Some(Class::Risky),
+    }
+}
