@@ -50,17 +50,17 @@ impl DataFile {
     /// Returns the number of threads to read the file with: 1 for a short file, or else `requested`, or else the number
     /// of processors, at most 8.
     pub fn threads(&self, requested: Option<u8>) -> usize {
-        self.length.map_or_else(|| threads(requested), |length| threads_for(length, requested))
+        self.length.map_or_else(|| default_threads(requested), |length| threads_for(length, requested))
     }
 }
 
 /// Returns the number of threads to read `length` bytes with; see [`DataFile::threads`].
 pub fn threads_for(length: u64, requested: Option<u8>) -> usize {
-    if length < MIN_PARALLEL_BYTES { 1 } else { threads(requested) }
+    if length < MIN_PARALLEL_BYTES { 1 } else { default_threads(requested) }
 }
 
 /// Returns `requested`, or else the number of processors, at most 8.
-pub(super) fn threads(requested: Option<u8>) -> usize {
+pub(super) fn default_threads(requested: Option<u8>) -> usize {
     let processors = || thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
     requested.map_or_else(processors, usize::from)
 }

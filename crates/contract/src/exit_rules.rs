@@ -40,7 +40,7 @@ pub(super) fn judge_exit(
     let (complete, condition) = judge_condition(&run, exit, out);
     let matched = condition.filter(|_| out.len() == before).and_then(|condition| condition.finding.as_ref());
     if let Some(finding) = matched.and_then(|id| spec.finding(id)) {
-        let violation = Violation::of_rule(Against::Exit, RULE, "", finding.to_string());
+        let violation = Violation::new(Against::Exit, RULE, "", finding.to_string());
         out.push(Violation { finding: Some(finding.clone()), ..violation });
     }
     complete
@@ -53,7 +53,7 @@ fn judge_condition<'s>(
     out: &mut Vec<Violation>,
 ) -> (bool, Option<&'s Condition>) {
     let Run { spec, events, .. } = *run;
-    let mut report = |message: String| out.push(Violation::of_rule(Against::Exit, RULE, "", message));
+    let mut report = |message: String| out.push(Violation::new(Against::Exit, RULE, "", message));
     if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
             let names = spec.conditions.iter().map(|condition| format!("`{}`", condition.name)).collect();

@@ -60,8 +60,8 @@ impl LocationBuffer {
             self.head = Segment { bytes: Vec::new(), base: self.last.base.after(&old[..line]) };
         }
         if self.head.end() == self.last.base.offset + line as u64 {
-            let room = LINE_HEAD - self.head.bytes.len();
-            self.head.bytes.extend(old[line..].iter().take(room));
+            let limit = LINE_HEAD - self.head.bytes.len();
+            self.head.bytes.extend(old[line..].iter().take(limit));
         }
         self.last.base = self.last.base.after(old);
     }
@@ -78,7 +78,7 @@ pub(super) struct TeeReader<'t, R> {
     pub reader: R,
     pub buffer: &'t RefCell<LocationBuffer>,
     /// Called with the number of bytes read so far.
-    pub progress: &'t mut dyn FnMut(u64),
+    pub on_progress: &'t mut dyn FnMut(u64),
 }
 
 impl<R: Read> Read for TeeReader<'_, R> {
@@ -86,7 +86,7 @@ impl<R: Read> Read for TeeReader<'_, R> {
         let read = self.reader.read(buffer)?;
         let mut kept = self.buffer.borrow_mut();
         kept.push(&buffer[..read]);
-        (self.progress)(kept.last.end());
+        (self.on_progress)(kept.last.end());
         Ok(read)
     }
 }

@@ -1,20 +1,20 @@
-//! JSON lines in chunks of whole lines: examined by several threads, judged in order.
+//! Validates JSON Lines in chunks of complete lines: several threads validate them, and one judges them in order.
 
 use super::chunks::{Rest, fold_chunks};
-use super::record_pipeline::RecordSource;
+use super::record_pipeline::RecordAccess;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::validation::Validation;
 use super::verdict::Verdict;
-use super::violation::Room;
+use super::violation::ReportLimit;
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 use strict_json::{Chunk, Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_at_hand};
 
-/// The records of a chunk, validated by themselves.
-type Examined = (Summary, ValidatedRecords);
+/// The records of a chunk, validated individually.
+type ExaminedChunk = (Summary, ValidatedRecords);
 
-/// Reads lines as long as they can be cut, and judges them. Returns what was not judged, since it has lines that have to
-/// be read as they come.
+/// Validates lines that can be split into chunks. Returns the rest of the input from the first line that has to be read
+/// as a stream.
 pub(super) fn read<R: Read + Send>(
     validation: &mut Validation<'_>,
     reader: R,
@@ -23,82 +23,88 @@ pub(super) fn read<R: Read + Send>(
 ) -> io::Result<Option<Rest<R>>> {
     let (threads, contract, options) =
         (validation.settings.threads, validation.contract(), validation.options());
-    // The room that is left, and that of records which are judged.
-    let shared = Mutex::new((validation.room(verdict), Vec::new()));
+    // The remaining report limit, and reusable buffers of judged records.
+    let shared = Mutex::new((validation.limit(verdict), Vec::new()));
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
-    let validator = || RecordValidator::new(contract, Room::default());
+    let validator = || RecordValidator::new(contract, ReportLimit::default());
     let examine = |validator: &mut RecordValidator<'_>, chunk: &Chunk| {
-        let take = |(room, spare): &mut (Room, Vec<_>)| (*room, spare.pop().unwrap_or_default());
-        (validator.room, validator.records) = take(&mut lock());
+        let take_state =
+            |(limit, buffers): &mut (ReportLimit, Vec<_>)| (*limit, buffers.pop().unwrap_or_default());
+        (validator.limit, validator.records) = take_state(&mut lock());
         examine(validator, &options, chunk)
     };
     let judge = |chunk: &Chunk, examined| {
         let records = judge(validation, chunk, examined, verdict);
         progress(verdict.bytes);
-        let (room, spare) = &mut *lock();
-        *room = validation.room(verdict);
-        spare.push(records);
+        let (limit, buffers) = &mut *lock();
+        *limit = validation.limit(verdict);
+        buffers.push(records);
         true
     };
     Ok(fold_chunks(reader, threads, validator, examine, judge)?.1)
 }
 
-/// Validates the records of a chunk; none when it is no whole lines of whole records.
-fn examine(validator: &mut RecordValidator<'_>, options: &ReadOptions, chunk: &Chunk) -> Option<Examined> {
+/// Validates the records of a chunk; `None` if it does not consist of complete lines with one complete record each.
+fn examine(
+    validator: &mut RecordValidator<'_>,
+    options: &ReadOptions,
+    chunk: &Chunk,
+) -> Option<ExaminedChunk> {
     if chunk.cut {
         return None;
     }
     validator.lines_before = chunk.base.line - 1;
     let summary = read_lines_at_hand(&chunk.bytes, options, validator);
     let records = std::mem::take(&mut validator.records);
-    let cut = summary.count(ProblemKind::MultiLine) + summary.count(ProblemKind::Torn);
-    (cut == 0).then_some((summary, records))
+    let incomplete_lines = summary.count(ProblemKind::MultiLine) + summary.count(ProblemKind::Torn);
+    (incomplete_lines == 0).then_some((summary, records))
 }
 
-/// Judges what holds between the records of a chunk and all before it; gives the room of the records back.
+/// Judges the rules between the records of a chunk and all earlier ones. Returns the emptied buffer of the records.
 fn judge(
     validation: &mut Validation<'_>,
     chunk: &Chunk,
-    examined: Examined,
+    examined: ExaminedChunk,
     verdict: &mut Verdict,
 ) -> ValidatedRecords {
     let (summary, mut records) = examined;
     let mut found = Vec::new();
     let mut source = ChunkRecords { chunk, value: Tape::default(), start: None };
-    let room = validation.room(verdict);
-    let mut left = room;
-    validation.judge(&mut records, &mut source, &mut left, &mut found, verdict);
-    verdict.merge(&summary, found, chunk.base, room, |_| true);
+    let limit = validation.limit(verdict);
+    let mut remaining = limit;
+    validation.judge(&mut records, &mut source, &mut remaining, &mut found, verdict);
+    verdict.merge(&summary, found, chunk.base, limit, |_| true);
     records
 }
 
-/// The records of a chunk, of which the one that was asked for last is read again.
+/// The records of a chunk. The requested record is read again.
 struct ChunkRecords<'k> {
     chunk: &'k Chunk,
     value: Tape,
-    /// Where the record starts.
+    /// Offset of the record in `value`.
     start: Option<u64>,
 }
 
 impl ChunkRecords<'_> {
-    fn until(&self, offset: u64) -> &[u8] {
+    fn bytes_before(&self, offset: u64) -> &[u8] {
         let bytes = &self.chunk.bytes;
         &bytes[..usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len())]
     }
 }
 
-impl RecordSource for ChunkRecords<'_> {
+impl RecordAccess for ChunkRecords<'_> {
     fn value(&mut self, record: &ValidatedRecord) -> &Tape {
         if self.start.replace(record.start) != Some(record.start) {
             self.value.clear(0, record.start);
-            let bytes = &self.chunk.bytes[self.until(record.start).len()..self.until(record.end).len()];
+            let bytes =
+                &self.chunk.bytes[self.bytes_before(record.start).len()..self.bytes_before(record.end).len()];
             read_lines_at_hand(bytes, &ReadOptions::default(), &mut self.value);
         }
         &self.value
     }
 
     fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position> {
-        let bytes = self.until(offset);
+        let bytes = self.bytes_before(offset);
         let start = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
         let offset = self.chunk.base.offset + start as u64;
         let line = Position { offset, line: record.line, column: 1 };

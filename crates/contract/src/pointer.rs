@@ -31,12 +31,12 @@ const WILDCARD: &str = "*";
 impl Pointer {
     /// Parses a pointer; returns `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
-        let pointer = Self::literal(text)?;
+        let pointer = Self::parse_literal(text)?;
         Some(Self { has_wildcard: pointer.tokens.iter().any(|token| token.text() == WILDCARD), ..pointer })
     }
 
     /// Parses a pointer in which `*` is an ordinary key.
-    pub fn literal(text: &str) -> Option<Self> {
+    pub fn parse_literal(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let valid = |part: &str| {
             let mut tildes = part.split('~').skip(1);
@@ -55,7 +55,7 @@ impl Pointer {
     }
 
     /// Returns the first match.
-    pub fn of<'a>(&self, at: impl Into<Located<'a>>) -> Option<TapeNode<'a>> {
+    pub fn first_match<'a>(&self, at: impl Into<Located<'a>>) -> Option<TapeNode<'a>> {
         let Located { value, found } = at.into();
         if let Some(found) = self.slot.and_then(|slot| found.get(slot)) {
             return found.and_then(|index| value.at(index));
@@ -80,7 +80,7 @@ impl Pointer {
                 .enumerate()
                 .any(|(nth, (_, value))| enough(nth, value));
         }
-        self.of(at).is_some_and(|value| enough(0, value))
+        self.first_match(at).is_some_and(|value| enough(0, value))
     }
 
     /// Visits all matches, each with its index.
@@ -188,7 +188,7 @@ mod tests {
         let mut tape = Tape::default();
         tape.fill(&value);
         let get = |text: &str| {
-            let found = Pointer::parse(text)?.of(tape.root()?)?;
+            let found = Pointer::parse(text)?.first_match(tape.root()?)?;
             Some(found.to_value())
         };
         assert_eq!(get(""), Some(value));

@@ -6,12 +6,12 @@ use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset_of};
 use super::rule_index::nth_scalar;
 use super::stream_state::{RunEvent, StreamOutcome, StreamState};
-use super::violation::{Counts, LimitedViolations, Room, Violation};
+use super::violation::{Counts, LimitedViolations, ReportLimit, Violation};
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
 
 /// The source of the records that are judged, for messages and places.
-pub(super) trait RecordSource {
+pub(super) trait RecordAccess {
     /// Returns the value of a record.
     fn value(&mut self, record: &ValidatedRecord) -> &Tape;
     /// Returns the place of an offset in a record; `None` if it lies too far back.
@@ -22,16 +22,16 @@ pub(super) trait RecordSource {
 pub(super) struct LastRecord<'a> {
     pub value: &'a Tape,
     /// The last bytes that were read; `None` for values in memory.
-    pub read: Option<&'a RefCell<LocationBuffer>>,
+    pub buffer: Option<&'a RefCell<LocationBuffer>>,
 }
 
-impl RecordSource for LastRecord<'_> {
+impl RecordAccess for LastRecord<'_> {
     fn value(&mut self, _record: &ValidatedRecord) -> &Tape {
         self.value
     }
 
     fn locate(&self, _record: &ValidatedRecord, offset: u64) -> Option<Position> {
-        self.read?.borrow().locate(offset)
+        self.buffer?.borrow().locate(offset)
     }
 }
 
@@ -56,25 +56,24 @@ impl<'c> RecordPipeline<'c> {
         Self { contract, state: StreamState::new(&contract.spec) }
     }
 
-    /// Judges these records and clears them. Reports violations as long as there is room, and returns the number of
-    /// the others.
+    /// Judges these records and clears them. Reports violations up to `limit`, and returns the number of the others.
     pub fn judge(
         &mut self,
         records: &mut ValidatedRecords,
-        source: &mut impl RecordSource,
+        source: &mut impl RecordAccess,
         options: &JudgeOptions<'_>,
-        room: &mut Room,
+        limit: &mut ReportLimit,
         found: &mut Vec<Violation>,
     ) -> Counts {
         let spec = &self.contract.spec;
         let mut by_record = records.violations.drain(..).peekable();
-        let (mut more, mut inputs) = (std::mem::take(&mut records.more), 0);
-        let mut broken = LimitedViolations { room: *room, ..LimitedViolations::default() };
-        for (index, record) in records.list.iter().enumerate() {
+        let (mut omitted, mut inputs) = (std::mem::take(&mut records.omitted), 0);
+        let mut broken = LimitedViolations { limit: *limit, ..LimitedViolations::default() };
+        for (index, record) in records.records.iter().enumerate() {
             let event = RunEvent {
                 class: record.class,
-                unknown: record.class.unknown.map(|name| records.extracts.names.shown(name)),
-                inputs: &records.extracts.inputs[inputs..record.inputs_end],
+                unknown: record.class.unknown_type.map(|name| records.rule_inputs.names.display_name(name)),
+                inputs: &records.rule_inputs.inputs[inputs..record.inputs_end],
                 line: record.line,
             };
             inputs = record.inputs_end;
@@ -92,29 +91,29 @@ impl<'c> RecordPipeline<'c> {
                 let place = offset.and_then(|offset| source.locate(record, offset));
                 let violation =
                     if options.numbered { violation.in_record(event, record.line) } else { violation };
-                found.push(violation.located(place));
+                found.push(violation.with_position(place));
             };
             while let Some(next) = by_record.next_if(|next| next.record == index) {
-                match broken.room.take(next.violation.category()) {
+                match broken.limit.take(next.violation.category()) {
                     true => add(next.violation, next.offset),
-                    false => more.add(next.violation.category(), 1),
+                    false => omitted.add(next.violation.category(), 1),
                 }
             }
             broken.violations.drain(..).for_each(|violation| add(violation, None));
             let ends = options.each_exits.iter().map(|exit| self.state.finish(self.contract, exit));
             for violation in ends.flat_map(|outcome| outcome.violations.into_iter().chain(outcome.known)) {
-                match broken.room.take(violation.category()) {
+                match broken.limit.take(violation.category()) {
                     true => add(violation, None),
-                    false => more.add(violation.category(), 1),
+                    false => omitted.add(violation.category(), 1),
                 }
             }
         }
-        *room = broken.room;
-        more += broken.more;
+        *limit = broken.limit;
+        omitted += broken.omitted;
         drop(by_record);
-        records.list.clear();
-        records.extracts.clear();
-        more
+        records.records.clear();
+        records.rule_inputs.clear();
+        omitted
     }
 
     /// Judges the end of a run; the next record begins a new run.

@@ -2,22 +2,22 @@
 
 use super::contract::Contract;
 use super::pointer::Pointer;
-use super::rule_index::{Extracts, RecordClass};
-use super::violation::{Against, Counts, LimitedViolations, Room, Violation};
+use super::rule_index::{RecordClass, RuleInputs};
+use super::violation::{Against, Counts, LimitedViolations, ReportLimit, Violation};
 use strict_json::{Event, Sink, Tape};
 
 /// Records that were validated individually, in input order.
 #[derive(Debug, Default)]
 pub(super) struct ValidatedRecords {
-    pub list: Vec<ValidatedRecord>,
+    pub records: Vec<ValidatedRecord>,
     /// Inputs of the rules between records.
-    pub extracts: Extracts,
+    pub rule_inputs: RuleInputs,
     /// Violations by single records.
     pub violations: Vec<RecordViolation>,
     /// Violations beyond the reporting limit.
-    pub more: Counts,
+    pub omitted: Counts,
     /// Number of records that could not be judged completely.
-    pub unjudged: u64,
+    pub incomplete: u64,
 }
 
 /// A record that was validated individually.
@@ -50,7 +50,7 @@ pub(super) struct RecordValidator<'c> {
     /// The value of the last record.
     pub value: Tape,
     pub records: ValidatedRecords,
-    pub room: Room,
+    pub limit: ReportLimit,
     /// Number of lines before the bytes that are read.
     pub lines_before: u64,
     line: u64,
@@ -58,37 +58,37 @@ pub(super) struct RecordValidator<'c> {
 }
 
 impl<'c> RecordValidator<'c> {
-    pub fn new(contract: &'c Contract, room: Room) -> Self {
+    pub fn new(contract: &'c Contract, limit: ReportLimit) -> Self {
         let (value, records) = (Tape::default(), ValidatedRecords::default());
-        Self { contract, value, records, room, lines_before: 0, line: 1, start: 0 }
+        Self { contract, value, records, limit, lines_before: 0, line: 1, start: 0 }
     }
 
     /// Validates the value, which ends at byte offset `end`.
     pub fn validate(&mut self, end: u64) {
         let Some(root) = self.value.root() else { return };
         let (contract, records) = (self.contract, &mut self.records);
-        let mut broken_rules = LimitedViolations { room: self.room, ..LimitedViolations::default() };
-        let class = contract.index.extract(&contract.spec, root, &mut records.extracts, &mut broken_rules);
-        records.more += broken_rules.more;
+        let mut broken_rules = LimitedViolations { limit: self.limit, ..LimitedViolations::default() };
+        let class = contract.index.extract(&contract.spec, root, &mut records.rule_inputs, &mut broken_rules);
+        records.omitted += broken_rules.omitted;
         let mut violations = Vec::new();
         if let Some(schema) = contract.schema_of(class.event_type)
             && !schema.accepts(root)
         {
-            let more;
-            (violations, more) = schema.node_violations(root, self.room.of(Against::Schema));
-            records.more.add(Against::Schema, more);
+            let omitted;
+            (violations, omitted) = schema.node_violations(root, self.limit.errors(Against::Schema));
+            records.omitted.add(Against::Schema, omitted);
         }
-        let record = records.list.len();
+        let record = records.records.len();
         for violation in violations.into_iter().chain(broken_rules.violations) {
-            if self.room.take(violation.category()) {
+            if self.limit.take(violation.category()) {
                 let offset = offset_of(&self.value, &violation.pointer);
                 records.violations.push(RecordViolation { record, offset, violation });
             } else {
-                records.more.add(violation.category(), 1);
+                records.omitted.add(violation.category(), 1);
             }
         }
-        let (inputs_end, line, start) = (records.extracts.inputs.len(), self.line, self.start);
-        records.list.push(ValidatedRecord { class, inputs_end, line, start, end });
+        let (inputs_end, line, start) = (records.rule_inputs.inputs.len(), self.line, self.start);
+        records.records.push(ValidatedRecord { class, inputs_end, line, start, end });
     }
 
     /// Validates a value in memory.
@@ -109,7 +109,7 @@ impl Sink for RecordValidator<'_> {
     fn end_record(&mut self, offset: u64, whole: bool) {
         if whole {
             self.validate(offset);
-            self.records.unjudged += u64::from(self.value.take_unjudged());
+            self.records.incomplete += u64::from(self.value.take_unjudged());
         }
     }
 
@@ -126,5 +126,5 @@ impl Sink for RecordValidator<'_> {
 /// Returns the byte offset of the value at a pointer, or of the root if there is none.
 pub(super) fn offset_of(value: &Tape, pointer: &str) -> Option<u64> {
     let root = value.root()?;
-    Some(Pointer::literal(pointer)?.of(root).unwrap_or(root).offset())
+    Some(Pointer::parse_literal(pointer)?.first_match(root).unwrap_or(root).offset())
 }

@@ -199,7 +199,7 @@ impl Total {
                 at.each(value, |_, found| sum += number(found).unwrap_or(0.0));
                 Some(sum)
             }
-            TotalKind::Last(at) => at.of(value).and_then(number),
+            TotalKind::Last(at) => at.first_match(value).and_then(number),
             TotalKind::Events => Some(1.0),
         }
     }
@@ -343,12 +343,12 @@ impl Term {
     /// Computes the number from an event; `None` if a value is missing, and for a total.
     pub fn evaluate(&self, value: Located<'_>) -> Option<Number> {
         match self {
-            Self::At(pointer) => match pointer.of(value)?.kind() {
+            Self::At(pointer) => match pointer.first_match(value)?.kind() {
                 JsonKind::Number(number) => Some(number),
                 _ => None,
             },
             Self::Count { array, when } => {
-                let array = array.of(value).filter(|array| array.is(JsonType::Array))?;
+                let array = array.first_match(value).filter(|array| array.is(JsonType::Array))?;
                 Some(array.items().filter(|element| passes(when, (*element).into())).count().into())
             }
             Self::Ratio(left, right) => {

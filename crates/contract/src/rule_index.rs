@@ -62,7 +62,7 @@ pub(crate) struct RecordClass {
     /// Index of its event type in the contract; `None` for an unknown type and in documents.
     pub event_type: Option<usize>,
     /// Index of its unknown type in [`UnknownNames`].
-    pub unknown: Option<usize>,
+    pub unknown_type: Option<usize>,
     /// Bit set of the patterns of conditions that it matches.
     pub payload: u64,
 }
@@ -88,14 +88,14 @@ struct TypeRules {
 
 /// The rule inputs of a sequence of events.
 #[derive(Debug, Default)]
-pub(crate) struct Extracts {
+pub(crate) struct RuleInputs {
     pub inputs: Vec<RuleInput>,
     pub names: UnknownNames,
     /// Reused buffer for the matches of pointers in one event.
     found: Vec<Option<usize>>,
 }
 
-impl Extracts {
+impl RuleInputs {
     /// Removes the inputs, but keeps the buffers.
     pub fn clear(&mut self) {
         self.inputs.clear();
@@ -115,8 +115,8 @@ impl UnknownNames {
     const MAX_COMPARED: usize = 16;
 
     /// Returns the displayed name with this index.
-    pub fn shown(&self, index: usize) -> &str {
-        self.0.get(index).map_or("", |(_, shown)| shown)
+    pub fn display_name(&self, index: usize) -> &str {
+        self.0.get(index).map_or("", |(_, displayed)| displayed)
     }
 
     /// Returns the index of a name; adds it if needed.
@@ -159,20 +159,20 @@ impl RuleIndex {
         &self,
         spec: &Spec,
         value: TapeNode<'_>,
-        extracts: &mut Extracts,
+        rule_inputs: &mut RuleInputs,
         out: &mut LimitedViolations,
     ) -> RecordClass {
         let mut class = RecordClass::default();
         if let Some(events) = &spec.events {
-            match events.discriminator.of(value).map(TapeNode::kind) {
+            match events.discriminator.first_match(value).map(TapeNode::kind) {
                 Some(JsonKind::Text(text)) => match self.event_type(events, text, value) {
                     Ok(index) => class.event_type = Some(index),
                     Err(text) => {
-                        let index = extracts.names.index(&text);
-                        class.unknown = Some(index);
+                        let index = rule_inputs.names.index(&text);
+                        class.unknown_type = Some(index);
                         if !events.allow_unknown {
                             let known: Vec<_> = spec.event_types().map(String::as_str).collect();
-                            let (found, known) = (extracts.names.shown(index), known.join(", "));
+                            let (found, known) = (rule_inputs.names.display_name(index), known.join(", "));
                             let message = format!("unknown event type `{found}`; expected one of {known}");
                             out.add(event_type_violation(&events.discriminator, message));
                         }
@@ -183,7 +183,7 @@ impl RuleIndex {
                     let found = if other.is_some() { "a type that is not a string" } else { "no type" };
                     let message = format!("expected an event type, found {found}");
                     out.add(event_type_violation(&events.discriminator, message));
-                    class.unknown = Some(extracts.names.index(""));
+                    class.unknown_type = Some(rule_inputs.names.index(""));
                 }
             }
         }
@@ -191,9 +191,9 @@ impl RuleIndex {
         if type_rules.rules.is_empty() && type_rules.payload.is_empty() {
             return class;
         }
-        let value = type_rules.pointers.locate(value, &mut extracts.found);
+        let value = type_rules.pointers.locate(value, &mut rule_inputs.found);
         for (index, rule) in &type_rules.rules {
-            extract_rule(spec, *index, rule, value, &mut extracts.inputs, out);
+            extract_rule(spec, *index, rule, value, &mut rule_inputs.inputs, out);
         }
         for (bit, pattern) in &type_rules.payload {
             class.payload |= u64::from(pattern.matches(value)) << bit;
@@ -215,7 +215,7 @@ impl RuleIndex {
     ) -> Result<usize, Cow<'v, str>> {
         let known = |name: &str| self.types.get(name).copied();
         let Some(subtype) = &events.subtype else { return known(text).ok_or(Cow::Borrowed(text)) };
-        let Some(JsonKind::Text(subtype)) = subtype.of(value).map(TapeNode::kind) else {
+        let Some(JsonKind::Text(subtype)) = subtype.first_match(value).map(TapeNode::kind) else {
             return known(text).ok_or(Cow::Borrowed(text));
         };
         let full = format!("{text}/{subtype}");
@@ -224,7 +224,7 @@ impl RuleIndex {
 }
 
 fn event_type_violation(discriminator: &Pointer, message: String) -> Violation {
-    Violation::of_rule(Against::Schema, "event-type", &discriminator.text, message)
+    Violation::new(Against::Schema, "event-type", &discriminator.text, message)
 }
 
 /// Returns the patterns of all conditions in order; each has a bit of [`RecordClass::payload`].
@@ -300,7 +300,7 @@ fn extract_rule(
             }
         }
         RuleKind::SameKeys(pointer) => {
-            if let Some(object) = pointer.of(value).filter(|object| object.is(JsonType::Object)) {
+            if let Some(object) = pointer.first_match(value).filter(|object| object.is(JsonType::Object)) {
                 let hashes = object.pairs().map(|(key, _)| xxh3_64(key.as_bytes()));
                 let keys = hashes.fold(0, u64::wrapping_add);
                 push(InputKind::Keys { keys });

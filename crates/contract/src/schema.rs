@@ -80,8 +80,9 @@ impl Schema {
         let location = error.absolute_keyword_location().map(|uri| self.store.name(uri.as_str()));
         let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
         let pointer = error.instance_path().as_str();
-        let node = Pointer::literal(pointer).and_then(|pointer| pointer.of(root)).unwrap_or(root);
-        let violation = Violation::of_rule(Against::Schema, &rule, pointer, describe(error, node));
+        let node =
+            Pointer::parse_literal(pointer).and_then(|pointer| pointer.first_match(root)).unwrap_or(root);
+        let violation = Violation::new(Against::Schema, &rule, pointer, describe(error, node));
         Violation { keyword: Some(error.kind().keyword().to_owned()), ..violation }
     }
 }

@@ -96,7 +96,7 @@ impl Spec {
     /// Creates a violation of a rule: an error, or the known finding that the rule names.
     pub fn violation(&self, rule: &Rule, pointer: &str, message: String) -> Violation {
         let message = format!("{message}: {}", rule.what);
-        let violation = Violation::of_rule(self.rules_are_against(), &rule.id, pointer, message);
+        let violation = Violation::new(self.rules_are_against(), &rule.id, pointer, message);
         let finding = rule.finding.as_ref().and_then(|id| self.finding(id)).cloned();
         Violation { finding, ..violation }
     }

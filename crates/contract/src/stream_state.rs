@@ -103,7 +103,7 @@ impl StreamState {
                 let found = name.map(String::as_str).or(unknown).unwrap_or_default();
                 let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
                 let at = &events.discriminator.text;
-                out.violations.push(Violation::of_rule(Against::Stream, "first-event", at, message));
+                out.violations.push(Violation::new(Against::Stream, "first-event", at, message));
             }
             // An unknown type does not count as the last one.
             self.last = class.event_type.or(self.last);
@@ -252,7 +252,7 @@ impl StreamState {
         if !spec.framing.has_events() {
             if self.events == 0 {
                 let message = "expected a document, found none".to_owned();
-                out.push(Violation::of_rule(Against::Schema, "document", "", message));
+                out.push(Violation::new(Against::Schema, "document", "", message));
             }
             return;
         }
@@ -264,7 +264,7 @@ impl StreamState {
                 let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
                 let message = format!("the stream {found}; expected {} at its end", expected.join(" or "));
                 let at = &events.discriminator.text;
-                let violation = Violation::of_rule(Against::Stream, "last-event", at, message);
+                let violation = Violation::new(Against::Stream, "last-event", at, message);
                 out.push(if self.events > 0 {
                     violation.in_record(self.events, self.last_line)
                 } else {

@@ -6,7 +6,7 @@ use super::record_pipeline::{JudgeOptions, LastRecord, RecordPipeline};
 use super::record_validator::RecordValidator;
 use super::spec::Framing;
 use super::stream_state::StreamOutcome;
-use super::violation::{Against, Room, Violation};
+use super::violation::{Against, ReportLimit, Violation};
 use serde_json::Value;
 
 /// Validates runs, one after another.
@@ -28,8 +28,14 @@ impl StreamValidator<'_> {
         let RecordValidator { value, records, .. } = &mut self.validator;
         let options =
             JudgeOptions { each_exits: None, numbered: self.pipeline.contract.framing().has_events() };
-        let (mut found, mut room) = (Vec::new(), Room::of_each(usize::MAX));
-        self.pipeline.judge(records, &mut LastRecord { value, read: None }, &options, &mut room, &mut found);
+        let (mut found, mut limit) = (Vec::new(), ReportLimit::per_category(usize::MAX));
+        self.pipeline.judge(
+            records,
+            &mut LastRecord { value, buffer: None },
+            &options,
+            &mut limit,
+            &mut found,
+        );
         self.known.extend(found.extract_if(.., |violation| violation.finding.is_some()));
         found
     }
@@ -40,7 +46,7 @@ impl StreamValidator<'_> {
         match document {
             _ if self.pipeline.contract.framing() != Framing::Array => self.push(1, document),
             Value::Array(events) => events.iter().flat_map(|event| self.push(1, event)).collect(),
-            _ => vec![no_array()],
+            _ => vec![array_violation()],
         }
     }
 
@@ -53,15 +59,15 @@ impl StreamValidator<'_> {
 }
 
 /// Returns the violation by a document that is not an array of events.
-pub(super) fn no_array() -> Violation {
-    Violation::of_rule(Against::Schema, "array", "", "expected an array of events".to_owned())
+pub(super) fn array_violation() -> Violation {
+    Violation::new(Against::Schema, "array", "", "expected an array of events".to_owned())
 }
 
 impl Contract {
     /// Creates a validator of values.
     pub fn validator(&self) -> StreamValidator<'_> {
         StreamValidator {
-            validator: RecordValidator::new(self, Room::of_each(usize::MAX)),
+            validator: RecordValidator::new(self, ReportLimit::per_category(usize::MAX)),
             pipeline: RecordPipeline::new(self),
             known: Vec::new(),
         }

@@ -1,4 +1,4 @@
-//! Validates inputs against a contract: strictly read, in constant memory, errors with their places.
+//! Validates inputs against a contract: strictly parsed, in constant memory, with positions of errors.
 
 use super::chunks::Rest;
 use super::exit_rules::RunExit;
@@ -9,10 +9,10 @@ use super::record_pipeline::LastRecord;
 use super::record_validator::RecordValidator;
 use super::schema::Schema;
 use super::spec::Framing;
-use super::stream_validator::no_array;
+use super::stream_validator::array_violation;
 use super::validation::Validation;
 use super::verdict::Verdict;
-use super::violation::{Against, Room, Violation};
+use super::violation::{Against, ReportLimit, Violation};
 use crate::budget;
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -21,14 +21,19 @@ use strict_json::{
 };
 
 impl Validation<'_> {
-    /// Reads an input to its end and judges it. `progress` is given now and then how many bytes were
-    /// read so far. An error only when the reader fails.
+    /// Validates an input, reading it to its end. `progress` receives the number of bytes read so far.
+    ///
+    /// # Errors
+    /// If the reader fails.
     pub fn input(&mut self, reader: impl Read + Send, progress: &mut dyn FnMut(u64)) -> io::Result<Verdict> {
         self.read(reader, progress, None)
     }
 
-    /// As [`Validation::input`], in this thread: the observer gets each whole record with its errors, which the verdict
-    /// then does not have. It keeps `max_errors` of each record.
+    /// Validates like [`Validation::input`], on the calling thread. The observer receives each complete record with its
+    /// violations, which are then not in the verdict. `max_errors` applies to each record.
+    ///
+    /// # Errors
+    /// If the reader fails.
     pub fn observed(
         &mut self,
         reader: impl Read + Send,
@@ -44,7 +49,7 @@ impl Validation<'_> {
         observer: Observer<'_, '_>,
     ) -> io::Result<Verdict> {
         let mut verdict = Verdict::default();
-        let over = match self.settings.framing {
+        let is_finished = match self.settings.framing {
             Framing::Document | Framing::Array => self.document(reader, &mut verdict, progress, observer)?,
             Framing::Lines => {
                 if observer.is_some() {
@@ -54,17 +59,17 @@ impl Validation<'_> {
                 {
                     self.lines(reader, base, &mut verdict, progress, None)?;
                 }
-                self.several_documents()
+                self.is_document_per_line()
             }
         };
         progress(verdict.bytes);
-        if !over {
+        if !is_finished {
             self.finish(&mut verdict);
         }
         Ok(verdict)
     }
 
-    /// Reads lines one by one, whatever their length and however they are torn.
+    /// Validates lines as a stream, whatever their length and however the records are split over lines.
     fn lines(
         &mut self,
         reader: impl Read,
@@ -73,18 +78,18 @@ impl Validation<'_> {
         progress: &mut dyn FnMut(u64),
         observer: Observer<'_, '_>,
     ) -> io::Result<()> {
-        let (options, room) = (self.options(), self.room(verdict));
-        let read = LocationBuffer::new(base);
-        let mut records = RecordReader::new(self, verdict, &read, observer);
+        let (options, limit) = (self.options(), self.limit(verdict));
+        let buffer = LocationBuffer::new(base);
+        let mut records = RecordReader::new(self, verdict, &buffer, observer);
         records.validator.lines_before = base.line - 1;
-        let reader = TeeReader { reader, buffer: &read, progress };
+        let reader = TeeReader { reader, buffer: &buffer, on_progress: progress };
         let summary = read_lines(reader, &options, &mut records)?;
         let found = records.found;
-        verdict.merge(&summary, found, base, room, |_| true);
+        verdict.merge(&summary, found, base, limit, |_| true);
         Ok(())
     }
 
-    /// Reads one document; gives whether nothing more is to be judged at the end of the run.
+    /// Validates one document. Returns whether the end of the run does not have to be judged.
     fn document(
         &mut self,
         reader: impl Read,
@@ -92,14 +97,14 @@ impl Validation<'_> {
         progress: &mut dyn FnMut(u64),
         observer: Observer<'_, '_>,
     ) -> io::Result<bool> {
-        let (options, contract, room) = (self.options(), self.contract(), self.room(verdict));
-        let read = LocationBuffer::new(Position::START);
-        let mut records = RecordReader::new(self, verdict, &read, observer);
-        let reader = TeeReader { reader, buffer: &read, progress };
+        let (options, contract, limit) = (self.options(), self.contract(), self.limit(verdict));
+        let buffer = LocationBuffer::new(Position::START);
+        let mut records = RecordReader::new(self, verdict, &buffer, observer);
+        let reader = TeeReader { reader, buffer: &buffer, on_progress: progress };
         let summary = if records.validation.settings.framing == Framing::Array {
             records.array(reader, &options)?
         } else {
-            // Who observes a record gets it whole.
+            // An observer receives complete records.
             records.elements = contract.elements.as_deref().filter(|_| records.observer.is_none());
             let summary = read_document(reader, &options, &mut records)?;
             if summary.whole > 0 {
@@ -110,61 +115,62 @@ impl Validation<'_> {
         };
         let RecordReader { mut validator, found, .. } = records;
         verdict.unjudged += u64::from(validator.value.take_unjudged());
-        // Whether there may be no document, the end of the run tells.
-        let nothing = summary.count(ProblemKind::Empty) > 0
+        // The end of the run decides whether the document may be missing.
+        let may_be_missing = summary.count(ProblemKind::Empty) > 0
             && self.settings.exit != RunExit::default()
             && !contract.spec.conditions.is_empty();
-        let keep = |kind| !(kind == ProblemKind::Empty && nothing);
-        verdict.merge(&summary, found, Position::START, room, keep);
-        let over = summary.whole == 0 && !nothing;
-        if over {
+        let keep = |kind| !(kind == ProblemKind::Empty && may_be_missing);
+        verdict.merge(&summary, found, Position::START, limit, keep);
+        let is_finished = summary.whole == 0 && !may_be_missing;
+        if is_finished {
             self.pipeline.finish(&RunExit::default());
         }
-        Ok(over)
+        Ok(is_finished)
     }
 }
 
-/// A record after it was judged.
+/// A judged record.
 pub struct JudgedRecord<'r> {
-    /// Its event type, if the contract knows it; none in documents.
+    /// Event type; `None` for an unknown type and in documents.
     pub event_type: Option<&'r str>,
-    /// The name of its type, if that is unknown.
+    /// Name of the type, if it is unknown.
     pub unknown: Option<&'r str>,
-    /// The line that it begins in.
+    /// Line of the beginning.
     pub line: u64,
-    /// The record itself.
+    /// Value of the record.
     pub value: &'r Tape,
-    /// Its violations.
-    pub found: Vec<Violation>,
-    read: &'r RefCell<LocationBuffer>,
+    /// Violations by the record.
+    pub violations: Vec<Violation>,
+    buffer: &'r RefCell<LocationBuffer>,
 }
 
 impl JudgedRecord<'_> {
-    /// The place of an offset; none when it lies too far back.
+    /// Returns the position of an offset; `None` if it is no longer buffered.
     pub fn locate(&self, offset: u64) -> Option<Position> {
-        self.read.borrow().locate(offset)
+        self.buffer.borrow().locate(offset)
     }
 }
 
-/// Gets each whole record after it was judged.
+/// Receives each complete record after it was judged.
 pub trait RecordObserver {
-    /// Takes the next record.
-    fn record(&mut self, record: JudgedRecord<'_>);
+    /// Receives the next record.
+    fn observe(&mut self, record: JudgedRecord<'_>);
 }
 
 type Observer<'o, 'd> = Option<&'o mut (dyn RecordObserver + 'd)>;
 
-/// Judges each record as soon as it is read, and a document element by element where its schema allows that.
+/// Judges each record once it is complete, and the elements of a document individually if its schema allows that.
 struct RecordReader<'r, 'c, 'd> {
     validation: &'r mut Validation<'c>,
     validator: RecordValidator<'c>,
-    read: &'r RefCell<LocationBuffer>,
+    buffer: &'r RefCell<LocationBuffer>,
     verdict: &'r mut Verdict,
     found: Vec<Violation>,
-    /// So many more violations are described.
-    room: Room,
-    /// The schema of the elements of a document, and how many were judged so far.
+    /// Remaining report limit.
+    limit: ReportLimit,
+    /// Schema of the elements of a document that is judged element by element.
     elements: Option<&'c Schema>,
+    /// Number of judged elements.
     count: u64,
     observer: Observer<'r, 'd>,
 }
@@ -173,52 +179,56 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
     fn new(
         validation: &'r mut Validation<'c>,
         verdict: &'r mut Verdict,
-        read: &'r RefCell<LocationBuffer>,
+        buffer: &'r RefCell<LocationBuffer>,
         observer: Observer<'r, 'd>,
     ) -> Self {
-        let room = validation.room(verdict);
-        let validator = RecordValidator::new(validation.contract(), room);
+        let limit = validation.limit(verdict);
+        let validator = RecordValidator::new(validation.contract(), limit);
         let found = Vec::new();
-        Self { validation, validator, read, verdict, found, room, elements: None, count: 0, observer }
+        Self { validation, validator, buffer, verdict, found, limit, elements: None, count: 0, observer }
     }
 
-    /// Judges what was read last.
+    /// Judges the last record.
     fn judge(&mut self) {
         let RecordValidator { value, records, .. } = &mut self.validator;
-        let judged = records.list.last().filter(|_| self.observer.is_some());
+        let judged = records.records.last().filter(|_| self.observer.is_some());
         let judged = judged.map(|record| {
-            let unknown = record.class.unknown.map(|name| records.extracts.names.shown(name).to_owned());
+            let unknown =
+                record.class.unknown_type.map(|name| records.rule_inputs.names.display_name(name).to_owned());
             (record.class.event_type, unknown, record.line)
         });
-        let mut source = LastRecord { value, read: Some(self.read) };
-        self.validation.judge(records, &mut source, &mut self.room, &mut self.found, self.verdict);
+        let mut source = LastRecord { value, buffer: Some(self.buffer) };
+        self.validation.judge(records, &mut source, &mut self.limit, &mut self.found, self.verdict);
         if let (Some(observer), Some((event_type, unknown, line))) = (&mut self.observer, judged) {
-            let found = std::mem::take(&mut self.found);
-            let (value, read) = (&self.validator.value, self.read);
+            let violations = std::mem::take(&mut self.found);
+            let (value, buffer) = (&self.validator.value, self.buffer);
             let mut types = self.validation.contract().spec.event_types();
             let event_type = event_type.and_then(|index| types.nth(index)).map(String::as_str);
             let unknown = unknown.as_deref();
-            observer.record(JudgedRecord { event_type, unknown, line, value, found, read });
-            self.room = Room::of_each(self.validation.settings.max_errors);
+            observer.observe(JudgedRecord { event_type, unknown, line, value, violations, buffer });
+            self.limit = ReportLimit::per_category(self.validation.settings.max_errors);
         }
-        self.validator.room = self.room;
+        self.validator.limit = self.limit;
     }
 
-    /// Judges each item of a document that has to be an array.
+    /// Judges each element of a document that has to be an array.
     fn array(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<Summary> {
-        let read = self.read;
-        let mut items = ArrayRecords::new(self, |start| read.borrow().locate(start).map_or(1, |at| at.line));
+        let buffer = self.buffer;
+        let mut items =
+            ArrayRecords::new(self, |start| buffer.borrow().locate(start).map_or(1, |at| at.line));
         let mut summary = read_document(reader, options, &mut items)?;
         let (count, other) = (items.count, items.other);
         match other {
-            Some(start) => self.found.push(no_array().located(self.read.borrow().locate(start))),
+            Some(start) => {
+                self.found.push(array_violation().with_position(self.buffer.borrow().locate(start)))
+            }
             None => summary.records = count,
         }
         Ok(summary)
     }
 
-    /// A value has ended; if it is an element of the root, it is judged and forgotten.
-    fn value_ended(&mut self, schema: &Schema, end: u64) {
+    /// Handles the end of a value: judges a complete element of the root and removes it from the tape.
+    fn end_value(&mut self, schema: &Schema, end: u64) {
         let value = &mut self.validator.value;
         if !value.is_element_complete() {
             return;
@@ -226,14 +236,15 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         if let Some(element) = value.element()
             && !schema.accepts(element)
         {
-            let (violations, more) = schema.node_violations(element, self.room.of(Against::Schema));
-            self.verdict.more.add(Against::Schema, more);
+            let (violations, omitted) = schema.node_violations(element, self.limit.errors(Against::Schema));
+            self.verdict.more.add(Against::Schema, omitted);
             for mut violation in violations {
-                self.room.take(Against::Schema);
-                let inner = Pointer::literal(&violation.pointer).and_then(|pointer| pointer.of(element));
-                let at = self.read.borrow().locate(inner.unwrap_or(element).offset());
+                self.limit.take(Against::Schema);
+                let inner = Pointer::parse_literal(&violation.pointer)
+                    .and_then(|pointer| pointer.first_match(element));
+                let at = self.buffer.borrow().locate(inner.unwrap_or(element).offset());
                 violation.pointer = format!("/{}{}", self.count, violation.pointer);
-                self.found.push(violation.located(at));
+                self.found.push(violation.with_position(at));
             }
         }
         self.count += 1;
@@ -261,7 +272,7 @@ impl Sink for RecordReader<'_, '_, '_> {
         if let Some(schema) = self.elements
             && let Some(end) = event.value_end()
         {
-            self.value_ended(schema, end);
+            self.end_value(schema, end);
         }
     }
 }

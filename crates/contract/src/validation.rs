@@ -2,11 +2,11 @@
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
-use super::record_pipeline::{JudgeOptions, RecordPipeline, RecordSource};
+use super::record_pipeline::{JudgeOptions, RecordAccess, RecordPipeline};
 use super::record_validator::ValidatedRecords;
 use super::spec::Framing;
 use super::verdict::Verdict;
-use super::violation::{Room, Violation};
+use super::violation::{ReportLimit, Violation};
 use strict_json::ReadOptions;
 
 /// Settings of a validation.
@@ -39,7 +39,7 @@ impl<'c> Validation<'c> {
     }
 
     /// Returns whether each line is a separate run.
-    pub(super) fn several_documents(&self) -> bool {
+    pub(super) fn is_document_per_line(&self) -> bool {
         self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
     }
 
@@ -48,32 +48,32 @@ impl<'c> Validation<'c> {
     }
 
     /// Returns the number of errors that can still be kept.
-    pub(super) fn room(&self, verdict: &Verdict) -> Room {
-        Room::of_each(self.settings.max_errors).without(verdict.kept)
+    pub(super) fn limit(&self, verdict: &Verdict) -> ReportLimit {
+        ReportLimit::per_category(self.settings.max_errors).minus(verdict.kept)
     }
 
-    /// Judges records. Adds their violations to `found` as long as there is room, and counts the others.
+    /// Judges records. Adds their violations to `found` up to `limit`, and counts the others.
     pub(super) fn judge(
         &mut self,
         records: &mut ValidatedRecords,
-        source: &mut impl RecordSource,
-        room: &mut Room,
+        source: &mut impl RecordAccess,
+        limit: &mut ReportLimit,
         found: &mut Vec<Violation>,
         verdict: &mut Verdict,
     ) {
-        let several = self.several_documents();
+        let several = self.is_document_per_line();
         let options = JudgeOptions {
             each_exits: several.then_some(self.settings.exit),
             numbered: self.settings.framing.has_events() && !several,
         };
-        verdict.unjudged += std::mem::take(&mut records.unjudged);
-        verdict.more += self.pipeline.judge(records, source, &options, room, found);
+        verdict.unjudged += std::mem::take(&mut records.incomplete);
+        verdict.more += self.pipeline.judge(records, source, &options, limit, found);
     }
 
     /// Judges the end of a run.
     pub(super) fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
-        verdict.add(outcome.violations.into_iter().chain(outcome.known), self.room(verdict));
+        verdict.add(outcome.violations.into_iter().chain(outcome.known), self.limit(verdict));
         verdict.unjudged += outcome.unjudged;
         verdict.unknown.extend(outcome.unknown);
     }

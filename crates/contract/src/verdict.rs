@@ -1,7 +1,7 @@
 //! The result of validating one input.
 
 use super::stream_state::StreamOutcome;
-use super::violation::{Against, Category, Counts, Room, Violation};
+use super::violation::{Against, Category, Counts, ReportLimit, Violation};
 use std::collections::BTreeMap;
 use strict_json::{Position, ProblemKind, Summary};
 
@@ -41,11 +41,11 @@ impl Verdict {
         }
     }
 
-    /// Keeps violations as long as there is room, and counts the others.
-    pub(super) fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut room: Room) {
+    /// Keeps violations up to `limit`, and counts the others.
+    pub(super) fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut limit: ReportLimit) {
         for violation in found {
             let category = violation.category();
-            if !room.take(category) {
+            if !limit.take(category) {
                 self.more.add(category, 1);
                 continue;
             }
@@ -63,7 +63,7 @@ impl Verdict {
         summary: &Summary,
         found: Vec<Violation>,
         base: Position,
-        room: Room,
+        limit: ReportLimit,
         keep: impl Fn(ProblemKind) -> bool,
     ) {
         self.records += summary.records;
@@ -75,7 +75,7 @@ impl Verdict {
         self.more.add(Against::Json, total - all.len() as u64);
         all.extend(found);
         all.sort_by_key(|violation| (violation.line, violation.column.unwrap_or(0)));
-        self.add(all, room);
+        self.add(all, limit);
     }
 }
 
@@ -84,7 +84,7 @@ impl From<StreamOutcome> for Verdict {
     fn from(outcome: StreamOutcome) -> Self {
         let StreamOutcome { violations, known, events, unknown, unjudged } = outcome;
         let mut verdict = Self { records: events, unknown, unjudged, ..Self::default() };
-        verdict.add(violations.into_iter().chain(known), Room::of_each(usize::MAX));
+        verdict.add(violations.into_iter().chain(known), ReportLimit::per_category(usize::MAX));
         verdict
     }
 }

@@ -80,35 +80,35 @@ impl AddAssign for Counts {
     }
 }
 
-/// The remaining number of violations of each [`Category`] that are reported rather than only counted.
+/// The remaining number of violations of each [`Category`] that are reported; further ones are only counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Room([usize; Category::COUNT]);
+pub(crate) struct ReportLimit([usize; Category::COUNT]);
 
-impl Room {
-    /// Room for `max` violations of each category.
-    pub fn of_each(max: usize) -> Self {
+impl ReportLimit {
+    /// Creates a limit of `max` violations per category.
+    pub fn per_category(max: usize) -> Self {
         Self([max; Category::COUNT])
     }
 
-    /// Returns the room that is left after some violations were reported.
+    /// Returns the limit that remains after some violations were reported.
     #[must_use]
-    pub fn without(mut self, reported: Counts) -> Self {
+    pub fn minus(mut self, reported: Counts) -> Self {
         let used = reported.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        self.0.iter_mut().zip(used).for_each(|(room, used)| *room = room.saturating_sub(used));
+        self.0.iter_mut().zip(used).for_each(|(limit, used)| *limit = limit.saturating_sub(used));
         self
     }
 
-    /// Returns the room for errors of a kind.
-    pub fn of(self, against: Against) -> usize {
+    /// Returns the remaining number of errors of a kind.
+    pub fn errors(self, against: Against) -> usize {
         self.0[against as usize]
     }
 
-    /// Takes the room for one violation; returns false if there is none left.
+    /// Counts one violation against the limit; returns false if the limit is reached.
     pub fn take(&mut self, category: impl Into<Category>) -> bool {
-        let room = &mut self.0[category.into().index()];
-        let has_room = *room > 0;
-        *room -= usize::from(has_room);
-        has_room
+        let limit = &mut self.0[category.into().index()];
+        let fits = *limit > 0;
+        *limit -= usize::from(fits);
+        fits
     }
 }
 
@@ -142,7 +142,7 @@ pub struct Violation {
 
 impl Violation {
     /// Creates a violation of a rule, without a place in the input.
-    pub(crate) fn of_rule(against: Against, rule: &str, pointer: &str, message: String) -> Self {
+    pub(crate) fn new(against: Against, rule: &str, pointer: &str, message: String) -> Self {
         let (rule, pointer) = (rule.to_owned(), pointer.to_owned());
         Self {
             line: None,
@@ -165,9 +165,9 @@ impl Violation {
     /// Creates a violation from a JSON problem in a part of the input that begins at `base`.
     pub fn of_problem(problem: &Problem, base: Position) -> Self {
         let message = problem.message.clone();
-        let violation = Self::of_rule(Against::Json, problem.kind.name(), &problem.pointer, message);
+        let violation = Self::new(Against::Json, problem.kind.name(), &problem.pointer, message);
         let (offset, line) = (problem.at.offset + base.offset, problem.at.line + base.line - 1);
-        violation.located(Some(Position { offset, line, ..problem.at }))
+        violation.with_position(Some(Position { offset, line, ..problem.at }))
     }
 
     /// Adds the number and line of the record.
@@ -179,7 +179,7 @@ impl Violation {
 
     /// Adds the place in the input, if known.
     #[must_use]
-    pub(crate) fn located(mut self, at: Option<Position>) -> Self {
+    pub(crate) fn with_position(mut self, at: Option<Position>) -> Self {
         self.line = at.map(|at| at.line).or(self.line);
         self.column = at.map(|at| at.column);
         self.offset = at.map(|at| at.offset);
@@ -202,22 +202,22 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Collects violations as long as there is room, and counts the others.
+/// Collects violations up to the limit, and counts the others.
 #[derive(Debug, Default)]
 pub(crate) struct LimitedViolations {
     pub violations: Vec<Violation>,
-    pub room: Room,
-    /// The number of violations for which there was no room.
-    pub more: Counts,
+    pub limit: ReportLimit,
+    /// Number of violations beyond the limit.
+    pub omitted: Counts,
 }
 
 impl LimitedViolations {
-    /// Takes the room for a violation. If there is none, counts the violation and returns true.
+    /// Counts a violation against the limit. If the limit is reached, counts it as omitted and returns true.
     pub fn count_if_full(&mut self, category: impl Into<Category>) -> bool {
         let category = category.into();
-        let has_room = self.room.take(category);
-        self.more.add(category, u64::from(!has_room));
-        !has_room
+        let fits = self.limit.take(category);
+        self.omitted.add(category, u64::from(!fits));
+        !fits
     }
 
     pub fn add(&mut self, violation: Violation) {

@@ -87,12 +87,12 @@ impl<'a> RunView<'a> {
 
     /// Returns the strict scan of stdout, as one document or as lines according to the format.
     pub fn scan(&self) -> Arc<Scan> {
-        self.context.scans.of(&self.observation.stdout.bytes, self.format())
+        self.context.scans.scan(&self.observation.stdout.bytes, self.format())
     }
 
     /// Returns the strict scan of a stream as one document.
     pub fn document(&self, stream: Stream) -> Arc<Scan> {
-        self.context.scans.of(self.bytes(stream), OutputFormat::Json)
+        self.context.scans.scan(self.bytes(stream), OutputFormat::Json)
     }
 
     /// Returns a stream as one JSON value; `None` if it is not one or is too long.

@@ -1,4 +1,4 @@
-//! Reading of a stream, once: its problems and its shape, and how it keeps a contract.
+//! Scans streams once: problems, shape, and validation by a contract.
 
 use agentnative_contract::{
     Contract, Framing, RunExit, Settings, Validation, Verdict, fold_chunks, threads_for,
@@ -15,26 +15,26 @@ use strict_json::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-/// As many violations of a contract are told apart, of each kind; the others are counted.
+/// Maximum number of violations of a contract that are kept per kind; the others are counted.
 const MAX_VIOLATIONS: usize = 1000;
 
 pub struct Scan {
-    /// The problems, and how many records.
+    /// Problems and number of records.
     pub summary: Summary,
-    /// The merged shape of the document, or of all records.
+    /// Merged shape of the document or of all records.
     pub shape: Shape,
-    /// The line of the first structural problem holds control bytes as well.
+    /// Whether the line of the first structural problem also contains control bytes.
     controls_follow: bool,
-    /// Why the stream could not be read back.
+    /// Why the stream could not be read, if it could not.
     pub unreadable: Option<String>,
 }
 
 impl Scan {
-    fn of(bytes: &Bytes, format: OutputFormat) -> io::Result<Self> {
+    fn read(bytes: &Bytes, format: OutputFormat) -> io::Result<Self> {
         let threads = threads_for(bytes.len(), None);
         if format == OutputFormat::Jsonl
             && threads > 1
-            && let Some((summary, shape)) = in_chunks(bytes, threads)?
+            && let Some((summary, shape)) = scan_chunks(bytes, threads)?
         {
             return Ok(Self { summary, shape, controls_follow: false, unreadable: None });
         }
@@ -53,7 +53,7 @@ impl Scan {
         Ok(Self { summary, shape: sink.finish(), controls_follow, unreadable: None })
     }
 
-    /// The first problem that makes the stream no document, or no JSON lines, at all.
+    /// Returns the first problem that makes the stream invalid as a document or as JSON Lines.
     pub fn structural(&self) -> Option<&Problem> {
         self.problems().find(|problem| problem.kind.class() == Class::Structural)
     }
@@ -62,8 +62,8 @@ impl Scan {
         self.summary.problems.iter()
     }
 
-    /// The first problem, when it comes of control bytes: what a terminal would act on. Words around
-    /// them, such as those of a progress line, do not make it another cause.
+    /// Returns the first problem if control bytes, which a terminal interprets, caused it. Text around them, such as
+    /// that of a progress line, does not change the cause.
     pub fn control(&self) -> Option<&Problem> {
         let first = self
             .problems()
@@ -72,9 +72,9 @@ impl Scan {
     }
 }
 
-/// Lines and their shape, read by several threads; none where they have to be read one after the other: there is
-/// something to report, or a line is too long.
-fn in_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(Summary, Shape)>> {
+/// Scans lines with several threads; `None` if they have to be read sequentially because there is a problem to report
+/// or a line is too long.
+fn scan_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(Summary, Shape)>> {
     let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
         let summary = || read_lines_at_hand(&chunk.bytes, &ReadOptions::default(), builder);
         (!chunk.cut).then(summary).filter(|summary| summary.problems.is_empty())
@@ -92,8 +92,8 @@ fn in_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(Summary, Shape
     Ok(rest.is_none().then_some((all, shape)))
 }
 
-/// How the output of a run that ended so keeps a contract.
-fn validated(
+/// Validates the output of a run with this exit by a contract.
+fn validate(
     contract: &Contract,
     bytes: &Bytes,
     format: OutputFormat,
@@ -110,7 +110,7 @@ fn validated(
     Validation::new(contract, settings).input(bytes.reader(), &mut |_| ())
 }
 
-/// Whether the line that starts at `offset` holds bytes that a terminal acts on.
+/// Returns whether the line that starts at `offset` contains bytes that a terminal interprets.
 fn controls_follow(bytes: &Bytes, offset: u64) -> io::Result<bool> {
     let mut window = [0; 1024];
     let n = bytes.read_at(offset, &mut window)?;
@@ -123,51 +123,51 @@ fn is_control(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Control | ProblemKind::Nul | ProblemKind::BareCr)
 }
 
-/// What was made of streams, each once.
-struct Once<K, T>(Mutex<HashMap<K, Kept<T>>>);
+/// Results computed from streams, each once.
+struct ResultCache<K, T>(Mutex<HashMap<K, CachedResult<T>>>);
 
-/// What was made of a stream, with the stream: its place is its own as long as it is there.
-type Kept<T> = (Bytes, Arc<T>);
+/// A result with its stream, which keeps the address of the stream unique.
+type CachedResult<T> = (Bytes, Arc<T>);
 
-impl<K: Eq + Hash, T> Once<K, T> {
-    /// What `make` gives, or gave before for this stream and this key. Streams with the same backing are one.
-    fn of(&self, bytes: &Bytes, key: K, make: impl FnOnce() -> T) -> Arc<T> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, made)) = kept().get(&key) {
-            return Arc::clone(made);
+impl<K: Eq + Hash, T> ResultCache<K, T> {
+    /// Returns the result of `compute`, which is called once per key. Streams with the same backing share a key.
+    fn get_or_compute(&self, bytes: &Bytes, key: K, compute: impl FnOnce() -> T) -> Arc<T> {
+        let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, result)) = cache().get(&key) {
+            return Arc::clone(result);
         }
-        let made = Arc::new(make());
-        kept().insert(key, (bytes.clone(), Arc::clone(&made)));
-        made
+        let result = Arc::new(compute());
+        cache().insert(key, (bytes.clone(), Arc::clone(&result)));
+        result
     }
 }
 
-impl<K, T> Default for Once<K, T> {
+impl<K, T> Default for ResultCache<K, T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-/// A stream by its place, and how it is read.
+/// Address of a stream, and the format that it is read as.
 type Key = ((usize, u64), OutputFormat);
 
-/// What an output is held to: a contract, and how its run ended, with the length and a hash of what it said on stderr.
+/// Key of a validation: the stream, the name of the contract, the exit code, and the length and a hash of stderr.
 type ContractKey = (Key, String, Option<i32>, (usize, u128));
 
-/// What is known of a recording from judging it, for judging it again: what was read of its streams, each when it is
-/// first asked for, and the checks that cost too much. A clone shares them.
+/// Cached results of judging a recording: the scans of its streams, computed on first use, and the checks that were
+/// given up because they cost too much. Clones share the cache.
 #[derive(Clone, Default)]
 pub struct Scans {
-    scans: Arc<Once<Key, Scan>>,
-    verdicts: Arc<Once<ContractKey, io::Result<Verdict>>>,
+    scans: Arc<ResultCache<Key, Scan>>,
+    verdicts: Arc<ResultCache<ContractKey, io::Result<Verdict>>>,
     given_up: Arc<Mutex<BTreeMap<CheckId, String>>>,
 }
 
 impl Scans {
-    /// The scan of these bytes, read as `format` says.
-    pub(super) fn of(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
-        self.scans.of(bytes, (bytes.place(), format), || {
-            Scan::of(bytes, format).unwrap_or_else(|error| Scan {
+    /// Returns the scan of these bytes as `format`.
+    pub(super) fn scan(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
+        self.scans.get_or_compute(bytes, (bytes.place(), format), || {
+            Scan::read(bytes, format).unwrap_or_else(|error| Scan {
                 summary: Summary::default(),
                 shape: Shape::default(),
                 controls_follow: false,
@@ -176,8 +176,8 @@ impl Scans {
         })
     }
 
-    /// How these bytes, which a run printed that ended so, keep a contract.
-    pub(super) fn held_to(
+    /// Returns the validation of the stdout of a run with this exit by a contract.
+    pub(super) fn verdict(
         &self,
         contract: &Contract,
         bytes: &Bytes,
@@ -185,22 +185,22 @@ impl Scans {
         exit: RunExit<'_>,
     ) -> Arc<io::Result<Verdict>> {
         let stderr = exit.stderr.unwrap_or_default();
-        let said = (stderr.len(), xxh3_128(stderr));
-        let key = ((bytes.place(), format), contract.name().to_owned(), exit.exit, said);
-        self.verdicts.of(bytes, key, || validated(contract, bytes, format, exit))
+        let stderr_key = (stderr.len(), xxh3_128(stderr));
+        let key = ((bytes.place(), format), contract.name().to_owned(), exit.exit, stderr_key);
+        self.verdicts.get_or_compute(bytes, key, || validate(contract, bytes, format, exit))
     }
 
-    /// Why a check is not judged again, if it is not.
+    /// Returns why a check was given up, if it was.
     pub fn given_up(&self, check: CheckId) -> Option<String> {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner).get(&check).cloned()
     }
 
-    /// Whether judging some check costs too much.
+    /// Returns whether any check was given up.
     pub fn has_given_up(&self) -> bool {
         !self.given_up.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Judging this check costs too much.
+    /// Gives up a check, which costs too much.
     pub fn give_up(&self, check: CheckId, why: String) {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(check, why);
     }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_in_chunks_unless_there_is_something_to_report() {
+    fn lines_are_scanned_in_chunks_unless_there_is_a_problem() {
         let line =
             |nth: u64| format!("{{\"type\":\"t{}\",\"n{}\":{nth},\"a\":[{{}}]}}\n", nth % 3, nth % 5000);
         let text: String = (0..50_000).map(line).collect();
@@ -230,14 +230,14 @@ mod tests {
         let expected = read_lines(text.as_bytes(), &ReadOptions::default(), &mut builder).unwrap();
         let whole = builder.finish();
         for threads in [1, 3] {
-            let (summary, shape) = in_chunks(&lines(&text), threads).unwrap().unwrap();
+            let (summary, shape) = scan_chunks(&lines(&text), threads).unwrap().unwrap();
             assert_eq!((summary, shape.size()), (expected.clone(), whole.size()));
             assert_eq!(shape.kinds(), whole.kinds());
             assert!(differences(&shape, &whole).is_empty());
         }
         let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(17 << 20));
         for more in ["{\"a\":1,\"a\":2}\n", "\n", "{\"a\":\n", "{}", &long] {
-            assert!(in_chunks(&lines(&format!("{text}{more}{text}")), 2).unwrap().is_none(), "{more}");
+            assert!(scan_chunks(&lines(&format!("{text}{more}{text}")), 2).unwrap().is_none(), "{more}");
         }
     }
 }

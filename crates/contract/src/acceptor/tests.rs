@@ -1,7 +1,7 @@
 //! Tests of the acceptor on the examples of bundled contracts.
 
 use crate::Contract;
-use crate::rule_index::Extracts;
+use crate::rule_index::RuleInputs;
 use crate::violation::LimitedViolations;
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn accepted_records(name: &str) -> (usize, usize) {
             let class = contract.index.extract(
                 &contract.spec,
                 root,
-                &mut Extracts::default(),
+                &mut RuleInputs::default(),
                 &mut LimitedViolations::default(),
             );
             let Some(schema) = contract.schema_of(class.event_type) else { continue };

@@ -1,4 +1,4 @@
-//! Lines in chunks: merged in order, with what is left, and without a hang where something fails.
+//! Chunks of lines: they are merged in order, the rest is complete, and failures do not hang.
 
 use agentnative_contract::fold_chunks;
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ fn lines() -> String {
     (0..LINES).map(|nth| format!("{nth}\n")).collect()
 }
 
-/// The merged text, the number of examined bytes, and the rest with its position.
+/// Merged text, number of examined bytes, and the rest with its position.
 type Folded = (String, usize, Option<(String, Position)>);
 
-/// Folds the lines; returns what was merged, how much the threads examined, and the rest.
+/// Folds the chunks of a text and concatenates the merged ones.
 fn fold(
     text: &str,
     threads: usize,
@@ -52,7 +52,7 @@ fn chunks_are_merged_in_order() {
 }
 
 #[test]
-fn what_is_not_merged_is_left_whole() {
+fn the_unmerged_rest_is_complete() {
     let long = format!("{}\n", "x".repeat(17 << 20));
     let text = lines() + &long + &lines();
     for threads in [1, 3] {
@@ -60,16 +60,16 @@ fn what_is_not_merged_is_left_whole() {
         let (rest, base) = rest.unwrap();
         assert!(merged + &rest == text && rest.starts_with(&long));
         assert_eq!((base.line, base.column), (LINES as u64 + 1, 1));
-        let has = |text: &str| text.contains("\n150000\n");
-        let (merged, _, rest) = fold(&text, threads, |text| !has(text), |_| true).unwrap();
-        assert!(!has(&merged) && merged + &rest.unwrap().0 == text);
-        let (merged, ..) = fold(&text, threads, |_| true, |text| !has(text)).unwrap();
-        assert!(has(&merged) && merged.len() < text.len() / 2);
+        let contains_marker = |text: &str| text.contains("\n150000\n");
+        let (merged, _, rest) = fold(&text, threads, |text| !contains_marker(text), |_| true).unwrap();
+        assert!(!contains_marker(&merged) && merged + &rest.unwrap().0 == text);
+        let (merged, ..) = fold(&text, threads, |_| true, |text| !contains_marker(text)).unwrap();
+        assert!(contains_marker(&merged) && merged.len() < text.len() / 2);
     }
 }
 
 #[test]
-fn a_thread_or_reader_that_fails_is_an_error() {
+fn a_failing_thread_or_reader_is_an_error() {
     let text = lines();
     let failed = fold(&text, 3, |text| !text.contains("\n150000\n") || panic!("a test"), |_| true);
     assert_eq!(failed.unwrap_err().to_string(), "a reader thread failed");

@@ -204,10 +204,10 @@ struct SampleComparer<'b> {
 }
 
 impl RecordObserver for SampleComparer<'_> {
-    fn record(&mut self, record: JudgedRecord<'_>) {
+    fn observe(&mut self, record: JudgedRecord<'_>) {
         budget::progress();
         self.records += 1;
-        let (violations, Some(root)) = (&record.found, record.value.root()) else { return };
+        let (violations, Some(root)) = (&record.violations, record.value.root()) else { return };
         self.rejected += u64::from(!violations.is_empty());
         let event = record.event_type.map(str::to_owned);
         let nodes = self.nodes(record.event_type);

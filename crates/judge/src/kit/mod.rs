@@ -14,7 +14,7 @@ mod waiting;
 
 pub use calls::{ExampleValidator, InvalidCall};
 pub use changed::{RunChanges, is_folder, reading_probes, recorded_changes, varies_between_runs};
-pub use differences::{Difference, difference, differences, ends_early, some_of};
+pub use differences::{Difference, difference, differences, ends_early, list_first};
 pub use error_object::{
     Misplaced, SILENCE_HINT, error_object, is_repeated, lacking_keys, misplaced, not_a_failure, repeats,
 };

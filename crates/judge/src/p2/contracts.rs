@@ -56,7 +56,7 @@ fn validate(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     }
     let stderr = run.bytes(Stream::Stderr).first(MAX_STDERR);
     let exit = RunExit { exit: run.shell_code(), condition: None, stderr: Some(&stderr) };
-    let verdict = run.context.scans.held_to(contract, bytes, run.format(), exit);
+    let verdict = run.context.scans.verdict(contract, bytes, run.format(), exit);
     let verdict = match &*verdict {
         Ok(verdict) => verdict,
         Err(error) => return inconclusive(format!("stdout of {} could not be read: {error}", run.label())),

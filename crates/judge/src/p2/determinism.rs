@@ -1,7 +1,7 @@
 //! The same call has the same output: complete, each time, and with one shape for each command.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{Difference, declare_success, differences, ends_early, some_of};
+use crate::kit::{Difference, declare_success, differences, ends_early, list_first};
 use crate::scan::Scan;
 use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use agentnative_contract::named;
@@ -205,7 +205,7 @@ fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Ve
     let kinds = ["keys", "types"].into_iter().map(of_kind).filter(|found| !found.is_empty());
     let finding = |found: Vec<&Difference>| {
         let all: Vec<String> = found.iter().map(ToString::to_string).collect();
-        let detail = format!("the output differs from that of {}: {}", other.label(), some_of(&all));
+        let detail = format!("the output differs from that of {}: {}", other.label(), list_first(&all));
         run.failed_at_pointer(found[0].kind, &found[0].pointer, detail)
     };
     kinds.map(finding).collect()

@@ -54,7 +54,7 @@ fn is_in_requested_format(run: &RunView) -> bool {
 fn is_json(run: &RunView) -> bool {
     let formats = [OutputFormat::Json, OutputFormat::Jsonl];
     let bytes = run.bytes(Stream::Stdout);
-    formats.into_iter().any(|format| run.context.scans.of(bytes, format).structural().is_none())
+    formats.into_iter().any(|format| run.context.scans.scan(bytes, format).structural().is_none())
 }
 
 /// True if the lines equal the text output of the same call.

@@ -2,7 +2,7 @@
 
 use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, difference, display_exit, ends_early, some_of};
+use crate::kit::{declare_success, difference, display_exit, ends_early, list_first};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_contract::is_schema;
 use agentnative_core::catalogue::Derived;
@@ -78,7 +78,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
     let text = |probe| context.plain(probe, OutputFormat::Text);
     let without_flag = context.derived_from(Derived::NoFormat, long.probe).find_map(text);
     let without =
-        without_flag.map(|without_flag| context.scans.of(without_flag.bytes(Stream::Stdout), short.format()));
+        without_flag.map(|without_flag| context.scans.scan(without_flag.bytes(Stream::Stdout), short.format()));
     let has_effect = without.is_some_and(|without| {
         without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
     });
@@ -153,7 +153,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
             let Some(first) = violations.first() else { return Ok(()) };
             let all: Vec<String> = violations.iter().map(ToString::to_string).collect();
             let detail =
-                format!("the output does not validate against the printed schema: {}", some_of(&all));
+                format!("the output does not validate against the printed schema: {}", list_first(&all));
             run.failed_at_pointer("output-invalid", &first.pointer, detail)
         },
     );

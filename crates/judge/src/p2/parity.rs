@@ -1,7 +1,7 @@
-//! That json and jsonl carry the same records.
+//! The check that json and jsonl contain the same records.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, differences, some_of};
+use crate::kit::{declare_success, differences, list_first};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::Probe;
@@ -38,7 +38,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         return lines.failed_at_start("whole-document", Stream::Stdout, detail);
     }
     let matched = matches(&whole.shape, &records.shape);
-    let steady = |probe: &Probe, format, same: fn(&Shape, &Shape) -> bool| {
+    let is_stable = |probe: &Probe, format, same: fn(&Shape, &Shape) -> bool| {
         let repeats = context.same_data(probe, format);
         let first = repeats.first().map(|run| run.scan().shape.clone());
         first.is_some_and(|first| {
@@ -46,34 +46,35 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         })
     };
     let both = |same| {
-        steady(document.probe, OutputFormat::Json, same) && steady(lines.probe, OutputFormat::Jsonl, same)
+        is_stable(document.probe, OutputFormat::Json, same)
+            && is_stable(lines.probe, OutputFormat::Jsonl, same)
     };
-    let repeated = || -> Result<(), Reason> {
+    let repeat = || -> Result<(), Reason> {
         [document, lines].into_iter().try_for_each(|run| context.repeated(run.probe, run.format()).map(drop))
     };
     match matched {
         Match::Same => Ok(()),
         Match::OtherValues(pointer) if both(same_values) => {
-            repeated()?;
+            repeat()?;
             let detail =
                 format!("the records have the same keys as those at {pointer} in json, but different values");
             lines.failed_at_start("values", Stream::Stdout, detail)
         }
-        Match::OtherValues(_) => Ok(()), // Values that change by themselves.
-        // Times and IDs change from run to run; a missing record can be told all the same, as long as number,
-        // keys and types do not.
+        Match::OtherValues(_) => Ok(()), // The values change from run to run.
+        // Times and IDs change from run to run; a missing record can be detected anyway if the number, keys and types
+        // do not.
         Match::None if !both(same_keys) => {
             inconclusive(format!("the records of {} change from run to run", document.probe.name))
         }
         Match::None => {
-            repeated()?;
-            unlike(&whole.shape, lines, &records.shape)
+            repeat()?;
+            report_difference(&whole.shape, lines, &records.shape)
         }
     }
 }
 
-/// What is not the same in the records of lines and in the part of the document that is most like them.
-fn unlike(document: &Shape, lines: &RunView, records: &Shape) -> Assertion {
+/// Reports the difference between the records of JSON Lines and the most similar part of the document.
+fn report_difference(document: &Shape, lines: &RunView, records: &Shape) -> Assertion {
     let (count, name) = (records.count(), &lines.probe.name);
     let parts = parts(document);
     let best = parts.iter().max_by_key(|part| (part.likeness(records), part.is_list, part.count));
@@ -85,7 +86,7 @@ fn unlike(document: &Shape, lines: &RunView, records: &Shape) -> Assertion {
             );
             lines.failed_at_start("number", Stream::Stdout, detail)
         }
-        Some(part) if part.count == count && part.likeness(records) >= part.least_likeness() => {
+        Some(part) if part.count == count && part.likeness(records) >= part.min_likeness() => {
             let what = if part.is_list {
                 "records differ in keys or types from those at"
             } else {
@@ -104,7 +105,7 @@ fn unlike(document: &Shape, lines: &RunView, records: &Shape) -> Assertion {
     }
 }
 
-/// A part of a document that may be what the lines are: a list of records, or one object.
+/// A part of a document that may correspond to the lines: a list of records, or one object.
 struct Part<'a> {
     pointer: String,
     is_list: bool,
@@ -113,15 +114,15 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// How many of all keys are in both, of a thousand.
+    /// Returns the proportion of common keys, in thousandths.
     fn likeness(&self, records: &Shape) -> usize {
         let both = self.record.members().filter(|(key, _)| records.member(key).is_some()).count();
         let all = self.record.members().count() + records.members().count() - both;
         (both * 1000).checked_div(all).unwrap_or(0)
     }
 
-    /// From where on it is meant to be the same. One object may well share a key with what is another thing.
-    fn least_likeness(&self) -> usize {
+    /// Returns the minimum likeness of corresponding parts. A single object may share a key with something else.
+    fn min_likeness(&self) -> usize {
         if self.is_list { 1 } else { 500 }
     }
 }
@@ -138,61 +139,64 @@ fn parts(document: &Shape) -> Vec<Part<'_>> {
     objects.map(single).chain(lists).collect()
 }
 
-/// How the records of a document and those of lines go together.
+/// Result of matching the records of a document with those of JSON Lines.
 enum Match {
     Same,
-    /// As many, with the same keys and types, but with other values.
+    /// The same number, keys and types, but other values.
     OtherValues(String),
     None,
 }
 
-/// Looks for the records in the document: the elements of a list, the document itself, or a member.
+/// Finds the records of the lines in the document: as elements of a list, as the document itself, or as a member.
 fn matches(document: &Shape, lines: &Shape) -> Match {
-    let mut near = Match::None;
+    let mut best = Match::None;
     for (pointer, list) in lists(document) {
-        for (ours, theirs, tagged) in [
+        for (document_kinds, line_kinds, tagged) in [
             (&list.kinds().whole, &lines.kinds().whole, false),
             (&list.kinds().whole, &lines.kinds().untagged, true),
         ] {
-            // In a stream of events of several kinds the records are one of the kinds.
-            let found = ours
-                .iter()
-                .all(|(members, kind)| theirs.get(members).is_some_and(|other| other.count == kind.count));
+            // In a stream of events of several kinds, the records are one of the kinds.
+            let found = document_kinds.iter().all(|(members, kind)| {
+                line_kinds.get(members).is_some_and(|other| other.count == kind.count)
+            });
             let all = list.elements() == list.kinds().count();
             let others = lines.kinds().count() != list.kinds().count();
             if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
                 continue;
             }
-            if ours.iter().all(|(members, kind)| theirs[members].values == kind.values) {
+            if document_kinds.iter().all(|(members, kind)| line_kinds[members].values == kind.values) {
                 return Match::Same;
             }
-            near = Match::OtherValues(pointer.clone());
+            best = Match::OtherValues(pointer.clone());
         }
     }
     if lines.count() <= 1 && single(document, lines) {
         return Match::Same;
     }
-    near
+    best
 }
 
-/// The list of an envelope, where the one record of the lines is that whole envelope. Outside of an
-/// envelope a list belongs to the record.
+/// Returns the list of an envelope if the only record of the lines is the complete envelope. Outside of an envelope, a
+/// list belongs to the record.
 fn document_line(document: &Shape, lines: &Shape) -> Option<(String, u64)> {
     let envelope = ["ok", "success"].iter().any(|key| document.member(key).is_some());
-    let alike = lines.count() == 1 && lines.kinds().whole == document.kinds().whole;
+    let is_whole_document = lines.count() == 1 && lines.kinds().whole == document.kinds().whole;
     let list = ["data", "items", "results", "records", "entries"]
         .iter()
         .find_map(|key| Some((format!("/{key}"), document.member(key)?)));
-    list.filter(|(_, list)| envelope && alike && list.kinds().count() > 1)
+    list.filter(|(_, list)| envelope && is_whole_document && list.kinds().count() > 1)
         .map(|(pointer, list)| (pointer, list.elements()))
 }
 
-/// One record that is the document, or one of its members; or none, for an empty document.
+/// Returns whether the only record is the document or one of its members, or whether there is no record for an empty
+/// document.
 fn single(document: &Shape, lines: &Shape) -> bool {
     if lines.count() == 0 {
         let lists = lists(document);
-        let is_bare = document.members().all(|(_, member)| member.types().all(|of| of == JsonType::Boolean));
-        return lists.iter().all(|(_, list)| list.elements() == 0) && (!lists.is_empty() || is_bare);
+        let has_only_flags = document
+            .members()
+            .all(|(_, member)| member.types().all(|json_type| json_type == JsonType::Boolean));
+        return lists.iter().all(|(_, list)| list.elements() == 0) && (!lists.is_empty() || has_only_flags);
     }
     let mut objects: Vec<&Shape> = vec![document];
     objects.extend(document.members().map(|(_, member)| member));
@@ -206,7 +210,7 @@ fn single(document: &Shape, lines: &Shape) -> bool {
     })
 }
 
-/// The lists of a document that stand at one place only, not in other lists, with their pointers.
+/// Returns the lists of a document that are not in other lists, with their pointers.
 pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
     fn walk<'a>(node: &'a Shape, pointer: String, depth: usize, found: &mut Vec<(String, &'a Shape)>) {
         if node.count_of(JsonType::Array) > 0 {
@@ -223,12 +227,12 @@ pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
     found
 }
 
-/// Whether two outputs have the same records, with the same values.
+/// Returns whether two outputs have the same records with the same values.
 fn same_values(a: &Shape, b: &Shape) -> bool {
     a.kinds() == b.kinds() && a.size() == b.size() && all_kinds(a) == all_kinds(b)
 }
 
-/// Whether two outputs have as many records of each kind, whatever their values are.
+/// Returns whether two outputs have the same number of records of each kind, whatever their values.
 fn same_keys(a: &Shape, b: &Shape) -> bool {
     fn counts(shape: &Shape) -> Vec<(String, u64, u64)> {
         let lists = [(String::new(), &shape.kinds().whole)].into_iter().chain(all_kinds(shape));
@@ -246,13 +250,13 @@ fn all_kinds(document: &Shape) -> Vec<(String, &BTreeMap<u64, Kind>)> {
 }
 
 fn key_difference(items: &Shape, lines: &Shape) -> String {
-    let without = |ours: &Shape, theirs: &Shape, words: &str| -> Vec<String> {
-        let gone = ours.members().filter(|(key, _)| theirs.member(key).is_none());
-        gone.map(|(key, _)| format!("`{key}` is {words}")).collect()
+    let missing_keys = |one: &Shape, other: &Shape, description: &str| -> Vec<String> {
+        let missing = one.members().filter(|(key, _)| other.member(key).is_none());
+        missing.map(|(key, _)| format!("`{key}` is {description}")).collect()
     };
     let types = differences(items, lines).into_iter().filter(|found| found.kind == "types");
-    let mut all = without(items, lines, "missing in jsonl");
-    all.extend(without(lines, items, "only in jsonl"));
+    let mut all = missing_keys(items, lines, "missing in jsonl");
+    all.extend(missing_keys(lines, items, "only in jsonl"));
     all.extend(types.map(|found| found.to_string()));
-    if all.is_empty() { "different records have them".into() } else { some_of(&all) }
+    if all.is_empty() { "different records have them".into() } else { list_first(&all) }
 }

@@ -9,13 +9,13 @@ impl Tape {
         self.open.len()
     }
 
-    /// Returns whether an incomplete value has more cells, or more bytes of text, than given.
-    pub fn is_longer_than(&self, cells: usize, text: usize) -> bool {
-        !self.open.is_empty() && (self.cells.len() > cells || self.text.len() > text)
+    /// Returns whether an incomplete value has more than `max_cells` cells or `max_text` bytes of text.
+    pub fn is_longer_than(&self, max_cells: usize, max_text: usize) -> bool {
+        !self.open.is_empty() && (self.cells.len() > max_cells || self.text.len() > max_text)
     }
 
-    /// Passes the complete members of each open object and array, from the outermost, to `take`, and removes them.
-    pub fn drain_complete(&mut self, mut take: impl FnMut(TapeNode<'_>)) {
+    /// Passes the complete members of each open object and array, from the outermost, to `visit`, and removes them.
+    pub fn drain_complete(&mut self, mut visit: impl FnMut(TapeNode<'_>)) {
         let (mut kept, mut keys) = (0, String::new());
         for level in 0..self.open.len() {
             let index = self.open[level];
@@ -24,7 +24,7 @@ impl Tape {
             let end = inner.unwrap_or(self.cells.len());
             let key = Some(end - 1).filter(|at| self.cells[*at].json_type.is_none());
             self.cells[index].length_or_end = key.unwrap_or(end) as u32;
-            take(TapeNode { tape: self, index });
+            visit(TapeNode { tape: self, index });
             self.open[level] = kept;
             self.cells[kept] = self.cells[index];
             kept += 1;
