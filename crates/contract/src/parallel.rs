@@ -81,7 +81,7 @@ fn judge(
 struct ChunkRecords<'k> {
     chunk: &'k Chunk,
     value: Tape,
-    /// Offset of the record in `value`.
+    /// Start of the record that `value` contains.
     start: Option<u64>,
 }
 

@@ -65,7 +65,7 @@ impl OutputComparison<'_> {
             |errors: &Errors| errors.stream == Stream::Stdout && !lines && old.stdout() != new.stdout();
         let change = match (&old.errors, &new.errors) {
             (Some(before), Some(after)) if before.stream != after.stream => {
-                if !self.is_beside_output(before, after) {
+                if !self.is_next_to_unchanged_output(before, after) {
                     let (before, after) = (before.stream.name(), after.stream.name());
                     let message = format!("errors moved from {before} to {after}");
                     self.add(
@@ -108,7 +108,7 @@ impl OutputComparison<'_> {
     }
 
     /// Returns whether only text on stderr appeared or disappeared next to an unchanged output; then no error moved.
-    fn is_beside_output(&self, before: &Errors, after: &Errors) -> bool {
+    fn is_next_to_unchanged_output(&self, before: &Errors, after: &Errors) -> bool {
         let is_text_only = is_text(self.old, before) && is_text(self.new, after);
         let output = self.old.stdout().filter(|payload| *payload != Payload::Nothing);
         is_text_only && output.is_some() && output == self.new.stdout()

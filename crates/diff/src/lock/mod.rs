@@ -68,19 +68,19 @@ fn file_name(name: &str) -> String {
 
 impl Lock {
     /// Creates a lock of these output specifications.
-    pub fn new(target: &str, version: Option<String>, mut promises: Vec<OutputSpec>) -> Self {
-        promises.sort_by(|a, b| (&a.probe, a.format).cmp(&(&b.probe, b.format)));
-        Self { target: target.to_owned(), version, promises }
+    pub fn new(target: &str, version: Option<String>, mut specs: Vec<OutputSpec>) -> Self {
+        specs.sort_by(|a, b| (&a.probe, a.format).cmp(&(&b.probe, b.format)));
+        Self { target: target.to_owned(), version, promises: specs }
     }
 
     /// Returns the output specifications for [`compare`](crate::compare), with the transitive closure of the order of
     /// events.
     pub fn compared(&self) -> Vec<OutputSpec> {
-        let mut promises = self.promises.clone();
-        for events in promises.iter_mut().filter_map(|promise| promise.events.as_mut()) {
+        let mut specs = self.promises.clone();
+        for events in specs.iter_mut().filter_map(|spec| spec.events.as_mut()) {
             events.order = event_order::transitive_closure(&events.order);
         }
-        promises
+        specs
     }
 
     /// Returns the output specifications as [`Lock::compared`] does, for a comparison with an older lock: where the new
@@ -89,8 +89,8 @@ impl Lock {
         let find_old = |new: &OutputSpec| {
             old.promises.iter().find(|old| old.probe == new.probe && old.format == new.format)
         };
-        let promises = self.compared().into_iter();
-        promises
+        let specs = self.compared().into_iter();
+        specs
             .map(|new| match find_old(&new) {
                 Some(old) => carry_over::carry_over(new, old),
                 None => new,
@@ -112,10 +112,10 @@ impl Lock {
         };
         let header = LockHeader { lock: VERSION, target: self.target.clone(), version: self.version.clone() };
         let mut files = BTreeMap::from([(HEADER_FILE.to_owned(), value(serde_json::to_value(header))?)]);
-        for promise in &self.promises {
-            let probe = file_name(promise.probe.as_deref().unwrap_or_default());
-            let format = promise.format.map_or("any", |format| format.name());
-            files.insert(format!("{probe}.{format}.json"), value(serde_json::to_value(promise))?);
+        for spec in &self.promises {
+            let probe = file_name(spec.probe.as_deref().unwrap_or_default());
+            let format = spec.format.map_or("any", |format| format.name());
+            files.insert(format!("{probe}.{format}.json"), value(serde_json::to_value(spec))?);
         }
         Ok(files)
     }
@@ -155,11 +155,11 @@ impl Lock {
                 format!("{} is a lock of version {}; expected {VERSION}", folder.display(), header.lock);
             return Err(Error::config(message));
         }
-        let mut promises = Vec::new();
+        let mut specs = Vec::new();
         for path in Self::listed(folder)?.iter().filter(|path| !path.ends_with(HEADER_FILE)) {
-            promises.push(parse_file(path)?);
+            specs.push(parse_file(path)?);
         }
-        Ok(Self::new(&header.target, header.version, promises))
+        Ok(Self::new(&header.target, header.version, specs))
     }
 }
 

@@ -77,8 +77,8 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
     let context = short.context;
     let text = |probe| context.plain(probe, OutputFormat::Text);
     let without_flag = context.derived_from(Derived::NoFormat, long.probe).find_map(text);
-    let without =
-        without_flag.map(|without_flag| context.scans.scan(without_flag.bytes(Stream::Stdout), short.format()));
+    let without = without_flag
+        .map(|without_flag| context.scans.scan(without_flag.bytes(Stream::Stdout), short.format()));
     let has_effect = without.is_some_and(|without| {
         without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
     });
