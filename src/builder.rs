@@ -5,7 +5,7 @@ use crate::output::{View, text_report};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue;
 use agentnative_core::config::ProbeConfig;
-use agentnative_core::model::{Edition, Layer, Level, matches};
+use agentnative_core::model::{Edition, Layer, Level, matches_pattern};
 use agentnative_core::run::RunnerOptions;
 use agentnative_output::{OutputConfig, OutputFormat, error_text};
 use std::ffi::OsString;
@@ -218,7 +218,8 @@ impl Check {
             return Err(Error::usage(message).hint("an unmet MUST fails without it, and a MAY never does"));
         }
         for pattern in &self.selection.checks {
-            let mut named = catalogue::checks().iter().filter(|check| matches(pattern, check.id.as_str()));
+            let mut named =
+                catalogue::checks().iter().filter(|check| matches_pattern(pattern, check.id.as_str()));
             if named.clone().next().is_some() && named.all(|check| check.layer == Layer::Source) {
                 let message = format!("`{pattern}` reads source code, and a command has none");
                 return Err(

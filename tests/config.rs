@@ -2,17 +2,17 @@
 
 use crate::configuration::as_json;
 use agentnative::config::{
-    Asking, CheckConfig, Config, Contracts, Date, Flag, Flags, Formats, Isolation, Known, ListConfig,
-    ProbeConfig, Ready, Workspace, place_format, schema,
+    CheckConfig, CommonOption, CommonOptions, Config, Contracts, Date, FormatFlag, FormatFlags, Isolation,
+    ListConfig, ProbeConfig, Ready, ValidationContext, Workspace, insert_format_flag, schema,
 };
-use agentnative::model::{Level, OutputFormat, Stream, matches};
+use agentnative::model::{Level, OutputFormat, Stream, matches_pattern};
 use agentnative::probe::{Probe, TargetProfile};
 use agentnative_contract::error::{Error, ErrorKind};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-const KNOWN: Known<'static> = Known {
+const KNOWN: ValidationContext<'static> = ValidationContext {
     checks: &["p2-output-json", "p2-output-jsonl", "p2-error-json"],
     contracts: &["opencode-run", "agent-events"],
     today: Date { year: 2026, month: 11, day: 21 },
@@ -50,8 +50,8 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-fn given(words: &[&str]) -> Asking {
-    Asking::With(strings(words))
+fn given(words: &[&str]) -> FormatFlag {
+    FormatFlag::Given(strings(words))
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn an_empty_file_is_one_target_with_the_defaults() {
     let target = &config.targets[0];
     assert_eq!(
         (&target.name, &target.command, &target.conventions.schema),
-        (&None, &None, &Asking::Undeclared)
+        (&None, &None, &FormatFlag::Unspecified)
     );
     assert_eq!(target.conventions.formats.jsonl, given(&["--output", "jsonl"]));
     assert!(target.conventions.formats.assumed);
@@ -152,7 +152,7 @@ reason = "later"
     let config = Config::load(&path, &KNOWN).unwrap();
     let target = &config.targets[0];
     assert_eq!(target.command, Some(strings(&["./target/debug/mycli", "--quiet"])));
-    let formats = Formats {
+    let formats = FormatFlags {
         text: given(&[]),
         json: given(&["--format", "json"]),
         jsonl: given(&["--format", "jsonl"]),
@@ -246,7 +246,7 @@ fn tables_of_settings_are_not_targets() {
 
 #[test]
 fn the_other_formats_are_derived_from_one_with_its_name_in_its_arguments() {
-    let (undeclared, lacking) = (Asking::Undeclared, Asking::Lacking);
+    let (undeclared, lacking) = (FormatFlag::Unspecified, FormatFlag::Absent);
     let cases = [
         (
             "json = ['--format', 'json']",
@@ -276,13 +276,13 @@ fn the_other_formats_are_derived_from_one_with_its_name_in_its_arguments() {
         let read = &config.targets[0].conventions.formats;
         assert_eq!((&read.text, &read.json, &read.jsonl), (&text, &json, &jsonl), "{formats}");
         let serialized = serde_json::to_string(read).unwrap();
-        assert_eq!(&serde_json::from_str::<Formats>(&serialized).unwrap(), read, "{serialized}");
+        assert_eq!(&serde_json::from_str::<FormatFlags>(&serialized).unwrap(), read, "{serialized}");
     }
     let config = parse("[target]\nformats.text = false\n[[probe]]\nname = 'a'\nargs = []\n").unwrap();
     let target = &config.targets[0];
     assert_eq!(target.conventions.default_format, OutputFormat::Json, "the first format that exists");
     assert_eq!(
-        config.probes[0].formats_of(target).collect::<Vec<_>>(),
+        config.probes[0].formats_for(target).collect::<Vec<_>>(),
         [OutputFormat::Json, OutputFormat::Jsonl]
     );
 }
@@ -296,15 +296,15 @@ fn a_probe_may_have_its_own_format_flags() {
     )
     .unwrap();
     use OutputFormat::{Json, Jsonl, Text};
-    let formats_of = |nth: usize| config.probes[nth].formats_of(&config.targets[0]).collect::<Vec<_>>();
+    let formats_of = |nth: usize| config.probes[nth].formats_for(&config.targets[0]).collect::<Vec<_>>();
     // The target declares no flag for jsonl, so only the probe that has one runs in jsonl.
     assert_eq!(
         [formats_of(0), formats_of(1), formats_of(2)],
         [vec![Json], vec![Text, Json, Jsonl], vec![Text, Json]]
     );
-    assert_eq!(config.probes[0].call.asking[&Json], given(&["--format", "json"]));
-    assert_eq!(config.probes[0].call.asking[&Text], Asking::Lacking);
-    assert_eq!(config.probes[1].call.asking.len(), 1);
+    assert_eq!(config.probes[0].call.format_flags[&Json], given(&["--format", "json"]));
+    assert_eq!(config.probes[0].call.format_flags[&Text], FormatFlag::Absent);
+    assert_eq!(config.probes[1].call.format_flags.len(), 1);
 }
 
 #[test]
@@ -314,22 +314,22 @@ fn common_options_have_defaults_that_a_probe_may_replace() {
          [[probe]]\nname = 'a'\nargs = []\nflags = { quiet = false, limit = ['--max={n}'] }\n",
     )
     .unwrap();
-    let default = Flags::default();
-    assert_eq!(default.of(Flag::Quiet), &given(&["--quiet"]));
-    assert_eq!(default.of(Flag::Limit), &given(&["--limit", "{n}"]));
-    assert_eq!(default.of(Flag::NoInput), &Asking::Undeclared);
+    let default = CommonOptions::default();
+    assert_eq!(default.get(CommonOption::Quiet), &given(&["--quiet"]));
+    assert_eq!(default.get(CommonOption::Limit), &given(&["--limit", "{n}"]));
+    assert_eq!(default.get(CommonOption::NoInput), &FormatFlag::Unspecified);
 
     let flags = &config.targets[0].conventions.flags;
-    assert_eq!(flags.of(Flag::Quiet), &given(&["-q"]));
-    assert_eq!(flags.of(Flag::Limit), default.of(Flag::Limit));
-    assert_eq!(flags.of(Flag::NoInput), &given(&["--batch", "--template={{.ID}}"]));
+    assert_eq!(flags.get(CommonOption::Quiet), &given(&["-q"]));
+    assert_eq!(flags.get(CommonOption::Limit), default.get(CommonOption::Limit));
+    assert_eq!(flags.get(CommonOption::NoInput), &given(&["--batch", "--template={{.ID}}"]));
 
     let probe = Probe::declared(&config.probes[0], &config.targets[0]);
-    let profile = TargetProfile::of(&config.targets[0]);
-    assert_eq!(probe.flag(Flag::Quiet, &profile), &Asking::Lacking);
-    assert_eq!(probe.flag(Flag::NoInput, &profile), flags.of(Flag::NoInput));
-    let limit = probe.flag(Flag::Limit, &profile).args().unwrap();
-    assert_eq!(Flag::Limit.with_value(limit, "2"), ["--max=2"]);
+    let profile = TargetProfile::from_config(&config.targets[0]);
+    assert_eq!(probe.common_option(CommonOption::Quiet, &profile), &FormatFlag::Absent);
+    assert_eq!(probe.common_option(CommonOption::NoInput, &profile), flags.get(CommonOption::NoInput));
+    let limit = probe.common_option(CommonOption::Limit, &profile).args().unwrap();
+    assert_eq!(CommonOption::Limit.with_value(limit, "2"), ["--max=2"]);
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn a_star_matches_any_part_of_an_id() {
         "*p2*put*",
         "p2-output-json**",
     ] {
-        assert!(matches(pattern, id), "{pattern}");
+        assert!(matches_pattern(pattern, id), "{pattern}");
     }
     for pattern in [
         "",
@@ -393,7 +393,7 @@ fn a_star_matches_any_part_of_an_id() {
         "p2-output*output-json",
         "*put*put*",
     ] {
-        assert!(!matches(pattern, id), "{pattern}");
+        assert!(!matches_pattern(pattern, id), "{pattern}");
     }
 }
 
@@ -1337,12 +1337,12 @@ fn the_format_flag_is_inserted_at_its_position() {
         (&["exec", "--", "x", "{format}"], &["exec", "--", "x", "-o", "json"]),
     ];
     for (args, expected) in cases {
-        assert_eq!(place_format(&strings(args), &format_flag), expected);
+        assert_eq!(insert_format_flag(&strings(args), &format_flag), expected);
     }
-    assert_eq!(place_format(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
-    let formats = Formats::default();
+    assert_eq!(insert_format_flag(&strings(&["a", "{format}", "b"]), &[]), ["a", "b"]);
+    let formats = FormatFlags::default();
     assert_eq!(
-        place_format(&strings(&["list"]), formats.args(OutputFormat::Jsonl).unwrap()),
+        insert_format_flag(&strings(&["list"]), formats.args(OutputFormat::Jsonl).unwrap()),
         ["list", "--output", "jsonl"]
     );
 }

@@ -1,14 +1,17 @@
 //! The configuration that `agentnative init` generates from help pages.
 
-use agentnative::config::{Asking, Config, Date, Known, ProbeConfig};
+use agentnative::config::{Config, Date, FormatFlag, ProbeConfig, ValidationContext};
 use agentnative::model::OutputFormat;
-use agentnative::targets::{Commands, Effect, Skeleton};
+use agentnative::targets::{CommandTree, ConfigTemplate, Effect};
 use agentnative_contract::error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const KNOWN: Known<'static> =
-    Known { checks: &["p2-output-jsonl"], contracts: &[], today: Date { year: 2026, month: 11, day: 21 } };
+const KNOWN: ValidationContext<'static> = ValidationContext {
+    checks: &["p2-output-jsonl"],
+    contracts: &[],
+    today: Date { year: 2026, month: 11, day: 21 },
+};
 
 fn parse(text: &str) -> Result<Config, Error> {
     Config::parse(text, Path::new("agentnative.toml"), &KNOWN)
@@ -20,10 +23,10 @@ fn strings(words: &[&str]) -> Vec<String> {
 
 /// Reads help pages, which are given with the arguments that print them (none for the page of the target). Returns the
 /// commands and all calls that were made.
-fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
+fn explore(pages: &[(&str, &str)]) -> (CommandTree, Vec<String>) {
     let page = |args: &str| pages.iter().find(|(call, _)| *call == args).map(|(_, page)| page.as_bytes());
     let mut calls = Vec::new();
-    let commands = Commands::explore(page("").unwrap(), &mut |requested| {
+    let commands = CommandTree::explore(page("").unwrap(), &mut |requested| {
         let answer = |args: &Vec<String>| {
             calls.push(args.join(" "));
             page(&args.join(" ")).map(<[u8]>::to_vec)
@@ -33,10 +36,10 @@ fn explore(pages: &[(&str, &str)]) -> (Commands, Vec<String>) {
     (commands, calls)
 }
 
-fn generate(commands: &Commands, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
+fn generate(commands: &CommandTree, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
     let exit_codes: BTreeMap<i32, String> =
         exit_codes.iter().map(|(code, about)| (*code, (*about).to_owned())).collect();
-    Skeleton { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text().unwrap()
+    ConfigTemplate { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text().unwrap()
 }
 
 /// Returns the configuration with all its suggestions uncommented.
@@ -49,7 +52,7 @@ fn with_suggestions(template: &str) -> String {
 }
 
 /// Parses the generated configuration, unchanged and with all suggestions uncommented.
-fn parse_generated(commands: &Commands, probes: &[ProbeConfig]) -> (Config, Config) {
+fn parse_generated(commands: &CommandTree, probes: &[ProbeConfig]) -> (Config, Config) {
     let text = generate(commands, probes, &[]);
     let all = with_suggestions(&text);
     (
@@ -74,7 +77,7 @@ fn the_generated_configuration_is_valid_without_and_with_its_suggestions() {
         let command = strings(&["./target/debug/my cli", "it's \"x\"\n"]);
         for command in [None, Some(&command[..])] {
             let exit_codes = BTreeMap::new();
-            let template = Skeleton {
+            let template = ConfigTemplate {
                 name: "my\ncli\x1b[1m",
                 command,
                 commands: &commands,
@@ -90,7 +93,7 @@ fn the_generated_configuration_is_valid_without_and_with_its_suggestions() {
             let all = with_suggestions(&text);
             let config = parse(&all).unwrap_or_else(|error| panic!("{error:#?}\n{all}"));
             assert!(config.probes.len() >= 4, "{all}");
-            let next = template.next("./notes");
+            let next = template.next_steps("./notes");
             assert!(next[0].contains("\n  agentnative init --force --"), "{next:?}");
             assert_eq!(next.last().unwrap(), "run `agentnative check`");
         }
@@ -142,7 +145,7 @@ fn argparse_pages_describe_nested_commands_arguments_and_the_position_of_global_
     let (active, all) = parse_generated(&commands, &[]);
     assert!(active.probes.is_empty());
     let formats = &active.targets[0].conventions.formats;
-    let flag = |args: &[&str]| Asking::With(strings(args));
+    let flag = |args: &[&str]| FormatFlag::Given(strings(args));
     assert_eq!(formats.json, flag(&["--output", "json"]));
     assert_eq!(
         formats.jsonl,
@@ -216,7 +219,7 @@ fn pages_of_other_libraries_describe_the_same_command() {
         ),
         ("help show", "usage: notes show [-json] id\n\nThe -json flag prints JSON.\n"),
     ];
-    let flag = |args: &[&str]| Asking::With(strings(args));
+    let flag = |args: &[&str]| FormatFlag::Given(strings(args));
     let flag_with_value = |name: &str, value: &str| flag(&[name, value]);
     let cases = [
         (
@@ -240,7 +243,7 @@ fn pages_of_other_libraries_describe_the_same_command() {
                 flag_with_value("--output", "jsonl"),
             ],
         ),
-        ("click", &click, "show <ID> --as <as>", [flag(&[]), Asking::Lacking, flag(&["--json"])]),
+        ("click", &click, "show <ID> --as <as>", [flag(&[]), FormatFlag::Absent, flag(&["--json"])]),
         ("go", &go, "show <id>", [flag(&[]), flag(&["-json"]), flag(&["-jsonl"])]),
     ];
     for (library, pages, call, [text, json, jsonl]) in cases {
@@ -260,7 +263,7 @@ fn help_is_called_only_as_documented_and_within_limits() {
     // The page does not document `COMMAND --help`, so such a call could run the command.
     let undocumented = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Remove all\n\nOptions:\n  -h, --help  Show help\n";
     let (commands, calls) = explore(&[("", undocumented), ("wipe --help", "removed")]);
-    assert_eq!((calls.len(), commands.calls.len()), (0, 2));
+    assert_eq!((calls.len(), commands.leaves.len()), (0, 2));
     assert!(
         generate(&commands, &[], &[]).contains("# Note: the help pages of its subcommands were not read")
     );
@@ -272,28 +275,28 @@ fn help_is_called_only_as_documented_and_within_limits() {
             .map(|call| (call, documented.as_str()))
             .to_vec();
     let (commands, calls) = explore(&repeated);
-    assert_eq!((calls.len(), commands.calls.len()), (3, 5));
+    assert_eq!((calls.len(), commands.leaves.len()), (3, 5));
     // Recursive commands and large numbers of commands are limited.
     let deep = "Usage: tool COMMAND\n\nCommands:\n  a  A\n\nRun 'tool COMMAND --help' for more.\n";
     let mut count = 0;
-    let commands = Commands::explore(deep.as_bytes(), &mut |requested| {
+    let commands = CommandTree::explore(deep.as_bytes(), &mut |requested| {
         let mut page = |_: &Vec<String>| {
             count += 1;
             Some(format!("{deep}\nCommands:\n  b{count}  B\n").into_bytes())
         };
         requested.iter().map(&mut page).collect()
     });
-    assert!(count <= 100 && commands.calls.iter().all(|call| call.words.len() <= 4), "{count}");
-    let commands = Commands::explore(deep.as_bytes(), &mut |_| Vec::new());
+    assert!(count <= 100 && commands.leaves.iter().all(|call| call.words.len() <= 4), "{count}");
+    let commands = CommandTree::explore(deep.as_bytes(), &mut |_| Vec::new());
     let unread = "the help pages of 1 command were not read: it took too long";
     assert_eq!(commands.unread.as_deref(), Some(unread));
     let many: String = (0..400).map(|n| format!("  c{n}  C\n")).collect();
     let many = deep.replace("  a  A\n", &many);
-    let commands = Commands::explore(many.as_bytes(), &mut |requested| {
+    let commands = CommandTree::explore(many.as_bytes(), &mut |requested| {
         requested.iter().map(|_| Some(b"A page".to_vec())).collect()
     });
     let unread = "the help pages of 100 commands were not read: there are too many";
-    assert_eq!((commands.unread.as_deref(), commands.calls.len()), (Some(unread), 400));
+    assert_eq!((commands.unread.as_deref(), commands.leaves.len()), (Some(unread), 400));
 }
 
 #[test]
@@ -333,7 +336,7 @@ fn a_command_with_other_formats_than_most_has_its_own_formats() {
     let (_, all) = parse_generated(&commands, &[]);
     let probe = |name: &str| all.probes.iter().find(|probe| probe.name == name).unwrap();
     assert_eq!(probe("a").call.args, ["{format}", "a"]);
-    assert_eq!(probe("b").call.asking[&OutputFormat::Json], Asking::With(strings(&["--json"])));
+    assert_eq!(probe("b").call.format_flags[&OutputFormat::Json], FormatFlag::Given(strings(&["--json"])));
     assert_eq!(probe("c").formats, [OutputFormat::Text], "its --output is a file");
 }
 
@@ -342,7 +345,7 @@ fn help_of_a_subcommand_is_requested_in_the_next_way_if_the_first_prints_no_page
     let root = "Usage: tool <command>\n\nCommands:\n  list  List\n  wipe  Wipe\n\nSee 'tool <command> --help', or 'tool help <command>'.\n";
     let (commands, calls) = explore(&[("", root), ("help list", "Usage: tool list <where>\n")]);
     assert_eq!(calls, ["list --help", "wipe --help", "help list", "help wipe"]);
-    assert_eq!(commands.calls[0].needed(), "list <where>");
+    assert_eq!(commands.leaves[0].usage_required(), "list <where>");
     // The second way is used only if the page documents it.
     let (_, calls) = explore(&[("", &root.replace(", or 'tool help <command>'", ""))]);
     assert_eq!(calls, ["list --help", "wipe --help"]);
@@ -365,7 +368,7 @@ fn the_effect_of_a_command_is_derived_from_its_name_and_description() {
     ];
     let lines: String = entries.iter().map(|(name, about, _)| format!("  {name}   {about}\n")).collect();
     let (commands, _) = explore(&[("", &format!("Commands:\n{lines}"))]);
-    for (call, (name, about, effect)) in commands.calls.iter().zip(entries) {
+    for (call, (name, about, effect)) in commands.leaves.iter().zip(entries) {
         assert_eq!((&*call.name(), call.effect()), (name, effect), "{about}");
     }
     let text = generate(&commands, &[], &[]);
@@ -387,7 +390,7 @@ fn the_arguments_of_a_command_without_a_page_are_derived_from_its_description() 
         ("Show a", "x"),
     ] {
         let (commands, _) = explore(&[("", &format!("Commands:\n  x   {about}\n  y   Y\n"))]);
-        assert_eq!(commands.calls[0].needed(), call, "{about}");
+        assert_eq!(commands.leaves[0].usage_required(), call, "{about}");
     }
 }
 
@@ -404,7 +407,7 @@ fn the_next_step_is_a_command_with_all_calls_that_only_read() {
     ];
     let (commands, _) = explore(&pages);
     let exit_codes = BTreeMap::new();
-    let template = |probes| Skeleton {
+    let template = |probes| ConfigTemplate {
         name: "notes",
         command: None,
         commands: &commands,
@@ -413,7 +416,7 @@ fn the_next_step_is_a_command_with_all_calls_that_only_read() {
     };
     let probes = [ProbeConfig::from_flag("list").unwrap()];
     assert_eq!(
-        template(&[]).next("./my-notes"),
+        template(&[]).next_steps("./my-notes"),
         [
             "declare the calls that are safe to run up to 40 times:\n  agentnative init --force --safe list --probe \"show <id>\" ./my-notes\nreplace `<id>` with a value that exists",
             "add those of these that only read: `tags` and `fold`",
@@ -422,5 +425,5 @@ fn the_next_step_is_a_command_with_all_calls_that_only_read() {
             "run `agentnative check`",
         ]
     );
-    assert_eq!(template(&probes).next("./my-notes").len(), 2);
+    assert_eq!(template(&probes).next_steps("./my-notes").len(), 2);
 }

@@ -2,7 +2,7 @@
 //! are generated from it.
 
 use crate::programs::program;
-use agentnative::config::{Config, Date, Key, Known, find_keys, keys, schema};
+use agentnative::config::{Config, ConfigKey, Date, ValidationContext, find_keys, keys, schema};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,13 +47,13 @@ fn parse(text: &str, folder: &Path) -> Result<Config, String> {
     let checks: Vec<&str> = agentnative::catalogue::checks().iter().map(|check| check.id.as_str()).collect();
     let contracts: Vec<&str> = agentnative_contract::names().collect();
     let today = Date { year: 2026, month: 11, day: 21 };
-    let known = Known { checks: &checks, contracts: &contracts, today };
+    let known = ValidationContext { checks: &checks, contracts: &contracts, today };
     Config::parse(text, &folder.join("agentnative.toml"), &known)
         .map_err(|error| error.issues.iter().map(|issue| format!("{issue}\n")).collect())
 }
 
 /// Returns the examples of the required keys in the table of `key`, except for those that `text` sets.
-fn required(key: &Key, text: &str) -> String {
+fn required(key: &ConfigKey, text: &str) -> String {
     let siblings = keys().iter().filter(|other| other.required && other.parent() == Some(key.section()));
     let lines =
         siblings.flat_map(|other| other.example.lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
@@ -65,7 +65,7 @@ fn required(key: &Key, text: &str) -> String {
 }
 
 /// Returns a file with `text` and all required keys in the table of `key`.
-fn file_with(key: &Key, text: &str) -> String {
+fn file_with(key: &ConfigKey, text: &str) -> String {
     let name = if key.name() == "target" && key.parent().is_some() {
         "[target.server]\n[target.client]\n"
     } else {
@@ -74,12 +74,12 @@ fn file_with(key: &Key, text: &str) -> String {
     format!("{name}{}\n{}{text}\n", key.header(), required(key, text))
 }
 
-fn inner_keys() -> impl Iterator<Item = &'static Key> {
+fn inner_keys() -> impl Iterator<Item = &'static ConfigKey> {
     keys().iter().filter(|key| key.parent().is_some())
 }
 
 /// Returns the path of a key below its table, such as `formats.json`.
-fn path_in_table(key: &Key) -> &str {
+fn path_in_table(key: &ConfigKey) -> &str {
     key.path.split_once('.').unwrap().1
 }
 
@@ -402,7 +402,7 @@ fn keys_are_explained() {
     let (_, out, _) = agentnative(&["explain", "config", "timeout", "--json"]);
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&document["command"], document["data"].as_array().unwrap().len()), (&json!("explain"), 4));
-    let key: Key = serde_json::from_value(document["data"][1].clone()).unwrap();
+    let key: ConfigKey = serde_json::from_value(document["data"][1].clone()).unwrap();
     assert_eq!((&*key.path, key.default), ("target.timeout", Some(json!(10))));
     let (_, out, _) = agentnative(&["explain", "config", "timeout", "--jsonl"]);
     assert_eq!(out.lines().count(), 4);
@@ -419,6 +419,6 @@ fn keys_are_explained() {
     assert_eq!(code, Some(2), "{err}");
 }
 
-fn path_in_table_or_header(key: &Key) -> &str {
+fn path_in_table_or_header(key: &ConfigKey) -> &str {
     if key.parent().is_none() { key.header() } else { path_in_table(key) }
 }

@@ -2,7 +2,7 @@
 //! neither fails nor warns, and its bad example does.
 
 use crate::made_up::{self, Answer};
-use agentnative::catalogue::{Check, Derived, Example, check, checks};
+use agentnative::catalogue::{Check, DerivedKind, Example, check, checks};
 use agentnative::check::Baseline;
 use agentnative::config::{CallConfig, TargetConfig};
 use agentnative::judge::{Accepted, CheckContext, judge};
@@ -129,19 +129,19 @@ fn selected_format(command: &str) -> OutputFormat {
 }
 
 /// Returns the kind of the derived call that shows a check; `None` if a declared probe does.
-fn derived_kind(id: &str, command: &str) -> Option<Derived> {
+fn derived_kind(id: &str, command: &str) -> Option<DerivedKind> {
     match id {
-        "p2-output-format" if command.ends_with("--output xml") => Some(Derived::InvalidFormat),
-        "p4-unknown-flag" | "p4-names-culprit" => Some(Derived::IgnoredFlag),
-        "p4-valid-set" => Some(Derived::InvalidFormat),
-        "p2-json-alias" => Some(Derived::Alias),
-        "p2-more-formats" => Some(Derived::MoreFormats),
-        "p2-raw" => Some(Derived::Raw),
-        "p7-quiet" => Some(Derived::Quiet),
-        "p2-schema-print" => Some(Derived::Schema),
-        "p3-help" | "p3-examples" | "p3-examples-valid" => Some(Derived::Help),
-        "p3-command-help" | "p3-command-examples" => Some(Derived::CommandHelp),
-        "p3-version" => Some(Derived::Version),
+        "p2-output-format" if command.ends_with("--output xml") => Some(DerivedKind::InvalidFormat),
+        "p4-unknown-flag" | "p4-names-culprit" => Some(DerivedKind::IgnoredFlag),
+        "p4-valid-set" => Some(DerivedKind::InvalidFormat),
+        "p2-json-alias" => Some(DerivedKind::Alias),
+        "p2-more-formats" => Some(DerivedKind::MoreFormats),
+        "p2-raw" => Some(DerivedKind::Raw),
+        "p7-quiet" => Some(DerivedKind::Quiet),
+        "p2-schema-print" => Some(DerivedKind::Schema),
+        "p3-help" | "p3-examples" | "p3-examples-valid" => Some(DerivedKind::Help),
+        "p3-command-help" | "p3-command-examples" => Some(DerivedKind::CommandHelp),
+        "p3-version" => Some(DerivedKind::Version),
         _ => None,
     }
 }
@@ -175,14 +175,14 @@ fn conditions(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
 
 /// Judges a target that prints this example and conforms otherwise.
 fn judge_example(check: &Check, example: &Example) -> CheckResult {
-    let profile = TargetProfile::of(&TargetConfig::default())
+    let profile = TargetProfile::from_config(&TargetConfig::default())
         .with_help(&Interface::parse(b"Commands:\n  list  List\n"), &[]);
     let format = selected_format(&example.command);
     let kind = derived_kind(check.id.as_str(), &example.command);
     let mut example_probe = match kind {
         Some(kind) => {
-            let source = (kind != Derived::Schema).then(|| "list".to_owned());
-            let run_format = if kind == Derived::Schema { OutputFormat::Json } else { format };
+            let source = (kind != DerivedKind::Schema).then(|| "list".to_owned());
+            let run_format = if kind == DerivedKind::Schema { OutputFormat::Json } else { format };
             probe("example", ProbeId::derived(kind, source), None, &[run_format])
         }
         None => probe(
@@ -193,22 +193,22 @@ fn judge_example(check: &Check, example: &Example) -> CheckResult {
         ),
     };
     let list = probe("list", ProbeId::declared("list"), Some(0), &OutputFormat::ALL);
-    let without_format = ProbeId::derived(Derived::NoFormat, Some(example_probe.name.clone()));
+    let without_format = ProbeId::derived(DerivedKind::NoFormat, Some(example_probe.name.clone()));
     let without_format = probe("example, no format", without_format, Some(0), &[OutputFormat::Text]);
 
     // The unknown word of an example is replaced by the one that agentnative uses.
     let (mut stdout, mut stderr) = (example.stdout.clone(), example.stderr.clone());
-    if kind == Some(Derived::IgnoredFlag) {
+    if kind == Some(DerivedKind::IgnoredFlag) {
         let flag = example.command.split_whitespace().find(|word| word.starts_with("--")).unwrap();
         (stdout, stderr) = (stdout.replace(flag, UNKNOWN_FLAG), stderr.replace(flag, UNKNOWN_FLAG));
-    } else if kind == Some(Derived::InvalidFormat) {
+    } else if kind == Some(DerivedKind::InvalidFormat) {
         example_probe.call.args = ["list", "--output", UNKNOWN_FORMAT].map(str::to_owned).to_vec();
     }
     if check.id == CheckId::P4Remedy {
         example_probe.call.remedy = vec!["mycli login".into()];
     }
     let output = (&*stdout, &*stderr, example.exit);
-    let run_format = if kind == Some(Derived::Schema) { OutputFormat::Json } else { format };
+    let run_format = if kind == Some(DerivedKind::Schema) { OutputFormat::Json } else { format };
     let conditions = conditions(check, example);
     let mut runs: Vec<Observation> = conditions
         .iter()
@@ -247,8 +247,8 @@ fn judge_example(check: &Check, example: &Example) -> CheckResult {
     {
         probes.push(list);
     }
-    if kind == Some(Derived::CommandHelp) {
-        let target_help = probe("--help", ProbeId::derived(Derived::Help, None), Some(0), &[format]);
+    if kind == Some(DerivedKind::CommandHelp) {
+        let target_help = probe("--help", ProbeId::derived(DerivedKind::Help, None), Some(0), &[format]);
         runs.push(observation(&target_help, format, plain, (TARGET_HELP, "", 0)));
         probes.push(target_help);
     }

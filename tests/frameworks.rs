@@ -1,7 +1,7 @@
 //! Help pages of tools that use common libraries: the interface that is read from them is that of the tool.
 
-use agentnative::targets::Commands;
-use agentnative::targets::help::{CliOption, HelpPage, Interface, Operand};
+use agentnative::targets::CommandTree;
+use agentnative::targets::help::{Argument, CliOption, HelpPage, Interface};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
@@ -54,7 +54,7 @@ fn format_option(option: &CliOption) -> String {
     }
 }
 
-fn name(operand: &Operand) -> &str {
+fn name(operand: &Argument) -> &str {
     &operand.name
 }
 
@@ -95,12 +95,12 @@ fn the_interface_of_each_framework_is_read_from_its_pages() {
             };
             calls.iter().map(|call| page(&command(call)?)).collect()
         };
-        let commands = Commands::explore(&root, &mut make_calls);
+        let commands = CommandTree::explore(&root, &mut make_calls);
         let names: Vec<String> =
             expected.commands.iter().map(|name| name.split('|').next().unwrap().to_owned()).collect();
         let found: Vec<String> = commands.help.commands.iter().map(|command| command.name.clone()).collect();
         check("commands".to_owned(), names.join(" "), found.join(" "));
-        let formats = || commands.calls.iter().filter_map(|call| call.formats.as_ref());
+        let formats = || commands.leaves.iter().filter_map(|call| call.formats.as_ref());
         let expected_args =
             |format: &str| expected.formats.get(format).cloned().unwrap_or_default().join(" ");
         let json = formats().find_map(|formats| formats.json.clone()).unwrap_or_default();
@@ -110,12 +110,12 @@ fn the_interface_of_each_framework_is_read_from_its_pages() {
         for (page_name, expected) in &expected.pages {
             let Some(bytes) = page(page_name) else { panic!("{}: {page_name}", project.display()) };
             let path: &[&str] = if page_name == "root" { &[] } else { &[page_name] };
-            let found = Interface::of_command(&HelpPage::read(&bytes), path);
+            let found = Interface::of_command(&HelpPage::parse(&bytes), path);
             let options: Vec<String> = found.options.iter().map(format_option).collect();
             check(format!("options of {page_name}"), expected.options.join("; "), options.join("; "));
             let positionals: Vec<&str> = expected.positionals.iter().map(String::as_str).collect();
             let found_positionals: Vec<String> = found
-                .operands
+                .arguments
                 .iter()
                 .filter(|operand| operand.option.is_none())
                 .map(|operand| match operand.required {

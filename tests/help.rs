@@ -2,7 +2,7 @@
 //!
 //! The texts are short, and written for these tests in the layout of those tools.
 
-use agentnative::targets::help::{HelpPage, Interface, Names, Page};
+use agentnative::targets::help::{CommandPage, HelpPage, Interface, TargetNames};
 use agentnative_contract::budget::{Budget, within};
 
 fn names(text: &str) -> Vec<String> {
@@ -333,7 +333,8 @@ fn any_bytes_are_parsed_without_a_panic() {
 #[test]
 fn a_free_positional_in_the_usage_is_found_in_each_style() {
     let commands = "Commands:\n  list  List\n  add   Add\n";
-    let free_word_of = |usage: &str| Interface::parse(format!("{usage}\n\n{commands}").as_bytes()).free_word;
+    let free_word_of =
+        |usage: &str| Interface::parse(format!("{usage}\n\n{commands}").as_bytes()).positional_for_command;
     let cases = [
         // commander
         ("Usage: claude [options] [command] [prompt]", Some("[prompt]")),
@@ -396,21 +397,21 @@ Positionals:
 ";
     let help = Interface::parse(text.as_bytes());
     assert_eq!(names(text), ["completion", "acp", "run"]);
-    assert_eq!(help.free_word.as_deref(), Some("[project]"));
+    assert_eq!(help.positional_for_command.as_deref(), Some("[project]"));
     let without = text.replace("opencode [project]           start", "opencode serve [port]        start");
-    assert_eq!(Interface::parse(without.as_bytes()).free_word, None);
+    assert_eq!(Interface::parse(without.as_bytes()).positional_for_command, None);
     let usage = format!("opencode <command> [options]\n\n{without}");
-    assert_eq!(Interface::parse(usage.as_bytes()).free_word, None);
+    assert_eq!(Interface::parse(usage.as_bytes()).positional_for_command, None);
 }
 
 /// Help is untrusted: its length and nesting are chosen by the target.
 #[test]
 fn nested_groups_are_read_to_a_limited_depth() {
     let deep = format!("Usage: tool list {}\n", "(".repeat(1 << 20));
-    assert_eq!(Interface::of_command(&HelpPage::read(deep.as_bytes()), &["list"]).operands, []);
+    assert_eq!(Interface::of_command(&HelpPage::parse(deep.as_bytes()), &["list"]).arguments, []);
     let nested =
-        Interface::of_command(&HelpPage::read(b"Usage: tool list (((<file> | -) ...) <more>)\n"), &["list"]);
-    assert_eq!(nested.operands.iter().map(|operand| operand.name.as_str()).collect::<Vec<_>>(), ["file"]);
+        Interface::of_command(&HelpPage::parse(b"Usage: tool list (((<file> | -) ...) <more>)\n"), &["list"]);
+    assert_eq!(nested.arguments.iter().map(|operand| operand.name.as_str()).collect::<Vec<_>>(), ["file"]);
 }
 
 #[test]
@@ -428,9 +429,9 @@ fn a_page_of_maximum_length_is_parsed_within_one_budget_step() {
     ] {
         let start = page[..40].to_owned();
         let parse = move || {
-            let page = HelpPage::read(page.as_bytes());
-            let names = Names::of(&page, &[], &["tool".to_owned()]);
-            Page::of(&page, &["list"], &names, &[]);
+            let page = HelpPage::parse(page.as_bytes());
+            let names = TargetNames::new(&page, &[], &["tool".to_owned()]);
+            CommandPage::new(&page, &["list"], &names, &[]);
         };
         assert_eq!(within(Budget::STEP, parse), Ok(()), "{start}");
     }

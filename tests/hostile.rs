@@ -88,7 +88,7 @@ fn run_all(isolation: Isolation) {
     let mut runner = Runner::new(options());
     let mut timed = |spec: RunSpec| {
         let (start, deadline) = (Instant::now(), spec.job.deadline);
-        let run = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
+        let run = runner.run_all(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
         // Time that the machine withheld does not count.
         let withheld = run.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld);
         (run, start.elapsed(), start.elapsed().saturating_sub(deadline + withheld))

@@ -1,9 +1,9 @@
 //! Identity of probes and runs: different calls have different IDs, independent of the selected checks.
 
 use crate::made_up::{Answer, Call, conforming, data, ended, failure, records, seen_of};
-use agentnative::catalogue::{Check, Derived, checks};
+use agentnative::catalogue::{Check, DerivedKind, checks};
 use agentnative::check::{Recording, judge};
-use agentnative::config::{Config, Contracts, Date, Known};
+use agentnative::config::{Config, Contracts, Date, ValidationContext};
 use agentnative::model::{CheckId, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::run::{Changes, End, RunKey};
@@ -98,11 +98,11 @@ fn behavioral() -> Vec<&'static Check> {
 /// Returns the probes and the profile of a target with this configuration and [`HELP`].
 fn target_of(config: &str) -> (Vec<Probe>, TargetProfile) {
     let contracts = &["dexter-flat"];
-    let known = Known { checks: &[], contracts, today: Date { year: 2026, month: 11, day: 28 } };
+    let known = ValidationContext { checks: &[], contracts, today: Date { year: 2026, month: 11, day: 28 } };
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let mut profile = TargetProfile::of(target).with_help(&Interface::parse(HELP), &declared);
+    let mut profile = TargetProfile::from_config(target).with_help(&Interface::parse(HELP), &declared);
     profile.called_commands = vec![vec!["list".to_owned()], vec!["show".to_owned()]];
     profile.examples = vec![vec!["list".to_owned()], vec!["show".to_owned(), "1".to_owned()]];
     (declared, profile)
@@ -135,7 +135,7 @@ fn targets() -> Vec<Target> {
     let target = "    [target]\n";
     let mut with_contract = target_with("with a contract", target, target);
     with_contract.2.contract = Some("dexter-flat".to_owned());
-    for probe in with_contract.1.iter_mut().filter(|probe| !probe.is_apart()) {
+    for probe in with_contract.1.iter_mut().filter(|probe| !probe.runs_only_in_scenarios()) {
         probe.formats = vec![OutputFormat::Json];
         probe.call.contract = Contracts { json: with_contract.2.contract.clone(), jsonl: None };
     }
@@ -181,9 +181,10 @@ fn call_description(probe: &Probe, format: OutputFormat, profile: &TargetProfile
 fn different_calls_have_different_identities_and_names() {
     let (_, profile) = target();
     let (probes, runs) = plan(&behavioral());
-    let derived: BTreeSet<Derived> = probes.iter().filter_map(|probe| probe.id.kind()).collect();
-    let required: BTreeSet<Derived> = behavioral().iter().flat_map(|check| check.derived.clone()).collect();
-    let missing: Vec<&Derived> = required.difference(&derived).collect();
+    let derived: BTreeSet<DerivedKind> = probes.iter().filter_map(|probe| probe.id.kind()).collect();
+    let required: BTreeSet<DerivedKind> =
+        behavioral().iter().flat_map(|check| check.derived.clone()).collect();
+    let missing: Vec<&DerivedKind> = required.difference(&derived).collect();
     assert!(missing.is_empty(), "the configuration derives no {missing:?}");
 
     let mut ids: BTreeMap<_, &Probe> = BTreeMap::new();

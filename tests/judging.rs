@@ -3,7 +3,7 @@
 use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen, verdict};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, judge};
-use agentnative::facts::Project;
+use agentnative::facts::ProjectDocuments;
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative::run::End;
@@ -415,7 +415,7 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
     full_recording.target.project = Some("/demo".into());
     let verdict_of = |result: &CheckResult| (result.status, result.message.clone());
     let without_files = judge(&full_recording, &checks).unwrap().results;
-    full_recording.around = Some(Project::default());
+    full_recording.around = Some(ProjectDocuments::default());
     let all = judge(&full_recording, &checks).unwrap().results;
     for (result, complete) in without_files.iter().zip(&all) {
         if result.layer == Layer::Project && verdict_of(result) != verdict_of(complete) {
@@ -528,7 +528,7 @@ fn exit_codes_that_a_target_uses_or_declares_have_to_be_documented() {
         let probes = "[[probe]]\nname = 'list'\nargs = ['list']\n[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
         let mut recording = seen(&format!("{settings}{probes}"), &check, target);
         recording.target.project = Some("/demo".into());
-        recording.around = Some(Project::default());
+        recording.around = Some(ProjectDocuments::default());
         let result = judge(&recording, &check).unwrap().results.remove(0);
         (result.status, result.message)
     };

@@ -1,6 +1,6 @@
 //! The project checks: documented exit codes, and the schema in the repository.
 
-use agentnative::facts::{Document, Project};
+use agentnative::facts::{Document, ProjectDocuments};
 use agentnative::judge::project_files::{Help, ProjectFiles};
 use agentnative::model::{CheckId, CheckResult, Status, Stream};
 use agentnative::source::read_project;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const CODES: [i32; 5] = [0, 1, 2, 77, 78];
 
-fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
+fn project(files: &[(&str, &str)]) -> (TempDir, ProjectDocuments) {
     let folder = TempDir::new().unwrap();
     for (file, text) in files {
         let path = folder.path().join(file);
@@ -46,7 +46,7 @@ fn judge_schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult 
     judge_schema_file(Some(&project), printed)
 }
 
-fn judge_schema_file(project: Option<&Project>, printed: Option<&Value>) -> CheckResult {
+fn judge_schema_file(project: Option<&ProjectDocuments>, printed: Option<&Value>) -> CheckResult {
     let files = ProjectFiles {
         project,
         manual: None,

@@ -1,7 +1,7 @@
 //! The source checks: their snippets, the files that are read, projects, and waivers.
 
 use agentnative::catalogue::{Check, Snippet, checks};
-use agentnative::facts::{Facts, Skipped, Why};
+use agentnative::facts::{CodeFacts, SkipReason, SkippedFile};
 use agentnative::judge::source_checks::{Code, judge, notes};
 use agentnative::model::{CheckResult, Language, Status};
 use agentnative::source::{Rules, scan, scan_within};
@@ -27,13 +27,13 @@ fn write(folder: &Path, file: &str, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-fn facts(folder: &Path) -> Facts {
+fn facts(folder: &Path) -> CodeFacts {
     static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(checks()));
     scan(folder, &RULES).unwrap()
 }
 
 /// Judges one check on a package; `output` are its output modules.
-fn verdict(id: &str, facts: &Facts, output: &[String]) -> CheckResult {
+fn verdict(id: &str, facts: &CodeFacts, output: &[String]) -> CheckResult {
     let check = source_checks().find(|check| check.id.as_str() == id).unwrap();
     judge(&Ok(Code { facts, output }), check).result(check)
 }
@@ -187,10 +187,10 @@ fn unreadable_files_are_skipped_and_reported() {
         let skipped = facts.skipped.iter().find(|skipped| skipped.file == file);
         skipped.map(|skipped| skipped.why.clone())
     };
-    assert_eq!(reason("src/broken.py"), Some(Why::Broken(1)));
-    assert_eq!(reason("src/binary.py"), Some(Why::Binary));
-    assert_eq!(reason("src/latin.py"), Some(Why::NotUtf8(2)));
-    assert_eq!(reason("src/huge.py"), Some(Why::TooLarge(100 << 20)));
+    assert_eq!(reason("src/broken.py"), Some(SkipReason::Broken(1)));
+    assert_eq!(reason("src/binary.py"), Some(SkipReason::Binary));
+    assert_eq!(reason("src/latin.py"), Some(SkipReason::NotUtf8(2)));
+    assert_eq!(reason("src/huge.py"), Some(SkipReason::TooLarge(100 << 20)));
     assert_eq!(reason("src/good.py"), None);
     assert_eq!(reason("src/bom.py"), None);
     assert_eq!(facts.files[&Language::Python], 7);
@@ -233,9 +233,9 @@ fn code_that_is_nested_too_deeply_is_skipped() {
     let facts = facts(folder.path());
     let files: Vec<&str> = facts.skipped.iter().map(|skipped| skipped.file.as_str()).collect();
     assert_eq!(files, ["src/nested.go", "src/nested.py", "src/nested.rs", "src/nested.ts"]);
-    for Skipped { file, why, .. } in &facts.skipped {
+    for SkippedFile { file, why, .. } in &facts.skipped {
         // The limit of 2,000 nested nodes is about 1,000 calls or modules.
-        assert!(matches!(why, Why::TooDeep(900..1100)), "{file}: {why}");
+        assert!(matches!(why, SkipReason::TooDeep(900..1100)), "{file}: {why}");
     }
     let prints = verdict("p2-src-stray-print", &facts, &[]);
     assert_eq!(prints.status, Status::Unverified);
@@ -257,7 +257,7 @@ fn code_below_the_nesting_limit_is_read() {
     }
     let deep = facts(folder.path());
     let skipped: Vec<_> = deep.skipped.iter().map(|skipped| (skipped.file.as_str(), &skipped.why)).collect();
-    assert_eq!((skipped, deep.parsed), (vec![("src/nested.go", &Why::TooExpensive)], 3));
+    assert_eq!((skipped, deep.parsed), (vec![("src/nested.go", &SkipReason::TooExpensive)], 3));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn the_cost_of_rules_is_limited_by_the_size_of_the_file() {
     ]);
     let facts = facts(folder.path());
     let skipped: Vec<_> = facts.skipped.iter().map(|skipped| (skipped.file.as_str(), &skipped.why)).collect();
-    assert_eq!(skipped, [("src/many.py", &Why::TooExpensive)]);
+    assert_eq!(skipped, [("src/many.py", &SkipReason::TooExpensive)]);
     assert_eq!(verdict("p2-src-stray-print", &facts, &[]).evidence.len(), 1_000);
 }
 

@@ -1,7 +1,7 @@
 //! Search for the target: commands, files, and projects of each kind.
 
-use agentnative::config::{Config, Date, Known};
-use agentnative::manifest::Manifest;
+use agentnative::config::{Config, Date, ValidationContext};
+use agentnative::manifest::ManifestKind;
 use agentnative::targets::{Finder, Target, TargetSelector};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use serde_json::json;
@@ -11,8 +11,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-const KNOWN: Known<'static> =
-    Known { checks: &[], contracts: &[], today: Date { year: 2026, month: 1, day: 1 } };
+const KNOWN: ValidationContext<'static> =
+    ValidationContext { checks: &[], contracts: &[], today: Date { year: 2026, month: 1, day: 1 } };
 
 /// A temporary repository. Folders above the root of a repository are not searched.
 struct Repository {
@@ -64,7 +64,7 @@ impl Repository {
         bin: Option<&str>,
     ) -> Result<Vec<Target>> {
         let resolve = |name: &OsStr| resolve(name, &self.path().join("path-bin"));
-        Finder { cwd: self.path(), bin, named: false, resolve: &resolve, env: &|_| None }
+        Finder { cwd: self.path(), bin_name: bin, trusts_folder: false, resolve: &resolve, env: &|_| None }
             .find(&selector, config)
     }
 
@@ -212,11 +212,16 @@ fn the_search_for_the_configuration_begins_at_the_target() {
     let repository = Repository::new();
     let tool = repository.program("path-bin/tool");
     let resolve = |name: &OsStr| resolve(name, &repository.path().join("path-bin"));
-    let finder =
-        Finder { cwd: repository.path(), bin: None, named: false, resolve: &resolve, env: &|_| None };
-    assert_eq!(finder.start(&TargetSelector::command(["tool", "x"])).unwrap(), tool);
-    assert_eq!(finder.start(&TargetSelector::Name("tool".into())).unwrap(), tool);
-    assert_eq!(finder.start(&path("sub")).unwrap(), repository.path().join("sub"));
+    let finder = Finder {
+        cwd: repository.path(),
+        bin_name: None,
+        trusts_folder: false,
+        resolve: &resolve,
+        env: &|_| None,
+    };
+    assert_eq!(finder.search_start(&TargetSelector::command(["tool", "x"])).unwrap(), tool);
+    assert_eq!(finder.search_start(&TargetSelector::Name("tool".into())).unwrap(), tool);
+    assert_eq!(finder.search_start(&path("sub")).unwrap(), repository.path().join("sub"));
 }
 
 #[test]
@@ -262,8 +267,13 @@ fn a_command_has_a_project_only_if_it_belongs_to_one() {
             .write(&format!("{folder}/agentnative.toml"), &format!("[target]\ncommand = {command}\n"));
         let config = Config::load(&path, &KNOWN).unwrap();
         let resolve = |name: &OsStr| resolve(name, &repository.path().join("path-bin"));
-        let finder =
-            Finder { cwd: repository.path(), bin: None, named: false, resolve: &resolve, env: &|_| None };
+        let finder = Finder {
+            cwd: repository.path(),
+            bin_name: None,
+            trusts_folder: false,
+            resolve: &resolve,
+            env: &|_| None,
+        };
         let code = finder.code(&self::path(folder), Some(&config)).unwrap().map(|code| code.project.folder);
         let target = finder.find(&self::path(folder), Some(&config)).unwrap().remove(0);
         let found = target.project.map(|project| project.folder);
@@ -319,7 +329,7 @@ fn runs_have_the_variables_that_are_passed_or_set() {
     let env = targets[0].env(|name| (name != "C").then(|| format!("our {name}").into()));
     let expected = [("A", "our A"), ("B", "set"), ("D", "")];
     assert_eq!(env, expected.map(|(name, value)| (name.into(), value.into())).into());
-    assert_eq!(targets[0].folder(), repository.path());
+    assert_eq!(targets[0].config_folder(), repository.path());
 }
 
 #[test]
@@ -342,7 +352,7 @@ fn the_newest_build_of_the_only_cargo_program_is_used() {
     let debug = repository.program("elsewhere/debug/mt");
     let target = repository.find_in_folder(None).unwrap();
     assert_eq!((&*target.name, &target.program), ("mt", &debug));
-    assert_eq!(target.project.unwrap().manifests, [Manifest::Cargo]);
+    assert_eq!(target.project.unwrap().manifests, [ManifestKind::Cargo]);
     let release = repository.program("elsewhere/release/mt");
     Repository::set_age(&debug, 10);
     Repository::set_age(&release, 5);
@@ -518,8 +528,13 @@ fn assert_same_programs_as_cargo(folder: &Path, env: &[(&str, &str)]) {
         Some((_, value)) => Some(value.into()),
         None => std::env::var_os(name).filter(|_| !name.ends_with("_TARGET_DIR")),
     };
-    let finder =
-        Finder { cwd: folder, bin: Some("no-such-program"), named: false, resolve: &resolve, env: &lookup };
+    let finder = Finder {
+        cwd: folder,
+        bin_name: Some("no-such-program"),
+        trusts_folder: false,
+        resolve: &resolve,
+        env: &lookup,
+    };
     let error = finder.find(&path("."), None).unwrap_err();
     let mut found: Vec<String> = error.issues.iter().map(ToString::to_string).collect();
     found.sort();
@@ -570,8 +585,13 @@ fn programs_of_cargo_projects_are_those_of_cargo_metadata() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let resolve = |name: &OsStr| Ok(PathBuf::from(name));
     let lookup = |name: &str| std::env::var_os(name);
-    let finder =
-        Finder { cwd: folder, bin: Some("agentnative"), named: false, resolve: &resolve, env: &lookup };
+    let finder = Finder {
+        cwd: folder,
+        bin_name: Some("agentnative"),
+        trusts_folder: false,
+        resolve: &resolve,
+        env: &lookup,
+    };
     let targets = finder.find(&path("src"), None).unwrap();
     assert_eq!(targets[0].program.file_name().unwrap(), "agentnative");
     assert_eq!(targets[0].cwd, folder);
@@ -710,5 +730,5 @@ fn two_manifests_in_one_folder_are_one_project() {
     let tool = repository.program("elsewhere/debug/tool");
     let target = repository.find_in_folder(None).unwrap();
     assert_eq!(target.program, tool);
-    assert_eq!(target.project.unwrap().manifests, [Manifest::Cargo, Manifest::Npm]);
+    assert_eq!(target.project.unwrap().manifests, [ManifestKind::Cargo, ManifestKind::Npm]);
 }

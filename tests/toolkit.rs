@@ -1,6 +1,6 @@
 //! The language and argument parser of a target, and the fix hints for them.
 
-use agentnative::catalogue::{Help, checks};
+use agentnative::catalogue::{FixHint, checks};
 use agentnative::model::{ArgumentParser, HelpLanguage, Toolkit};
 use serde_json::Value;
 use std::fs;
@@ -71,8 +71,8 @@ fn the_hint_for_a_parser_names_no_other_parser() {
     let mut wrong = Vec::new();
     let mut hint_count = 0;
     for check in checks() {
-        let mut verify = |help: &Help, toolkit: Toolkit, allowed: &[&str]| {
-            let line = help.of(toolkit);
+        let mut verify = |help: &FixHint, toolkit: Toolkit, allowed: &[&str]| {
+            let line = help.for_toolkit(toolkit);
             let others: Vec<&str> =
                 parsers_in(line).into_iter().filter(|name| !allowed.contains(name)).collect();
             hint_count += usize::from(!parsers_in(line).is_empty());

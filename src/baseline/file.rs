@@ -2,7 +2,7 @@
 //! problems. The same problems always give the same bytes.
 
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_core::files::{self, MAX_DATA};
+use agentnative_core::files::{self, MAX_DATA_BYTES};
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_judge::{Baseline, Fault};
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ impl BaselineFile {
     /// # Errors
     /// The errors of [`Error::data`]; a configuration error with line and column if it is not a baseline.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = files::read(path, MAX_DATA).map_err(|error| {
+        let bytes = files::read(path, MAX_DATA_BYTES).map_err(|error| {
             let error = Error::data(path, &error);
             if error.kind == ErrorKind::Usage { error.hint(WRITE_HINT) } else { error }
         })?;

@@ -2,8 +2,8 @@
 
 use agentnative_contract::error::Result;
 #[cfg(feature = "source")]
-use agentnative_core::config::repository;
-use agentnative_core::facts::{Built, Facts};
+use agentnative_core::config::repository_root;
+use agentnative_core::facts::{BuildTimes, CodeFacts};
 use agentnative_core::probe::Recording;
 use agentnative_core::targets::CodeBase;
 use agentnative_judge::source::{name_in, read_project};
@@ -51,10 +51,10 @@ pub(super) fn read(
 
 /// Returns the build time of the program in this command line, if its file is in the source tree.
 #[cfg(feature = "source")]
-fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<Built> {
+fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<BuildTimes> {
     let folder = &code.project.folder;
-    let repository = repository(folder);
-    let tree = repository.as_deref().unwrap_or(folder);
+    let repository = repository_root(folder);
+    let tree = repository_root.as_deref().unwrap_or(folder);
     let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
     let mut programs = files.filter(|path| path.is_file() && path.starts_with(tree));
     agentnative_judge::source::built(
@@ -65,7 +65,7 @@ fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<
 
 /// Returns nothing: this build cannot read code.
 #[cfg(not(feature = "source"))]
-fn build_info(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<Built> {
+fn build_info(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<BuildTimes> {
     None
 }
 
@@ -76,7 +76,7 @@ fn display(folder: &Path) -> String {
 
 /// Scans the code of a package.
 #[cfg(feature = "source")]
-fn scan(package: &Path) -> Result<Option<Facts>> {
+fn scan(package: &Path) -> Result<Option<CodeFacts>> {
     use agentnative_core::catalogue;
     use agentnative_judge::source::{BUDGET, Rules, scan_within};
     scan_within(BUDGET, package.to_owned(), Rules::of(catalogue::checks())).map(Some)
@@ -84,6 +84,6 @@ fn scan(package: &Path) -> Result<Option<Facts>> {
 
 /// Returns nothing: this build cannot read code.
 #[cfg(not(feature = "source"))]
-fn scan(_: &Path) -> Result<Option<Facts>> {
+fn scan(_: &Path) -> Result<Option<CodeFacts>> {
     Ok(None)
 }

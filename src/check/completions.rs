@@ -1,7 +1,7 @@
 //! Checks the syntax of a completion script with `bash -n`, which executes nothing.
 
 use agentnative_contract::error::Result;
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::{Probe, Recording, SHELLS};
 use agentnative_core::run::{self, End, Job, RunSpec, Runner, clean_path};
@@ -22,10 +22,10 @@ pub(super) fn syntax_error(
     runner: &mut Runner,
 ) -> Result<Option<String>> {
     let for_bash = |probe: &&Probe| {
-        probe.is(Derived::Completions) && probe.call.args.iter().any(|arg| arg.contains(SHELLS[0]))
+        probe.is_kind(DerivedKind::Completions) && probe.call.args.iter().any(|arg| arg.contains(SHELLS[0]))
     };
     let Some(probe) = recording.probes.iter().find(for_bash) else { return Ok(None) };
-    let key = probe.plain(OutputFormat::Text);
+    let key = probe.plain_run(OutputFormat::Text);
     let printed = recording.observations.iter().find(|seen| seen.key == key && seen.end == End::Exited(0));
     let path = std::env::var_os("PATH");
     let bash = run::resolve(OsStr::new(SHELLS[0]), Some(&clean_path(path.as_deref())));
@@ -40,7 +40,7 @@ pub(super) fn syntax_error(
         isolation: run::Isolation::Available,
         ..Job::new(bash, ["-n"], target.cwd.clone(), TIMEOUT)
     };
-    let seen = runner.run_all_blocking(vec![RunSpec { key, job }], &mut |_| {})?.observations.pop();
+    let seen = runner.run_all(vec![RunSpec { key, job }], &mut |_| {})?.observations.pop();
     let Some(seen) = seen.filter(|seen| !matches!(seen.end, End::Exited(0) | End::NotStarted(..))) else {
         return Ok(None);
     };

@@ -68,14 +68,14 @@ impl LoadedContracts {
         let format = if contracts.json.is_some() { OutputFormat::Json } else { OutputFormat::Jsonl };
         for probe in probes {
             probe.call.contract = contracts.clone();
-            let is_apart = probe.is_apart();
+            let is_apart = probe.runs_only_in_scenarios();
             if let Some(effect) = &mut probe.effect {
                 effect.formats = vec![format];
             }
             if !is_apart {
                 probe.formats = vec![format];
             }
-            probe.call.asking.retain(|_, asking| asking.args().is_some());
+            probe.call.format_flags.retain(|_, asking| asking.args().is_some());
         }
         let name = contracts.json.or(contracts.jsonl).unwrap_or_default();
         let contract = &self.0[&name];

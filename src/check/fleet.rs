@@ -180,7 +180,7 @@ fn configurations_below(folder: &Path) -> Result<Vec<PathBuf>> {
             let error = error.into_io_error().unwrap_or_else(|| io::Error::other("its links form a loop"));
             Error::io(ErrorKind::Config, "read the folder", &path, &error)
         })?;
-        found.extend(Config::in_folder(entry.path())?);
+        found.extend(Config::find_in_folder(entry.path())?);
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@ use agentnative_core::targets::{HelpPage, Interface};
 /// Parses the help page of the command `path`, from either stream; the target itself has an empty path.
 pub(super) fn parse_help(observation: &Observation, path: &[String]) -> Interface {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    Interface::of_command(&HelpPage::read(&help_text(observation)), &path)
+    Interface::of_command(&HelpPage::parse(&help_text(observation)), &path)
 }
 
 /// Maximum length of a help page, in bytes.

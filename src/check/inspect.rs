@@ -6,11 +6,11 @@ use super::help_pages::help_text;
 use super::runs::redact_secrets;
 use super::surroundings::{Services, program_error, store_workspaces};
 use agentnative_contract::error::{Error, Result};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, ProbeId};
-use agentnative_core::probe::{self, Probe, Surroundings, TargetProfile};
+use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile};
 use agentnative_core::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
-use agentnative_core::targets::{Commands, Target, documented_exit_codes};
+use agentnative_core::targets::{CommandTree, Target, documented_exit_codes};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub struct Inspected {
     /// The target that was found.
     pub target: Target,
     /// The commands of the target.
-    pub commands: Commands,
+    pub commands: CommandTree,
     /// The exit codes that its root help page documents, with their meaning.
     pub exit_codes: BTreeMap<i32, String>,
 }
@@ -43,11 +43,11 @@ impl Session {
         let target = self.apply_options(located.target.ok_or_else(no_program)??);
         let config = located.config.as_ref();
         redact_secrets(&target.config, &mut runner)?;
-        let profile = TargetProfile::of(&target.config);
+        let profile = TargetProfile::from_config(&target.config);
         let mut environment = Services::of(&target, config)?.surroundings(&target, &mut runner)?;
         let probes = config.into_iter().flat_map(|config| config.probes_of(&target.config));
         let workspace = probes.filter_map(|probe| probe.call.workspace.clone()).next();
-        let help = probe::standalone(Derived::Help, &profile, target.config.timeout);
+        let help = probe::target_calls(DerivedKind::Help, &profile, target.config.timeout);
         let help = help.ok_or_else(|| Error::general("there is no call for help"))?;
         let mut help = help;
         help.call.workspace = workspace;
@@ -64,7 +64,7 @@ impl Session {
 /// Makes help calls in the same way as `check`.
 struct HelpRunner<'t> {
     target: &'t Target,
-    environment: Surroundings,
+    environment: RunEnvironment,
     profile: TargetProfile,
     /// The help call of the target itself.
     help: Probe,
@@ -94,10 +94,10 @@ impl HelpRunner<'_> {
         runner: &mut Runner,
         jobs: usize,
         on_page: &mut dyn FnMut(usize),
-    ) -> Result<Commands> {
+    ) -> Result<CommandTree> {
         let deadline = Instant::now() + TOTAL_TIMEOUT;
         let (mut pages, mut failure) = (1, None);
-        let commands = Commands::explore(page, &mut |requested| {
+        let commands = CommandTree::explore(page, &mut |requested| {
             let mut help_pages = Vec::new();
             for requested in requested.chunks(jobs) {
                 let left = deadline.saturating_duration_since(Instant::now());
@@ -132,8 +132,8 @@ impl HelpRunner<'_> {
             ..self.help.clone().with_args(args.clone())
         };
         let probes: Vec<Probe> = calls.iter().map(probe).collect();
-        let keys: Vec<RunKey> = probes.iter().map(|probe| probe.plain(OutputFormat::Text)).collect();
-        probe::specs(&keys, &probes, &self.profile, self.target, &self.environment)
+        let keys: Vec<RunKey> = probes.iter().map(|probe| probe.plain_run(OutputFormat::Text)).collect();
+        probe::run_specs(&keys, &probes, &self.profile, self.target, &self.environment)
     }
 }
 
@@ -143,7 +143,7 @@ fn run_all(
     specs: Vec<RunSpec>,
     on_done: &mut dyn FnMut(&Observation),
 ) -> Result<Vec<Observation>> {
-    let finished = runner.run_all_blocking(specs, on_done)?;
+    let finished = runner.run_all(specs, on_done)?;
     match finished.interrupted {
         Some(signal) => Err(Error::interrupted(signal, "interrupted")),
         None => Ok(finished.observations),

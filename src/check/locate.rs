@@ -4,7 +4,7 @@ use super::build::build;
 use super::{ConfigSource, Session};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{self, Check};
-use agentnative_core::config::{Config, Date, Known};
+use agentnative_core::config::{Config, Date, ValidationContext};
 use agentnative_core::model::{CheckId, Layer};
 use agentnative_core::run::{self, Runner};
 use agentnative_core::targets::{CodeBase, Finder, Target, TargetSelector};
@@ -34,9 +34,9 @@ impl Session {
     fn finder<'f>(&'f self, cwd: &'f Path) -> Finder<'f> {
         Finder {
             cwd,
-            bin: self.options.bin.as_deref(),
-            named: matches!(self.options.config, ConfigSource::File(_) | ConfigSource::Read(_)),
-            resolve: &run::find,
+            bin_name: self.options.bin.as_deref(),
+            trusts_folder: matches!(self.options.config, ConfigSource::File(_) | ConfigSource::Read(_)),
+            resolve: &run::find_program,
             env: &|name| std::env::var_os(name),
         }
     }
@@ -82,7 +82,7 @@ impl Session {
                 with_known(|known| Config::discover(path, known))
             }
             (ConfigSource::Nearest, selector) => {
-                let start = finder.start(selector)?;
+                let start = finder.search_start(selector)?;
                 with_known(|known| Config::discover(&start, known))
             }
         }
@@ -119,10 +119,14 @@ pub fn load_config(path: &Path) -> Result<Config> {
     with_known(|known| Config::load(path, known))
 }
 
-fn with_known<T>(read: impl FnOnce(&Known) -> T) -> T {
+fn with_known<T>(read: impl FnOnce(&ValidationContext) -> T) -> T {
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
     let contracts: Vec<&str> = agentnative_contract::names().collect();
-    read(&Known { checks: &checks, contracts: &contracts, today: Date::of(SystemTime::now()) })
+    read(&ValidationContext {
+        checks: &checks,
+        contracts: &contracts,
+        today: Date::from_time(SystemTime::now()),
+    })
 }
 
 /// Returns the only target that the selector matches.

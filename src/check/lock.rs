@@ -4,7 +4,7 @@ use super::contracts::LoadedContracts;
 use super::judging::context;
 use super::session::SessionOutput;
 use agentnative_core::catalogue::Check;
-use agentnative_core::files::WholeFile;
+use agentnative_core::files::AtomicFile;
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use agentnative_contract::{OutputSpec, Payload};
@@ -65,7 +65,7 @@ pub(super) fn infer_lock(recording: &Recording) -> Result<Lock> {
 pub(super) fn not_requested(probes: &[Probe], others: &[OutputSpec]) -> Vec<OutputSpec> {
     let unknown = |other: &OutputSpec| {
         let (name, format) = (other.probe.as_ref()?, other.format.filter(|format| format.is_json())?);
-        probes.iter().find(|probe| probe.is_unasked() && probe.name == *name)?;
+        probes.iter().find(|probe| probe.omits_format_flag() && probe.name == *name)?;
         let why = format!(
             "{name} was not asked for {}, since neither help nor configuration says that `--output` chooses a format: \
              see p2-output-format",
@@ -154,11 +154,11 @@ fn write(lock: &Lock, root: &Path, folder: &Path) -> Result<()> {
     let old = Lock::listed(folder)?;
     let mut written = Vec::new();
     for (name, text) in &files {
-        let file = WholeFile::replace(&folder.join(name))?;
-        file.fill(text.as_bytes())?;
+        let file = AtomicFile::replace(&folder.join(name))?;
+        file.write_contents(text.as_bytes())?;
         written.push(file);
     }
-    written.into_iter().try_for_each(WholeFile::finish)?;
+    written.into_iter().try_for_each(AtomicFile::persist)?;
     let is_stale = |path: &&PathBuf| !files.keys().any(|name| path.ends_with(name));
     old.iter()
         .filter(is_stale)

@@ -6,7 +6,7 @@
 use super::Session;
 use crate::report::Report;
 use agentnative_core::catalogue::Check;
-use agentnative_core::files::WholeFile;
+use agentnative_core::files::AtomicFile;
 use agentnative_core::model::{Status, TargetInfo};
 use agentnative_core::targets::TargetSelector;
 use serde::{Deserialize, Serialize};
@@ -108,5 +108,5 @@ fn read(file: &Path, key: &TargetKey) -> Option<StoredResults> {
 /// Writes the file atomically: a concurrent reader gets the old or the new content.
 fn write(file: &Path, stored: &StoredResults) -> Option<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(file.parent()?).ok()?;
-    WholeFile::replace(file).ok()?.write(&serde_json::to_vec(stored).ok()?).ok()
+    AtomicFile::replace(file).ok()?.write(&serde_json::to_vec(stored).ok()?).ok()
 }

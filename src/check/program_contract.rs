@@ -7,10 +7,10 @@ use super::session::{Session, root_of};
 use super::surroundings::Services;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{Contract, find_version, split_version};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::{Config, TargetConfig};
 use agentnative_core::model::OutputFormat;
-use agentnative_core::probe::{TargetProfile, standalone};
+use agentnative_core::probe::{TargetProfile, target_calls};
 use agentnative_core::run::Runner;
 use agentnative_core::targets::{Target, TargetSelector};
 use std::path::PathBuf;
@@ -133,11 +133,11 @@ fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<St
 /// Returns the output of `--version`.
 fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner) -> Result<String> {
     let environment = Services::of(target, config)?.surroundings(target, runner)?;
-    let profile = TargetProfile::of(&target.config);
-    let Some(probe) = standalone(Derived::Version, &profile, target.config.timeout) else {
+    let profile = TargetProfile::from_config(&target.config);
+    let Some(probe) = target_calls(DerivedKind::Version, &profile, target.config.timeout) else {
         return Ok(String::new());
     };
     let mut runs = Runs::new(runner, target, environment);
-    let seen = runs.make(&[probe.plain(OutputFormat::Text)], &[probe], &profile, &mut |_| {})?;
+    let seen = runs.make(&[probe.plain_run(OutputFormat::Text)], &[probe], &profile, &mut |_| {})?;
     Ok(seen.first().map(|seen| String::from_utf8_lossy(&help_text(seen)).into_owned()).unwrap_or_default())
 }

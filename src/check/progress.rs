@@ -56,7 +56,7 @@ pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> 
     observer(Progress::Started { recording, runs })?;
     let mut observations = recording.observations.iter().zip(1..);
     observations.try_for_each(|(observation, nth)| {
-        let probe = recording.name_of(&observation.key);
+        let probe = recording.probe_name(&observation.key);
         observer(Progress::Ended { probe, observation, nth, runs })
     })
 }

@@ -12,7 +12,7 @@ use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
 use agentnative_core::config::Config;
 use agentnative_core::model::{CheckId, TargetInfo};
-use agentnative_core::probe::{Probe, Recording, Surroundings, TargetProfile};
+use agentnative_core::probe::{Probe, Recording, RunEnvironment, TargetProfile};
 use agentnative_core::run::{Confinement, End, Observation, RunKey, Runner};
 use agentnative_core::targets::Target;
 use agentnative_diff::lock::{Lock, lock_path};
@@ -96,11 +96,11 @@ impl Session {
         if let Some(chosen) = &chosen {
             let (name, loaded) = contracts.bind_all(&chosen.name, &chosen.root, &mut declared)?;
             if chosen.is_new {
-                target.config.take(loaded);
+                target.config.apply_contract(loaded);
             }
             contract = Some(name);
         }
-        let profile = TargetProfile { contract, ..TargetProfile::of(&target.config) };
+        let profile = TargetProfile { contract, ..TargetProfile::from_config(&target.config) };
         Ok(Prepared { target, config, contracts, chosen, declared, profile })
     }
 
@@ -110,11 +110,11 @@ impl Session {
         prepared: &Prepared,
         services: &Services<'_>,
         runner: &mut Runner,
-    ) -> Result<Surroundings> {
+    ) -> Result<RunEnvironment> {
         let Prepared { target, config, declared, .. } = prepared;
         let mut environment = services.surroundings(target, runner)?;
         environment.allow_unconfined = self.options.allow_unconfined;
-        environment.project = Some(target.folder().into());
+        environment.project = Some(target.config_folder().into());
         if let Some(config) = config {
             // Protects the folder of all locks: a run could otherwise move a single lock by renaming its parent
             // folder.
@@ -184,7 +184,7 @@ fn discover(
             ControlFlow::Continue(discovered) => return Ok(discovered),
             ControlFlow::Break(calls) => calls,
         };
-        let keys: Vec<RunKey> = calls.iter().map(|(probe, format)| probe.plain(*format)).collect();
+        let keys: Vec<RunKey> = calls.iter().map(|(probe, format)| probe.plain_run(*format)).collect();
         // A derived call is configured like the probe that it is derived from.
         let called = calls.iter().map(|(probe, _)| probe);
         probes = called.chain(&discovery.declared).cloned().collect();
@@ -210,7 +210,9 @@ fn make_missing_runs(
             Some(_) => {
                 MissingRuns { keys: Vec::new(), total: events.total.max(recording.observations.len()) }
             }
-            None => runs.runner.unheard(|| missing_runs(recording, checks, scans, &requested))??,
+            None => {
+                runs.runner.with_default_signals(|| missing_runs(recording, checks, scans, &requested))??
+            }
         };
         events.start(recording, next.total)?;
         if requested.is_empty() {

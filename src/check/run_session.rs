@@ -130,7 +130,7 @@ impl Session {
 
     /// Returns a recording without runs, for a signal that arrived before the target was found or built.
     fn record_without_target(&self, why: &Error, observer: &mut Observer<'_>) -> Result<Recording> {
-        let profile = TargetProfile::of(&TargetConfig::default());
+        let profile = TargetProfile::from_config(&TargetConfig::default());
         let mut recording = self.new_recording(self.target.info(), profile, None);
         recording.interrupted = true;
         recording.notes = vec![not_run_note(why)];
@@ -148,9 +148,10 @@ impl Session {
     ) -> Result<Recording> {
         let mut settings = settings.clone();
         if let Some(name) = self.options.contract.as_deref().filter(|name| !["auto", "none"].contains(name)) {
-            settings.take(&Contract::named(Path::new("."), name)?);
+            settings.apply_contract(&Contract::named(Path::new("."), name)?);
         }
-        let mut recording = self.new_recording(target, TargetProfile::of(&settings), config.as_ref());
+        let mut recording =
+            self.new_recording(target, TargetProfile::from_config(&settings), config.as_ref());
         recording.no_runs = self.options.no_runs;
         let configs = self.probe_configs(config.as_ref(), &settings);
         recording.probes = configs.map(|probe| Probe::declared(probe, &settings)).collect();

@@ -4,7 +4,7 @@ use super::surroundings::Services;
 use agentnative_contract::error::Result;
 use agentnative_core::config::TargetConfig;
 use agentnative_core::model::ProbeId;
-use agentnative_core::probe::{self, Probe, Surroundings, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
+use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative_core::run::{
     Area, Confinement, End, Isolation, Job, Observation, RunKey, RunSpec, Runner, Template, Workspace,
 };
@@ -31,7 +31,7 @@ pub(super) struct Runs<'r> {
     pub runner: &'r mut Runner,
     pub target: &'r Target,
     /// The run environment.
-    pub environment: Surroundings,
+    pub environment: RunEnvironment,
     /// The services of the target.
     services: Option<&'r Services<'r>>,
     has_services_started: bool,
@@ -51,7 +51,7 @@ const CANNOT_COPY_START: &str = "nothing keeps it from writing to the folder tha
 
 impl<'r> Runs<'r> {
     /// Creates a runner without services.
-    pub const fn new(runner: &'r mut Runner, target: &'r Target, environment: Surroundings) -> Self {
+    pub const fn new(runner: &'r mut Runner, target: &'r Target, environment: RunEnvironment) -> Self {
         Self {
             runner,
             target,
@@ -107,7 +107,7 @@ impl<'r> Runs<'r> {
         if self.interrupted.is_some() {
             return Ok(Vec::new());
         }
-        let mut specs = probe::specs(keys, probes, profile, self.target, &self.environment);
+        let mut specs = probe::run_specs(keys, probes, profile, self.target, &self.environment);
         for spec in &mut specs {
             let probe = probes.iter().find(|probe| probe.id == spec.key.probe);
             if self.is_unconfined(&spec.job) && probe.is_some_and(has_unknown_word) {
@@ -137,7 +137,7 @@ impl<'r> Runs<'r> {
             .filter(|seen| seen.read_only_start && !ends_as_declared(seen))
             .map(|seen| seen.key.clone())
             .collect();
-        let mut repeats = probe::specs(&unexpected, probes, profile, self.target, &self.environment);
+        let mut repeats = probe::run_specs(&unexpected, probes, profile, self.target, &self.environment);
         repeats.retain_mut(|spec| {
             self.copy_start(&mut spec.job);
             if spec.job.obstacle.is_some()
@@ -165,7 +165,7 @@ impl<'r> Runs<'r> {
         specs: Vec<RunSpec>,
         on_done: &mut dyn FnMut(&Observation),
     ) -> Result<Vec<Observation>> {
-        let finished = self.runner.run_all_blocking(specs, on_done)?;
+        let finished = self.runner.run_all(specs, on_done)?;
         self.interrupted = self.interrupted.or(finished.interrupted);
         self.confinement = self.confinement.max(finished.confinement);
         self.no_namespaces = finished.no_namespaces.or(self.no_namespaces.take());
@@ -184,7 +184,7 @@ impl<'r> Runs<'r> {
         }
         let copy = self.copies.entry(job.cwd.clone()).or_insert_with(|| {
             let template = Template::Folder { from: job.cwd.clone(), is_bounded: true };
-            self.runner.keep(template).ok()
+            self.runner.store_template(template).ok()
         });
         match copy {
             Some(template) => {

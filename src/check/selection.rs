@@ -3,7 +3,7 @@
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{self, Check};
 use agentnative_core::config::CheckConfig;
-use agentnative_core::model::{CheckId, Edition, Layer, matches, nearest_pattern};
+use agentnative_core::model::{CheckId, Edition, Layer, matches_pattern, nearest_pattern};
 use std::collections::BTreeSet;
 
 /// A selection of checks; the default is all of them.
@@ -85,7 +85,7 @@ pub fn skip_note(skipped: &[&Check]) -> Option<String> {
 /// Returns whether an ID or pattern matches the check, or a requirement that it decides.
 fn any_matches<T: AsRef<str>>(patterns: &[T], check: &Check) -> bool {
     let ids = || check.standard.iter().map(String::as_str).chain([check.id.as_str()]);
-    patterns.iter().any(|pattern| ids().any(|id| matches(pattern.as_ref(), id)))
+    patterns.iter().any(|pattern| ids().any(|id| matches_pattern(pattern.as_ref(), id)))
 }
 
 /// Returns an error unless the ID or pattern matches a check.

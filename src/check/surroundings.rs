@@ -1,11 +1,11 @@
 //! The run environment of a target: files of its home, workspaces and services.
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
-use agentnative_core::config::{Config, PORT_PLACE, Ready, ServiceConfig, Workspace};
-use agentnative_core::files::{self, MAX_DATA};
-use agentnative_core::probe::{Probe, Surroundings, place_port};
+use agentnative_core::config::{Config, PORT_PLACEHOLDER, Ready, ServiceConfig, Workspace};
+use agentnative_core::files::{self, MAX_DATA_BYTES};
+use agentnative_core::probe::{Probe, RunEnvironment, place_port};
 use agentnative_core::run::{
-    self, End, Job, Observation, Runner, Served, Service, Template, TemplateFile, free_port,
+    self, End, Job, Observation, Runner, Service, ServiceStart, Template, TemplateFile, free_port,
 };
 use agentnative_core::targets::Target;
 use std::ffi::OsString;
@@ -38,12 +38,12 @@ impl<'a> Services<'a> {
     }
 
     /// Creates the run environment, and stores the files of its home.
-    pub fn surroundings(&self, target: &Target, runner: &mut Runner) -> Result<Surroundings> {
+    pub fn surroundings(&self, target: &Target, runner: &mut Runner) -> Result<RunEnvironment> {
         let env = self.all.iter().flat_map(|(service, port)| {
             service.env.iter().map(|(name, value)| (name.clone(), place_port(value, *port)))
         });
         let port = if let [(_, port)] = &self.all[..] { Some(*port) } else { None };
-        Ok(Surroundings {
+        Ok(RunEnvironment {
             home: store_home(target, port, runner)?,
             workspaces: Default::default(),
             allow_unconfined: false,
@@ -62,10 +62,10 @@ impl<'a> Services<'a> {
     /// A configuration error if a service cannot be started or does not become ready.
     pub fn start(&self, target: &Target, runner: &mut Runner) -> Result<Option<i32>> {
         for (service, port) in &self.all {
-            match runner.serve(self.service(service, *port, target)?)? {
-                Served::Ready => {}
-                Served::Interrupted(signal) => return Ok(Some(signal)),
-                Served::Ended(seen) => return Err(not_ready_error(service, &seen)),
+            match runner.start_service(self.service(service, *port, target)?)? {
+                ServiceStart::Ready => {}
+                ServiceStart::Interrupted(signal) => return Ok(Some(signal)),
+                ServiceStart::Ended(seen) => return Err(not_ready_error(service, &seen)),
             }
         }
         Ok(None)
@@ -104,7 +104,7 @@ impl<'a> Services<'a> {
 
 /// Stores the workspace folders of these probes as templates.
 pub(super) fn store_workspaces(
-    environment: &mut Surroundings,
+    environment: &mut RunEnvironment,
     probes: &[Probe],
     runner: &mut Runner,
 ) -> Result<()> {
@@ -112,7 +112,8 @@ pub(super) fn store_workspaces(
         if let Some(Workspace::Copy(folder)) = &probe.call.workspace
             && !environment.workspaces.contains_key(folder)
         {
-            let template = runner.keep(Template::Folder { from: folder.into(), is_bounded: false })?;
+            let template =
+                runner.store_template(Template::Folder { from: folder.into(), is_bounded: false })?;
             environment.workspaces.insert(folder.clone(), template);
         }
     }
@@ -122,7 +123,7 @@ pub(super) fn store_workspaces(
 /// Finds a program of the configuration in `root`: relative to it if it has a `/`, else on PATH.
 pub(super) fn program(word: &str, root: &Path) -> Result<PathBuf> {
     let word: OsString = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
-    run::find(&word)
+    run::find_program(&word)
 }
 
 /// Stores the template of the home, if the configuration has files for it.
@@ -132,19 +133,19 @@ fn store_home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result
         return Ok(None);
     }
     let read = |(place, file): (&String, &PathBuf)| {
-        let bytes = files::read(file, MAX_DATA)
+        let bytes = files::read(file, MAX_DATA_BYTES)
             .map_err(|error| Error::io(ErrorKind::Config, "read", file, &error))?;
         let bytes = port.map_or_else(|| bytes.clone(), |port| replace_port(&bytes, port));
         Ok(TemplateFile { path: place.into(), bytes })
     };
     let files = files.iter().map(read).collect::<Result<_>>()?;
-    runner.keep(Template::Files(files)).map(Some)
+    runner.store_template(Template::Files(files)).map(Some)
 }
 
 /// Replaces the placeholder of the port in a file.
 fn replace_port(bytes: &[u8], port: u16) -> Vec<u8> {
     let (mut rest, mut output) = (bytes, Vec::with_capacity(bytes.len()));
-    let place = PORT_PLACE.as_bytes();
+    let place = PORT_PLACEHOLDER.as_bytes();
     while let Some(at) = rest.windows(place.len()).position(|part| part == place) {
         output.extend_from_slice(&rest[..at]);
         output.extend_from_slice(port.to_string().as_bytes());

@@ -3,7 +3,7 @@
 use super::{ConfigSource, Session};
 use agentnative_contract::contract_path;
 use agentnative_core::config::{Config, FILE_NAME, TargetConfig, Workspace};
-use agentnative_core::files::{self, MAX_DATA};
+use agentnative_core::files::{self, MAX_DATA_BYTES};
 use agentnative_core::targets::TargetSelector;
 use agentnative_judge::source::{is_code, kept_files};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,7 +141,7 @@ impl WatchedFiles {
         let edited = self.files.iter().cloned().chain(self.code_files(true));
         let hashed = |path: PathBuf| {
             let length = path.metadata().ok()?.len();
-            Some((files::read(&path, MAX_DATA).map_or(length, |bytes| xxh3_64(&bytes)), path))
+            Some((files::read(&path, MAX_DATA_BYTES).map_or(length, |bytes| xxh3_64(&bytes)), path))
         };
         let edited = edited.filter(|path| !self.built_files.contains(path)).filter_map(hashed);
         edited.map(|(hash, path)| (path, hash)).collect()

@@ -5,7 +5,7 @@ use super::shown_path::shown;
 use crate::baseline::{BaselineFile, Compared};
 use crate::check::{Baseline, Report, Seen};
 use agentnative_contract::error::Result;
-use agentnative_core::files::WholeFile;
+use agentnative_core::files::AtomicFile;
 use agentnative_output::Output;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(super) struct BaselineFiles {
 /// A baseline to write.
 struct NewBaseline {
     path: PathBuf,
-    file: WholeFile,
+    file: AtomicFile,
     /// The entries of the replaced file and of the accepted one; those that are not checked again are kept.
     old: Baseline,
     /// True without `--baseline`: nothing is accepted yet.
@@ -74,6 +74,6 @@ impl NewBaseline {
         if path.is_file() {
             old.join(BaselineFile::read(path)?.into());
         }
-        Ok(Self { path: path.to_owned(), file: WholeFile::create(path)?, old, is_first })
+        Ok(Self { path: path.to_owned(), file: AtomicFile::create(path)?, old, is_first })
     }
 }

@@ -11,7 +11,7 @@ use crate::check::{
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
 use agentnative_core::config::ProbeConfig;
-use agentnative_core::files::WholeFile;
+use agentnative_core::files::AtomicFile;
 use agentnative_core::run::RunnerOptions;
 use agentnative_output::Output;
 use std::path::Path;
@@ -76,7 +76,7 @@ pub(super) fn check(
         return Ok(Checked { code, signal: None, command: target.command.clone(), wrote: false });
     }
     let record =
-        args.record.as_ref().map(|path| Ok::<_, Error>((path, WholeFile::create(path)?))).transpose()?;
+        args.record.as_ref().map(|path| Ok::<_, Error>((path, AtomicFile::create(path)?))).transpose()?;
     let mut runs = RunProgress::default();
     let mut observer = |progress: Progress<'_>| {
         runs.show(progress, output);
@@ -99,7 +99,7 @@ pub(super) fn check(
     output.clear_progress();
     if let Some((path, file)) = record {
         recording.write(file.file()?, path)?;
-        file.finish()?;
+        file.persist()?;
     }
     let (mut report, seen) = judge_with(&recording, &checks, &baseline.known, &scans)?;
     report.notes.extend(notes);

@@ -4,7 +4,7 @@ use crate::check::{Session, SessionOptions, TargetSelector};
 use crate::output::RENDERERS;
 use agentnative_contract::{Contract, split_version};
 use agentnative_core::catalogue;
-use agentnative_core::config::{self, Config, Key, ProbeConfig};
+use agentnative_core::config::{self, Config, ConfigKey, ProbeConfig};
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, PathCompleter, ValueCompleter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,18 +42,18 @@ fn versions_of(typed: &str) -> Option<Vec<String>> {
 /// Completes keys of the configuration by path, or by name if no path matches.
 pub(super) fn keys() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
-        let of = |text: fn(&Key) -> &str| {
+        let of = |text: fn(&ConfigKey) -> &str| {
             let keys = config::keys().iter().map(move |key| (text(key), key));
             let keys = keys.filter(|(text, _)| has_prefix(text, typed));
-            let offered: BTreeMap<&str, &Key> = keys.collect();
-            let help = |key: &Key| Some(key.first_sentence().to_owned().into());
+            let offered: BTreeMap<&str, &ConfigKey> = keys.collect();
+            let help = |key: &ConfigKey| Some(key.first_sentence().to_owned().into());
             offered
                 .into_iter()
                 .map(|(text, key)| CompletionCandidate::new(text).help(help(key)))
                 .collect::<Vec<_>>()
         };
         let paths = of(|key| &key.path);
-        if paths.is_empty() { of(Key::name) } else { paths }
+        if paths.is_empty() { of(ConfigKey::name) } else { paths }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::ProbeConfig;
-use agentnative_core::targets::{Call, Commands};
+use agentnative_core::targets::{CommandTree, LeafCommand};
 use agentnative_output::Output;
 
 /// Number of attempts to answer a question.
@@ -14,33 +14,33 @@ const MAX_ATTEMPTS: usize = 3;
 /// A usage error if there is no such command, a call of it needs a value, or a probe still contains a placeholder for
 /// a value.
 pub(super) fn add_from_options(
-    commands: &Commands,
+    commands: &CommandTree,
     target: &str,
     safe: &[String],
     yes: bool,
     probes: &mut Vec<ProbeConfig>,
 ) -> Result<()> {
     for probe in &*probes {
-        if let Some(word) = commands.calls.iter().find_map(|call| call.placeholder_in(&probe.call.args)) {
+        if let Some(word) = commands.leaves.iter().find_map(|call| call.placeholder_in(&probe.call.args)) {
             let message = format!("--probe \"{}\": `{word}` stands for a value", probe.name);
             return Err(Error::usage(message).hint(format!("write a value in the place of `{word}`")));
         }
     }
     for name in safe {
-        let Some(call) = commands.calls.iter().find(|call| call.name() == name.trim()) else {
-            let names: Vec<String> = commands.calls.iter().map(Call::name).collect();
+        let Some(call) = commands.leaves.iter().find(|call| call.name() == name.trim()) else {
+            let names: Vec<String> = commands.leaves.iter().map(LeafCommand::name).collect();
             return Err(Error::usage(format!("--safe {name}: the help names no such command"))
                 .hint(format!("the commands found are: {}", names.join(", "))));
         };
-        if !call.open().is_empty() {
-            let message = format!("--safe {name}: a call needs arguments, as in `{}`", call.usage());
-            let hint = format!("write the call with its values: --probe \"{}\"", call.needed());
+        if !call.args_without_choices().is_empty() {
+            let message = format!("--safe {name}: a call needs arguments, as in `{}`", call.usage_full());
+            let hint = format!("write the call with its values: --probe \"{}\"", call.usage_required());
             return Err(Error::usage(message).hint(hint));
         }
         add(probes, call.probe(target, &[]));
     }
-    let reads = |call: &&Call| yes && call.reads() && call.open().is_empty();
-    commands.calls.iter().filter(reads).for_each(|call| add(probes, call.probe(target, &[])));
+    let reads = |call: &&LeafCommand| yes && call.only_reads() && call.args_without_choices().is_empty();
+    commands.leaves.iter().filter(reads).for_each(|call| add(probes, call.probe(target, &[])));
     Ok(())
 }
 
@@ -51,16 +51,18 @@ fn add(probes: &mut Vec<ProbeConfig>, probe: ProbeConfig) {
 }
 
 /// Asks which commands are safe to repeat, and for the values of their arguments.
-pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfig>, output: &mut Output) {
-    let calls = &commands.calls;
+pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeConfig>, output: &mut Output) {
+    let calls = &commands.leaves;
     let usages: Vec<String> = calls
         .iter()
-        .map(|call| if call.words.is_empty() { format!("{target} {}", call.usage()) } else { call.usage() })
+        .map(|call| {
+            if call.words.is_empty() { format!("{target} {}", call.usage_full()) } else { call.usage_full() }
+        })
         .collect();
     let width = usages.iter().map(|usage| usage.chars().count()).max().unwrap_or_default().min(40);
     output.question("A probe is run up to 40 times, so it has to be safe to repeat. Commands found:\n\n");
     for (at, (call, usage)) in calls.iter().zip(&usages).enumerate() {
-        let mark = if call.reads() { '*' } else { ' ' };
+        let mark = if call.only_reads() { '*' } else { ' ' };
         let gap = " ".repeat(width.saturating_sub(usage.chars().count()) + 2);
         let about: String = call.about.chars().take(60).collect();
         output.question(&format!("{:4} {mark} {usage}{gap}{about}\n", at + 1));
@@ -88,12 +90,12 @@ pub(super) fn ask(commands: &Commands, target: &str, probes: &mut Vec<ProbeConfi
 }
 
 /// Asks for the value of each argument of a call; `None` if one is left out.
-fn values(call: &Call, output: &mut Output) -> Option<Vec<String>> {
+fn values(call: &LeafCommand, output: &mut Output) -> Option<Vec<String>> {
     let mut values = Vec::new();
-    for argument in call.open() {
+    for argument in call.args_without_choices() {
         output.question(&format!(
             "{}: value for <{}> (Enter leaves the command out): ",
-            call.usage(),
+            call.usage_full(),
             argument.name
         ));
         values.push(read_answer().filter(|value| !value.is_empty())?);
@@ -109,14 +111,14 @@ fn read_answer() -> Option<String> {
 }
 
 /// Returns the commands that an answer selects, or its first invalid word.
-fn chosen<'c>(answer: &str, calls: &'c [Call]) -> std::result::Result<Vec<&'c Call>, String> {
+fn chosen<'c>(answer: &str, calls: &'c [LeafCommand]) -> std::result::Result<Vec<&'c LeafCommand>, String> {
     let mut chosen = Vec::new();
     for word in answer.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let named = |word: &str| calls.iter().find(|call| call.name() == word);
         let number =
             |word: &str| word.trim().parse().ok().filter(|number| (1..=calls.len()).contains(number));
         if word == "*" {
-            chosen.extend(calls.iter().filter(|call| call.reads()));
+            chosen.extend(calls.iter().filter(|call| call.only_reads()));
         } else if let Some(call) = named(word) {
             chosen.push(call);
         } else if let Some(number) = number(word) {

@@ -5,7 +5,7 @@ use super::explain_config;
 use super::selection_args::{self, Ids};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Example, check, checks};
-use agentnative_core::model::{Status, unknown_id};
+use agentnative_core::model::{Status, unknown_id_error};
 use agentnative_diff::{Class, Rule, rule, rules};
 use agentnative_output::{Cell, Output, Page, Tone};
 use clap::builder::PossibleValue;
@@ -52,7 +52,7 @@ impl Explained {
                 .iter()
                 .map(|check| check.id.as_str())
                 .chain(rules().iter().map(|rule| rule.id.as_str()));
-            unknown_id(if id.starts_with("diff-") { "kind of change" } else { "check" }, id, ids)
+            unknown_id_error(if id.starts_with("diff-") { "kind of change" } else { "check" }, id, ids)
         })
     }
 }
@@ -100,7 +100,7 @@ fn show_rule(rule: &Rule, page: &mut Page) {
 
 fn show_check(check: &Check, page: &mut Page) {
     page.heading(&format!("{}: {}", check.id, check.title));
-    page.labelled(0, &Cell::dim("standard: "), check.requirements());
+    page.labelled(0, &Cell::dim("standard: "), check.requirements_text());
     for (label, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         page.heading(label);
         page.paragraph(2, text);

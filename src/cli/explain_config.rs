@@ -1,12 +1,12 @@
 //! The command `agentnative explain config [KEY]`.
 
 use agentnative_contract::error::Result;
-use agentnative_core::config::{Key, find_keys, keys};
+use agentnative_core::config::{ConfigKey, find_keys, keys};
 use agentnative_output::{Cell, Output, Page};
 
 /// Shows the keys that match `query`, or an overview of all.
 pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<()> {
-    let found: Vec<&Key> = match query {
+    let found: Vec<&ConfigKey> = match query {
         Some(query) => find_keys(query)?,
         None => keys().iter().collect(),
     };
@@ -26,7 +26,7 @@ fn overview(page: &mut Page) {
         page.heading(section.header());
         page.paragraph(2, section.first_sentence());
         let inside = keys().iter().filter(|key| key.parent().is_some() && key.section() == section.path);
-        let row = |key: &Key| {
+        let row = |key: &ConfigKey| {
             let name = key.path.trim_start_matches(&section.path).trim_start_matches('.');
             vec![Cell::strong(name), Cell::plain(key.first_sentence())]
         };
@@ -34,7 +34,7 @@ fn overview(page: &mut Page) {
     }
 }
 
-fn show(key: &Key, page: &mut Page) {
+fn show(key: &ConfigKey, page: &mut Page) {
     page.heading(&key.path);
     let presence = key.presence().map(|presence| format!("; {presence}")).unwrap_or_default();
     page.labelled(2, &Cell::dim("type: "), format!("{}{presence}", key.kind));

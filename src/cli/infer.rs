@@ -3,7 +3,7 @@
 use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::{DataFile, Framing, Violation};
-use agentnative_core::files::WholeFile;
+use agentnative_core::files::AtomicFile;
 use agentnative_diff::infer::{Inference, Rules};
 use agentnative_output::{Output, pretty, whole_number};
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ const FRAMING_RULES: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
     let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
-    let state = args.state.as_deref().map(WholeFile::create).transpose()?;
+    let state = args.state.as_deref().map(AtomicFile::create).transpose()?;
     let mut inference = Inference::new();
     for path in &args.merge {
         let other = Inference::read_state(path, DataFile::open(path)?.reader)?;
@@ -80,8 +80,8 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
             inference.join(learnt).map_err(|error| Error::data(path, &error))
         })?;
     if let Some(state) = state {
-        inference.write_state(BufWriter::new(state.file()?)).map_err(|error| state.failed(&error))?;
-        state.finish()?;
+        inference.write_state(BufWriter::new(state.file()?)).map_err(|error| state.write_error(&error))?;
+        state.persist()?;
     }
     if inference.records() == 0 {
         let none = || Error::nothing_run("no samples found; no schema was inferred");

@@ -6,10 +6,10 @@ use super::{confirm, group, progress};
 use crate::check::{Inspected, Session, TargetSelector};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_core::config::{Config, FILE_NAME, ProbeConfig, repository};
-use agentnative_core::files::WholeFile;
-use agentnative_core::run::{RunnerOptions, find};
-use agentnative_core::targets::{Call, Skeleton, Target};
+use agentnative_core::config::{Config, FILE_NAME, ProbeConfig, repository_root};
+use agentnative_core::files::AtomicFile;
+use agentnative_core::run::{RunnerOptions, find_program};
+use agentnative_core::targets::{ConfigTemplate, LeafCommand, Target};
 use agentnative_output::{Cell, Output};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,8 +75,8 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
     let Inspected { target, commands, exit_codes } = session.inspect(&mut progress::help_pages(output))?;
     output.clear_progress();
-    let path = target.folder().join(FILE_NAME);
-    let manifest = Config::find(target.folder())?
+    let path = target.config_folder().join(FILE_NAME);
+    let manifest = Config::find(target.config_folder())?
         .filter(|manifest| manifest.parent() == path.parent() && *manifest != path);
     if let Some(manifest) = manifest
         && !args.print
@@ -93,20 +93,24 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     } else {
         confirm::add_from_options(&commands, &target.name, &args.safe, args.yes, &mut probes)?;
     }
-    let command = named.map(|words| portable(with_interpreter(words, &target), target.folder(), by_path));
-    let skeleton = Skeleton {
+    let command =
+        named.map(|words| portable(with_interpreter(words, &target), target.config_folder(), by_path));
+    let skeleton = ConfigTemplate {
         name: &target.name,
         command: command.as_deref(),
         commands: &commands,
         exit_codes: &exit_codes,
         probes: &probes,
     };
-    let (text, next) = (skeleton.text()?, skeleton.next(&args.target.words()));
+    let (text, next) = (skeleton.text()?, skeleton.next_steps(&args.target.words()));
     if !args.print {
         write(&path, &text, args.force)?;
     }
-    let names =
-        commands.calls.iter().map(Call::name).chain(commands.schema.iter().map(|words| words.join(" ")));
+    let names = commands
+        .leaves
+        .iter()
+        .map(LeafCommand::name)
+        .chain(commands.schema.iter().map(|words| words.join(" ")));
     let written = Written {
         file: (!args.print).then(|| shown(&path)),
         commands: names.filter(|name| !name.is_empty()).collect(),
@@ -169,7 +173,7 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
 /// Makes the words of a command valid on every machine, for a file in `folder`: files of the same repository become
 /// relative paths, and a program on PATH becomes its name.
 fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
-    let tree = repository(folder).unwrap_or_else(|| folder.to_owned());
+    let tree = repository_root(folder).unwrap_or_else(|| folder.to_owned());
     let word = |(at, word): (usize, String)| {
         let file = without_parents(folder.join(&word).components().collect());
         let named = (at == 0 && by_path && word.contains('/')) || Path::new(&word).is_absolute();
@@ -183,7 +187,7 @@ fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
             return format!("{start}{}", below.display());
         }
         let name = file.file_name().filter(|_| at == 0);
-        let found = name.and_then(|name| find(name).ok()).filter(|found| *found == file);
+        let found = name.and_then(|name| find_program(name).ok()).filter(|found| *found == file);
         match (found, name.and_then(OsStr::to_str)) {
             (Some(_), Some(name)) => name.to_owned(),
             _ if Path::new(&word).is_absolute() => file.to_str().map_or(word, str::to_owned),
@@ -204,7 +208,7 @@ fn without_parents(path: PathBuf) -> PathBuf {
 
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     if force {
-        return WholeFile::replace(path)?.write(text.as_bytes());
+        return AtomicFile::replace(path)?.write(text.as_bytes());
     }
     // An existing file must not be lost, even if it was created a moment ago.
     let created = std::fs::File::create_new(path);

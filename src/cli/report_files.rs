@@ -5,8 +5,8 @@ use crate::output::{self, RENDERERS, Renderer, View};
 use crate::report::{FleetInfo, Report};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_core::config::repository;
-use agentnative_core::files::WholeFile;
+use agentnative_core::config::repository_root;
+use agentnative_core::files::AtomicFile;
 use agentnative_output::{Output, OutputConfig, OutputFormat};
 use std::collections::BTreeSet;
 use std::env;
@@ -67,7 +67,7 @@ pub(super) struct ReportFiles<'a> {
     pub stdout: Option<&'a ReportFile>,
     /// Whether GitHub annotations follow the text report.
     pub annotate: bool,
-    files: Vec<(&'a ReportFile, WholeFile)>,
+    files: Vec<(&'a ReportFile, AtomicFile)>,
     /// The summary file of a GitHub Actions step.
     summary: Option<PathBuf>,
 }
@@ -76,7 +76,7 @@ impl<'a> ReportFiles<'a> {
     /// Creates the files. On GitHub Actions a text report gets annotations, unless another `--report` writes them.
     pub fn create(reports: &'a [ReportFile], output: &Output) -> Result<Self> {
         let (stdout, files): (Vec<_>, Vec<_>) = reports.iter().partition(|report| report.is_stdout());
-        let files = files.into_iter().map(|report| Ok((report, WholeFile::create(&report.path)?)));
+        let files = files.into_iter().map(|report| Ok((report, AtomicFile::create(&report.path)?)));
         let files = files.collect::<Result<_>>()?;
         let (added, replacing): (Vec<_>, Vec<_>) = stdout.into_iter().partition(|report| report.is_github());
         let writes_github = reports.iter().any(ReportFile::is_github);
@@ -100,7 +100,7 @@ impl<'a> ReportFiles<'a> {
         let was_checked = |report: &Report| !report.results.is_empty() || report.error.is_some();
         let has_results = judged.iter().any(|judged| was_checked(&judged.report));
         let folder = env::current_dir().ok();
-        let root = folder.as_deref().and_then(repository);
+        let root = folder.as_deref().and_then(repository_root);
         let view = View {
             fleet,
             ok: unmet.is_none(),

@@ -6,7 +6,7 @@ use crate::baseline::BaselineFile;
 use crate::check::Locked;
 use crate::report::{ErrorObject, Event, Reports};
 use agentnative_contract::error::Result;
-use agentnative_core::config::Key;
+use agentnative_core::config::ConfigKey;
 use agentnative_outcome::RunOutcome;
 use agentnative_output::Output;
 use schemars::generate::SchemaSettings;
@@ -57,7 +57,7 @@ const DATA: &[DataSchema] = &[
     ("contract lock", |generator| generator.subschema_for::<Locked>()),
     ("contract diff", |generator| generator.subschema_for::<diff::Diff>()),
     ("explain", |generator| generator.subschema_for::<explain::Explained>()),
-    ("explain", |generator| generator.subschema_for::<Vec<Key>>()),
+    ("explain", |generator| generator.subschema_for::<Vec<ConfigKey>>()),
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
     ("outcome", |generator| generator.subschema_for::<Outcomes>()),

@@ -1,7 +1,7 @@
 //! Formats command lines of a target for the current folder.
 
 use crate::report::Report;
-use agentnative_core::model::{Evidence, settings};
+use agentnative_core::model::{Evidence, condition_assignments};
 use std::path::Path;
 
 /// Maximum length of a program path in short command lines, in bytes.
@@ -23,7 +23,8 @@ pub(super) fn short(report: &Report, folder: Option<&Path>, line: &str) -> Strin
 /// Returns the short command line of a run with the variables that it sets, ready to paste.
 pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
     let line = short(report, folder, evidence.argv.as_deref()?);
-    let set = evidence.variant.map(|variant| settings(variant, evidence.nth.unwrap_or_default()));
+    let set =
+        evidence.variant.map(|variant| condition_assignments(variant, evidence.nth.unwrap_or_default()));
     Some(set.unwrap_or_default() + &line)
 }
 

@@ -71,7 +71,7 @@ pub(super) fn problems<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Problem<'
             }
             let key = format!("{:016x}", xxh3_64(format!("{key}\0{}", same_problem.len()).as_bytes()));
             same_problem.push(problems.len());
-            let help = result.id.check().help.of(toolkit);
+            let help = result.id.check().help.for_toolkit(toolkit);
             let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
             let command = command.map(|command| short(&command));
             problems.push(Problem { report, result, severity, evidence, command, more: 0, help, key });

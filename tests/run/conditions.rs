@@ -86,7 +86,7 @@ fn a_run_without_a_home_has_no_home_variables_and_writes_nothing_elsewhere() {
     // With Landlock, the write fails.
     let mut probe = spec("/bin/sh", &["-c", "true"], Variant::Plain);
     probe.job.isolation = Isolation::Landlock;
-    let enforced = Runner::new(options()).run_all_blocking(vec![probe], &mut |_| {}).unwrap().confinement;
+    let enforced = Runner::new(options()).run_all(vec![probe], &mut |_| {}).unwrap().confinement;
     let confined = enforced.is_some_and(|level| level != agentnative::run::Confinement::None);
     assert_eq!(file.exists(), !confined);
 }

@@ -234,8 +234,7 @@ fn no_process_survives_a_killed_helper() {
             });
             processes.filter(|entry| entry.file_name() != *std::process::id().to_string()).count()
         };
-        let runner =
-            std::thread::spawn(move || Runner::new(options()).run_all_blocking(vec![spec], &mut |_| {}));
+        let runner = std::thread::spawn(move || Runner::new(options()).run_all(vec![spec], &mut |_| {}));
         let until = |what: &dyn Fn() -> bool| {
             let end = Instant::now() + Duration::from_secs(30);
             while !what() && !runner.is_finished() && Instant::now() < end {

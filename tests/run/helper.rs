@@ -23,7 +23,7 @@ fn a_runner_can_be_used_from_any_thread() {
     // The thread that starts the helper ends before the first run.
     let mut runner = std::thread::spawn(make).join().unwrap();
     let outputs = std::thread::spawn(move || {
-        let mut run = || runner.run_all_blocking(vec![sh("echo a", Variant::Plain)], &mut |_| {}).unwrap();
+        let mut run = || runner.run_all(vec![sh("echo a", Variant::Plain)], &mut |_| {}).unwrap();
         [run(), run()].map(|finished| text(&finished.observations[0].stdout))
     });
     assert_eq!(outputs.join().unwrap(), ["a\n", "a\n"]);
@@ -34,7 +34,7 @@ fn two_runners_kill_only_their_own_processes() {
     let runs = |_| {
         std::thread::spawn(|| {
             let specs = vec![sh(LEAVES_A_DAEMON, Variant::Plain); 6];
-            Runner::new(options()).run_all_blocking(specs, &mut |_| {}).unwrap()
+            Runner::new(options()).run_all(specs, &mut |_| {}).unwrap()
         })
     };
     for finished in [(); 2].map(runs) {
@@ -65,7 +65,7 @@ fn children_limits_and_signals_of_the_caller_are_unchanged() {
 fn a_killed_helper_is_an_error() {
     let mut runner = Runner::new(options());
     for script in ["kill -KILL $PPID; exec sleep 1000", "exit 0"] {
-        let failed = runner.run_all_blocking(vec![sh(script, Variant::Plain)], &mut |_| {}).unwrap_err();
+        let failed = runner.run_all(vec![sh(script, Variant::Plain)], &mut |_| {}).unwrap_err();
         assert!(failed.message.contains("the helper process for runs ended"), "{}", failed.message);
     }
 }

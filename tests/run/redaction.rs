@@ -11,7 +11,7 @@ const SECRET: &str = "tok\"én~?>/\\9876";
 fn run_redacted(values: &[&str], spec: RunSpec) -> Observation {
     let mut runner = Runner::new(options());
     runner.redact(values.iter().map(Into::into).collect()).unwrap();
-    runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0)
+    runner.run_all(vec![spec], &mut |_| {}).unwrap().observations.remove(0)
 }
 
 /// Redacted stdout of a run that prints the Python expression `printed`, in which `s` is the secret in bytes and `t` is
@@ -115,7 +115,7 @@ fn a_truncated_secret_is_redacted() {
     runner.redact(vec![secret.into()]).unwrap();
     // The output limit is after the tenth byte of a secret.
     let script = format!("import sys; sys.stdout.write('x' * 99990 + '{secret}' * 9)");
-    let finished = runner.run_all_blocking(vec![python(&script, Variant::Plain)], &mut |_| {}).unwrap();
+    let finished = runner.run_all(vec![python(&script, Variant::Plain)], &mut |_| {}).unwrap();
     let printed = text(&finished.observations[0].stdout);
     assert_eq!((printed.len(), &printed[99_985..]), (100_000, "xxxxx**********"));
 }

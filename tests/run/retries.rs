@@ -25,7 +25,7 @@ fn run_family(folder: &Path, script: &str, count: usize) -> (Vec<Observation>, u
     options.jobs = 2;
     let specs = (0..count).map(spec).collect();
     let mut reported = 0;
-    let finished = Runner::new(options).run_all_blocking(specs, &mut |_| reported += 1).unwrap();
+    let finished = Runner::new(options).run_all(specs, &mut |_| reported += 1).unwrap();
     assert_eq!(reported, finished.observations.len());
     let started = fs::read_to_string(folder.join("begun")).unwrap().lines().count();
     (finished.observations, started)

@@ -4,8 +4,8 @@ use super::{run, sh};
 use crate::runs::{below_helpers, children, finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    End, Isolation, Job, Outcome, Ready, Runner, Served, Service, Template, TemplateFile, Waiting, Workspace,
-    free_port,
+    End, Isolation, Job, Outcome, Ready, Runner, Service, ServiceStart, Template, TemplateFile, Waiting,
+    Workspace, free_port,
 };
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -24,7 +24,8 @@ fn each_run_starts_in_its_own_copy_of_a_folder() {
     fs::set_permissions(folder.path().join("sub"), fs::Permissions::from_mode(0o555)).unwrap();
 
     let mut runner = Runner::new(options());
-    let copy = runner.keep(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
+    let copy =
+        runner.store_template(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
     // Later changes of the folder do not affect the runs.
     fs::write(folder.path().join("late"), "").unwrap();
     let script = "ls -A; readlink link; stat -c '%a %Y %n' sub sub/tool; touch made; rm link; pwd";
@@ -32,8 +33,7 @@ fn each_run_starts_in_its_own_copy_of_a_folder() {
     spec.job.workspace = Some(Workspace::Copy(copy));
     let mut empty = sh("ls -A; pwd; case $PWD in \"${HOME%/home}\"/*) ;; *) exit 1;; esac", Variant::Plain);
     empty.job.workspace = Some(Workspace::Empty);
-    let observations =
-        runner.run_all_blocking(vec![spec.clone(), spec, empty], &mut |_| {}).unwrap().observations;
+    let observations = runner.run_all(vec![spec.clone(), spec, empty], &mut |_| {}).unwrap().observations;
     let printed: Vec<String> = observations.iter().map(|observation| text(&observation.stdout)).collect();
     for observation in &observations {
         assert_eq!(observation.end, End::Exited(0), "{}", text(&observation.stderr));
@@ -52,18 +52,19 @@ fn each_run_has_its_own_copy_of_the_home_files() {
     let mut runner = Runner::new(options());
     let file = |path: &str, bytes: &[u8]| TemplateFile { path: path.into(), bytes: bytes.into() };
     let files = vec![file(".config/a/x.toml", b"\xff\0x"), file("y", b"")];
-    let home = runner.keep(Template::Files(files)).unwrap();
+    let home = runner.store_template(Template::Files(files)).unwrap();
     let script = "cd; find . | sort; od -An -tx1 .config/a/x.toml; stat -c %a y; echo more >>y";
     let mut spec = sh(script, Variant::Plain);
     spec.job.home = Some(home);
-    for observation in runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations {
+    for observation in runner.run_all(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations {
         let expected = ".\n./.config\n./.config/a\n./.config/a/x.toml\n./y\n ff 00 78\n600\n";
         assert_eq!(text(&observation.stdout), expected);
     }
     // Other runners are not affected, and a missing folder is an error.
     assert_eq!(text(&run(sh("ls -A ~", Variant::Plain)).stdout), "");
-    let missing =
-        runner.keep(Template::Folder { from: "/no/such/folder".into(), is_bounded: false }).unwrap_err();
+    let missing = runner
+        .store_template(Template::Folder { from: "/no/such/folder".into(), is_bounded: false })
+        .unwrap_err();
     assert!(missing.message.contains("cannot copy the initial files of the runs"), "{missing}");
 }
 
@@ -85,9 +86,9 @@ fn listener_script(port: u16) -> String {
     format!("setsid sleep 1000 & sleep 1000 & exec {} -c '{script}'", python.display())
 }
 
-fn expect_ended(served: Served) -> Outcome {
+fn expect_ended(served: ServiceStart) -> Outcome {
     match served {
-        Served::Ended(observation) => observation.outcome,
+        ServiceStart::Ended(observation) => observation.outcome,
         other => panic!("{other:?}"),
     }
 }
@@ -98,13 +99,16 @@ fn services_run_next_to_the_runs_until_they_are_stopped() {
         let mut runner = Runner::new(options());
         let port = free_port().unwrap();
         assert!(matches!(
-            runner.serve(service(&listener_script(port), Ready::Port(port))).unwrap(),
-            Served::Ready
+            runner.start_service(service(&listener_script(port), Ready::Port(port))).unwrap(),
+            ServiceStart::Ready
         ));
         // A line is found on either stream, in two parts, and after much other output.
         let late =
             "yes | head -c 3000000; printf ' 12 list' >&2; sleep 0.1; printf 'ening\\n' >&2; sleep 1000";
-        assert!(matches!(runner.serve(service(late, line("12 listening"))).unwrap(), Served::Ready));
+        assert!(matches!(
+            runner.start_service(service(late, line("12 listening"))).unwrap(),
+            ServiceStart::Ready
+        ));
 
         let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo there");
         let mut spec = sh(&connect, Variant::Plain);
@@ -116,7 +120,7 @@ fn services_run_next_to_the_runs_until_they_are_stopped() {
         });
         let leaves = sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1", Variant::Plain);
         let specs = [spec].into_iter().chain(confined).chain([leaves]).collect();
-        let observations = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
+        let observations = runner.run_all(specs, &mut |_| {}).unwrap().observations;
         for connected in &observations[..3] {
             assert_eq!(text(&connected.stdout), "there\n", "{}", text(&connected.stderr));
         }
@@ -127,7 +131,7 @@ fn services_run_next_to_the_runs_until_they_are_stopped() {
         );
 
         // A port that another program uses is an error.
-        let taken = expect_ended(runner.serve(service("sleep 1000", Ready::Port(port))).unwrap());
+        let taken = expect_ended(runner.start_service(service("sleep 1000", Ready::Port(port))).unwrap());
         let words = format!("another program already listens on port {port}");
         assert_eq!(taken.end, End::NotStarted(0, words));
 
@@ -148,22 +152,23 @@ fn a_service_that_never_becomes_ready_leaves_no_process() {
         let daemon = "setsid sleep 1000 >/dev/null 2>&1 & ";
         // A service that exits, or becomes a daemon, before it is ready.
         let fails = format!("{daemon} echo 'no licence' >&2; exit 3");
-        let outcome = expect_ended(runner.serve(service(&fails, line("ready"))).unwrap());
+        let outcome = expect_ended(runner.start_service(service(&fails, line("ready"))).unwrap());
         assert_eq!((outcome.end, text(&outcome.stderr)), (End::Exited(3), "no licence\n".to_owned()));
         let port = free_port().unwrap();
-        let outcome =
-            expect_ended(runner.serve(service(&format!("{daemon} exit 0"), Ready::Port(port))).unwrap());
+        let outcome = expect_ended(
+            runner.start_service(service(&format!("{daemon} exit 0"), Ready::Port(port))).unwrap(),
+        );
         assert_eq!(outcome.end, End::Exited(0));
         // A service that ignores SIGTERM until its deadline.
         let mut stubborn =
             service(&format!("trap '' TERM; {daemon} echo starting; sleep 1000"), line("ready"));
         stubborn.job.deadline = Duration::from_millis(300);
-        let outcome = expect_ended(runner.serve(stubborn).unwrap());
+        let outcome = expect_ended(runner.start_service(stubborn).unwrap());
         assert_eq!((outcome.end, outcome.waiting), (End::TimedOut, Some(Waiting::Asleep)));
         assert_eq!(text(&outcome.stdout), "starting\n");
         let mut missing = service("", line("ready"));
         missing.job.program = "/no/such/program".into();
-        let outcome = expect_ended(runner.serve(missing).unwrap());
+        let outcome = expect_ended(runner.start_service(missing).unwrap());
         assert_eq!(outcome.end, End::NotStarted(2, "No such file or directory".into()));
         assert_eq!(below_helpers(), Vec::<String>::new());
 
@@ -171,16 +176,20 @@ fn a_service_that_never_becomes_ready_leaves_no_process() {
         let folder = tempfile::tempdir().unwrap();
         let in_folder = |script: &str| format!("cd '{}' && {script}", folder.path().display());
         let waits = in_folder("echo $$ >pid && mkfifo fifo && echo ready && read x <fifo; exit 4");
-        assert!(matches!(runner.serve(service(&waits, line("ready"))).unwrap(), Served::Ready));
+        assert!(matches!(runner.start_service(service(&waits, line("ready"))).unwrap(), ServiceStart::Ready));
         let end_service = in_folder("echo >fifo && while kill -0 $(cat pid); do sleep 0.01; done");
-        runner.run_all_blocking(vec![sh(&end_service, Variant::Plain)], &mut |_| {}).unwrap();
+        runner.run_all(vec![sh(&end_service, Variant::Plain)], &mut |_| {}).unwrap();
         assert!(matches!(
-            runner.serve(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready"))).unwrap(),
-            Served::Ready
+            runner
+                .start_service(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready")))
+                .unwrap(),
+            ServiceStart::Ready
         ));
         let ends = runner.end_services().unwrap();
         assert_eq!([&ends[0].end, &ends[1].end], [&End::Exited(4), &End::Interrupted]);
-        runner.serve(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready"))).unwrap();
+        runner
+            .start_service(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready")))
+            .unwrap();
         drop(runner);
         assert_eq!(children(), Vec::<String>::new());
     });

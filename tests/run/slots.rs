@@ -20,7 +20,7 @@ fn ends_of_two_dependent_runs(slots: &Slots, deadline: Duration) -> Vec<End> {
         spec
     };
     let runner = RunnerOptions { jobs: 4, slots: Some(slots.clone()), ..options() };
-    let finished = Runner::new(runner).run_all_blocking(vec![spec(), spec()], &mut |_| {}).unwrap();
+    let finished = Runner::new(runner).run_all(vec![spec(), spec()], &mut |_| {}).unwrap();
     finished.observations.into_iter().map(|observation| observation.outcome.end).collect()
 }
 
@@ -38,7 +38,7 @@ fn slots_are_returned_after_the_runs() {
     let threads = [(); 3].map(|()| {
         let runner = RunnerOptions { jobs: 4, slots: Some(slots.clone()), ..options() };
         let specs = (0..20).map(|_| sh("exit 0", Variant::Plain)).collect();
-        std::thread::spawn(move || Runner::new(runner).run_all_blocking(specs, &mut |_| {}).unwrap())
+        std::thread::spawn(move || Runner::new(runner).run_all(specs, &mut |_| {}).unwrap())
     });
     for thread in threads {
         assert_eq!(thread.join().unwrap().observations.len(), 20);

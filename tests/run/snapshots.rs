@@ -99,13 +99,14 @@ fn workspace_and_home_are_copies() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("kept"), "kept\n").unwrap();
     let mut runner = Runner::new(options());
-    let template = runner.keep(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
+    let template =
+        runner.store_template(Template::Folder { from: folder.path().into(), is_bounded: false }).unwrap();
     let rc = TemplateFile { path: ".rc".into(), bytes: b"rc\n".to_vec() };
-    let home = runner.keep(Template::Files(vec![rc])).unwrap();
+    let home = runner.store_template(Template::Files(vec![rc])).unwrap();
     let mut spec = with_snapshots(sh("cat kept ~/.rc; echo new | tee kept >~/.rc", Variant::Plain));
     spec.job.workspace = Some(Workspace::Copy(template));
     spec.job.home = Some(home);
-    let observations = runner.run_all_blocking(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations;
+    let observations = runner.run_all(vec![spec.clone(), spec], &mut |_| {}).unwrap().observations;
     for observation in observations {
         assert_eq!(text(&observation.stdout), "kept\nrc\n");
         assert_eq!(summary(&observation.outcome.changes.unwrap()), ["~kept", "~~/.rc"]);
@@ -247,14 +248,14 @@ fn the_xdg_folders_can_be_outside_the_home() {
     let mut runner = Runner::new(options());
     let file = |path: &str| TemplateFile { path: path.into(), bytes: b"x".into() };
     let files = vec![file(".config/a/b"), file(".local/share/c"), file(".rc")];
-    let home = runner.keep(Template::Files(files)).unwrap();
+    let home = runner.store_template(Template::Files(files)).unwrap();
     let script = "ls -A ~ ~/.local; cat \"$XDG_CONFIG_HOME/a/b\" \"$XDG_DATA_HOME/c\" state; \
         echo >~/.new; mkdir \"$XDG_CACHE_HOME\"; echo >\"$XDG_CONFIG_HOME/a/b\"";
     let mut spec = with_snapshots(sh(script, Variant::Xdg));
     spec.job.setup =
         vec![setup_call("mkdir \"$XDG_STATE_HOME\"; echo s >\"$XDG_STATE_HOME/s\"; echo y >state")];
     spec.job.home = Some(home);
-    let observation = runner.run_all_blocking(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
+    let observation = runner.run_all(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
     assert_eq!(observation.end, End::Exited(0), "{}", text(&observation.stderr));
     assert!(text(&observation.stdout).ends_with("\nxxy\n"), "{}", text(&observation.stdout));
     assert!(!text(&observation.stdout).contains(".config"));

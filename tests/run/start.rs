@@ -257,7 +257,7 @@ fn memory_use_does_not_depend_on_the_output() {
     }
     let mut runner = Runner::new(options());
     let specs = vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3];
-    let observations = runner.run_all_blocking(specs, &mut |_| {}).unwrap().observations;
+    let observations = runner.run_all(specs, &mut |_| {}).unwrap().observations;
     assert!(
         observations.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000)
     );
@@ -309,7 +309,7 @@ fn observations_are_in_the_order_of_the_specifications() {
     let specs = (0..40).map(|n| sh(&format!("echo {n}; exit {n}"), Variant::Plain)).collect();
     let mut reported = 0;
     let mut runner = Runner::new(options());
-    let finished = runner.run_all_blocking(specs, &mut |_| reported += 1).unwrap();
+    let finished = runner.run_all(specs, &mut |_| reported += 1).unwrap();
     assert_eq!((reported, finished.interrupted, finished.confinement), (40, None, None));
     for (n, observation) in finished.observations.iter().enumerate() {
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, Scans, judge, wanted};
-use agentnative::config::{Config, Date, Known};
+use agentnative::config::{Config, Date, ValidationContext};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, TargetInfo, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::run::{Bytes, Captured, End, Observation, Outcome, RunKey, Waiting};
@@ -113,7 +113,7 @@ pub fn seen_with_help(
     checks: &[&Check],
     answer: impl Fn(&Call) -> Answer,
 ) -> Recording {
-    let known = Known {
+    let known = ValidationContext {
         checks: &[],
         contracts: &["dexter-flat", "opencode-events"],
         today: Date { year: 2026, month: 11, day: 21 },
@@ -121,7 +121,7 @@ pub fn seen_with_help(
     let config = Config::parse(config, Path::new("conf/agentnative.toml"), &known).unwrap();
     let target = &config.targets[0];
     let declared: Vec<Probe> = config.probes.iter().map(|probe| Probe::declared(probe, target)).collect();
-    let mut profile = TargetProfile::of(target).with_help(&Interface::parse(help), &[]);
+    let mut profile = TargetProfile::from_config(target).with_help(&Interface::parse(help), &[]);
     let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
     profile.called_commands =
         declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();

@@ -1,7 +1,7 @@
 //! Helper functions of the tests of runs.
 
 use agentnative::model::{OutputFormat, ProbeId, Variant};
-use agentnative::run::{Captured, Finished, Job, RunKey, RunSpec, Runner, RunnerOptions};
+use agentnative::run::{Captured, Job, RunKey, RunResults, RunSpec, Runner, RunnerOptions};
 use std::io::Read;
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ pub fn spec(program: &str, args: &[&str], variant: Variant) -> RunSpec {
     RunSpec { key, job }
 }
 
-pub fn finish(options: RunnerOptions, specs: Vec<RunSpec>) -> Finished {
-    Runner::new(options).run_all_blocking(specs, &mut |_| {}).unwrap()
+pub fn finish(options: RunnerOptions, specs: Vec<RunSpec>) -> RunResults {
+    Runner::new(options).run_all(specs, &mut |_| {}).unwrap()
 }
 
 pub fn bytes(captured: &Captured) -> Vec<u8> {

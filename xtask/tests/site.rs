@@ -50,7 +50,7 @@ fn each_check_change_and_contract_has_a_page_in_the_summary_and_an_index() {
     for (topic, name) in &all {
         let path = format!("{}/{name}.md", topic.folder());
         // A report links to this page.
-        let address = topic.page(Some("https://docs.example"), name).unwrap();
+        let address = topic.url(Some("https://docs.example"), name).unwrap();
         assert_eq!(address, format!("https://docs.example/{}", path.replace(".md", ".html")));
         assert!(site[&path].starts_with(&format!("# {name}\n")), "{path}");
         assert!(site["SUMMARY.md"].contains(&format!("  - [{name}]({path})\n")), "{path}");

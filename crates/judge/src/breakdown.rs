@@ -5,7 +5,7 @@ use super::confined;
 use super::context::{CheckContext, RunView};
 use super::run_view::signal_words;
 use super::verdict::{Finding, Judgement, Reason};
-use agentnative_core::catalogue::{Check, Derived};
+use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
 use agentnative_core::run::End;
 
@@ -64,7 +64,8 @@ fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
 
 /// Returns the failure of all plain runs, including the help, unless the confinement may be its cause.
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
-    let help = context.derived(Derived::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
+    let help =
+        context.derived(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
     let (end, line) = failure(&help)?;
     if !confined::obstacles(&help).is_empty() {
         return None;

@@ -126,7 +126,7 @@ impl Obstacle {
     /// derived from it, met the obstacle and ended as expected; or the same call ended in the same way without meeting
     /// it.
     fn is_ruled_out(self, run: &RunView<'_>) -> bool {
-        let name = |probe: &Probe| probe.of().map_or_else(|| probe.name.clone(), str::to_owned);
+        let name = |probe: &Probe| probe.source().map_or_else(|| probe.name.clone(), str::to_owned);
         let declared_name = name(run.probe);
         let mut others = run.context.runs().filter(|other| other.observation.key != run.observation.key);
         others.any(|other| {

@@ -4,8 +4,8 @@ use super::scan::Scans;
 use super::source_checks::Code;
 use super::verdict::Judgement;
 use agentnative_contract::Contract;
-use agentnative_core::catalogue::Derived;
-use agentnative_core::facts::{Built, Document, Project};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::facts::{BuildTimes, Document, ProjectDocuments};
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
 use agentnative_core::probe::{Effect, Probe, TargetProfile};
 use agentnative_core::run::{End, Observation, RunKey};
@@ -24,11 +24,11 @@ pub struct CheckContext<'a> {
     /// Last accepted interface and shapes of the probes.
     pub lock: Option<&'a Lock>,
     /// Files of the project, or why there are none.
-    pub project: Result<&'a Project, NoCode>,
+    pub project: Result<&'a ProjectDocuments, NoCode>,
     /// Manual page of the target, if it has one.
     pub manual: Option<&'a Document>,
     /// Build time of the program and modification time of its code, if known.
-    pub built: Option<&'a Built>,
+    pub built: Option<&'a BuildTimes>,
     /// Code of the target, or why there is none.
     pub code: Result<Code<'a>, NoCode>,
     /// Error message of bash for the completion script, if bash rejects it.
@@ -182,7 +182,7 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the declared probes that were not run with a format.
     pub fn unasked(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared().filter(|probe| probe.is_unasked())
+        self.declared().filter(|probe| probe.omits_format_flag())
     }
 
     /// Returns why a run is not made after a run of the same call timed out: the check that reports it, or the special
@@ -247,7 +247,7 @@ impl<'a> CheckContext<'a> {
         let runs = move |probe| self.runs_under(probe, variant);
         let is_supported = |run: &RunView| !matches!(self.format_support(run.format()), FormatSupport::No(_));
         let in_formats = self.declared().flat_map(runs).filter(is_supported);
-        in_formats.chain(self.derived(Derived::NoFormat).flat_map(runs))
+        in_formats.chain(self.derived(DerivedKind::NoFormat).flat_map(runs))
     }
 
     /// Returns all runs of `probe` under this condition, in all formats.
@@ -283,7 +283,7 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the declared probes that are run under all conditions.
     pub fn declared(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(|probe| probe.is_declared() && !probe.is_apart())
+        self.probes.iter().filter(|probe| probe.is_declared() && !probe.runs_only_in_scenarios())
     }
 
     /// Returns the declared probes that change something, with their declared effect.
@@ -294,37 +294,38 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the declared probes whose stdout is data.
     pub fn data_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared().filter(|probe| probe.gives_data())
+        self.declared().filter(|probe| probe.prints_data())
     }
 
     /// Returns the probes that are expected to fail: declared ones, and those with an unknown flag or command.
     pub fn failures(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| {
-            let unknown = probe.is(Derived::UnknownFlag) || probe.is(Derived::UnknownCommand);
-            probe.is_declared() && !probe.is_apart() && !probe.gives_data() || unknown
+            let unknown =
+                probe.is_kind(DerivedKind::UnknownFlag) || probe.is_kind(DerivedKind::UnknownCommand);
+            probe.is_declared() && !probe.runs_only_in_scenarios() && !probe.prints_data() || unknown
         })
     }
 
     /// Returns the probes of a derived kind.
-    pub fn derived(&'a self, kind: Derived) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(move |probe| probe.is(kind))
+    pub fn derived(&'a self, kind: DerivedKind) -> impl Iterator<Item = &'a Probe> {
+        self.probes.iter().filter(move |probe| probe.is_kind(kind))
     }
 
     /// Returns the probes of `kind` that are derived from `probe`.
-    pub fn derived_from(&'a self, kind: Derived, probe: &Probe) -> impl Iterator<Item = &'a Probe> {
+    pub fn derived_from(&'a self, kind: DerivedKind, probe: &Probe) -> impl Iterator<Item = &'a Probe> {
         let name = probe.name.clone();
-        self.derived(kind).filter(move |derived| derived.of() == Some(&name))
+        self.derived(kind).filter(move |derived| derived.source() == Some(&name))
     }
 
     /// Returns the probe of `kind` that is derived from `probe` as this case.
-    pub fn case(&'a self, kind: Derived, probe: &Probe, case: &Case) -> Option<&'a Probe> {
-        let id = ProbeId::Derived { kind, from: Some(probe.name.clone()), case: case.clone() };
+    pub fn case(&'a self, kind: DerivedKind, probe: &Probe, case: &Case) -> Option<&'a Probe> {
+        let id = ProbeId::Derived { kind, source: Some(probe.name.clone()), case: case.clone() };
         self.probe(&id)
     }
 
     /// Returns the declared probe that a derived one comes from.
     pub fn source_of(&self, derived: &Probe) -> Option<&'a Probe> {
-        let name = derived.of()?;
+        let name = derived.source()?;
         self.probes.iter().find(|probe| probe.name == name)
     }
 
@@ -332,7 +333,7 @@ impl<'a> CheckContext<'a> {
     pub fn format_support(&'a self, format: OutputFormat) -> FormatSupport<'a> {
         let mut rejected = None;
         for probe in self.data_probes() {
-            if probe.is_unasked() {
+            if probe.omits_format_flag() {
                 continue;
             }
             let Some(with_format) = self.plain(probe, format) else { continue };
@@ -359,7 +360,7 @@ impl<'a> CheckContext<'a> {
         let with_format = self.plain(probe, format)?;
         // Text replaces the call without a format if that was not run.
         let without_format = self
-            .derived_from(Derived::NoFormat, probe)
+            .derived_from(DerivedKind::NoFormat, probe)
             .find_map(|probe| self.plain(probe, OutputFormat::Text))
             .or_else(|| self.plain(probe, OutputFormat::Text));
         let is_rejected = !with_format.gave_data() && with_format.rejects_format();

@@ -40,9 +40,9 @@ pub use verdict::Judgement;
 use verdict::{Reason, SKIPPED_BY_FAST};
 pub use waive::Accepted;
 
-use agentnative_core::catalogue::{Check, Derived};
+use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::{
-    BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition,
+    BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition_name,
 };
 use agentnative_core::probe::{self, Probe};
 use agentnative_core::run::RunKey;
@@ -269,7 +269,7 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.profile, Duration::ZERO);
     // The check of examples reports why an example was not tried.
-    let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(Derived::Example);
+    let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(DerivedKind::Example);
     let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.missing(key)).collect();
     missing.retain(|key| !is_withheld(key) && !context.is_pointless(key));
     reasons_for_missing(context, missing, needed.len())
@@ -303,7 +303,7 @@ fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usi
                 ..Reason::default()
             },
             HangCause::Under(variant, nth) => {
-                format!("{what} the call did not end under {}", condition(variant, nth)).into()
+                format!("{what} the call did not end under {}", condition_name(variant, nth)).into()
             }
         }
     });

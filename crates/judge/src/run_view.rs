@@ -6,7 +6,7 @@ use super::scan::Scan;
 use super::traceback;
 use super::verdict::Reason;
 use crate::kit::exit_check;
-use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant, condition};
+use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant, condition_name};
 use agentnative_core::run::{Bytes, End, FileLock, Isolation, Leftover, Limit, Outcome, Purpose, Starvation};
 use serde_json::Value;
 use std::io::Read as _;
@@ -50,7 +50,7 @@ impl<'a> RunView<'a> {
     pub fn gave_data(&self) -> bool {
         let as_expected = self.exit().is_some() && self.exit() == self.probe.exit;
         let is_shown = self.exit() == Some(0) || !self.bytes(Stream::Stdout).is_empty();
-        self.probe.gives_data() && as_expected && is_shown
+        self.probe.prints_data() && as_expected && is_shown
     }
 
     /// True if stdout is valid in its format and has at least one value.
@@ -162,7 +162,7 @@ impl<'a> RunView<'a> {
             "usage",
         ];
         let profile = self.context.profile;
-        let Some(option) = self.probe.asking(self.format(), profile).first() else { return false };
+        let Some(option) = self.probe.format_args(self.format(), profile).first() else { return false };
         let Some(exit) = self.exit() else { return false };
         let lines = self.lines(Stream::Stderr).unwrap_or_default();
         if traceback::find(&lines).is_some() {
@@ -357,7 +357,7 @@ impl<'a> RunView<'a> {
 
     /// Returns the verdict of another check on this run. A derived probe has the faults of its declared probe.
     pub fn cause(&self, check: CheckId) -> BlockedBy {
-        let probe = self.probe.of().unwrap_or(&self.probe.name);
+        let probe = self.probe.source().unwrap_or(&self.probe.name);
         BlockedBy { id: check, probe: Some(probe.to_owned()), format: Some(self.format()) }
     }
 
@@ -373,7 +373,7 @@ impl<'a> RunView<'a> {
     }
 
     pub fn condition(&self) -> String {
-        condition(self.variant(), self.observation.key.nth)
+        condition_name(self.variant(), self.observation.key.nth)
     }
 }
 

@@ -225,7 +225,7 @@ impl Judgement {
             blocked_by,
             needs_runs,
             help: matches!(status, Status::Fail | Status::Warn).then(|| check.fix.clone()),
-            docs: Topic::Check.docs(DOCS_URL, check.id.as_str()),
+            docs: Topic::Check.url_or_command(DOCS_URL, check.id.as_str()),
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct VerdictCollector<'w> {
 impl<'w> VerdictCollector<'w> {
     /// Creates a collector without verdicts; `partial` verdicts rest on a part of the runs.
     pub fn new(accepted: Accepted<'w>, probes: &'w [Probe], partial: bool) -> Self {
-        let names = probes.iter().map(|probe| (probe.name.as_str(), probe.of()));
+        let names = probes.iter().map(|probe| (probe.name.as_str(), probe.source()));
         Self {
             results: Vec::new(),
             notes: Vec::new(),
@@ -246,7 +246,7 @@ fn describe(waiver: &Waiver) -> String {
 
 /// Returns the declared probe that the probe of the evidence is derived from.
 fn origin<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
-    probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.of()
+    probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.source()
 }
 
 /// True if a waiver covers this evidence. The faults of a derived probe also belong to its declared probe.

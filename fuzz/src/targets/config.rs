@@ -3,7 +3,7 @@
 use super::shared::{assert_located, assert_valid_places};
 use crate::{Target, corpus};
 use agentnative::catalogue;
-use agentnative::config::{Config, Date, FILE_NAME, Known, keys};
+use agentnative::config::{Config, Date, FILE_NAME, ValidationContext, keys};
 use agentnative_contract::names;
 
 pub const TARGET: Target = Target {
@@ -48,7 +48,7 @@ fn run(bytes: &[u8]) {
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
     let contracts: Vec<&str> = names().collect();
     let today = Date { year: 2026, month: 11, day: 21 };
-    let known = Known { checks: &checks, contracts: &contracts, today };
+    let known = ValidationContext { checks: &checks, contracts: &contracts, today };
     let folder = corpus::path("examples/agents");
     let manifest = format!("[package.metadata.agentnative]\n{text}");
     let json = format!("{{\"agentnative\": {text}}}");

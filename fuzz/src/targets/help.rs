@@ -1,7 +1,7 @@
 //! Help pages: parsed names are single words without control characters, and parsing takes linear time.
 
 use crate::{Target, corpus};
-use agentnative::targets::help::{HelpPage, Interface, Names, Page};
+use agentnative::targets::help::{CommandPage, HelpPage, Interface, TargetNames};
 use cpu_time::ThreadTime;
 use std::time::Duration;
 
@@ -57,10 +57,10 @@ fn run(bytes: &[u8]) {
 }
 
 fn parse(bytes: &[u8]) {
-    let layout = HelpPage::read(bytes);
+    let layout = HelpPage::parse(bytes);
     let help = Interface::of_command(&layout, &["list"]);
-    let names = Names::of(&layout, &help.commands, &["a".to_owned()]);
-    let page = Page::of(&layout, &["list"], &names, &help.commands);
+    let names = TargetNames::new(&layout, &help.commands, &["a".to_owned()]);
+    let page = CommandPage::new(&layout, &["list"], &names, &help.commands);
     assert_eq!(help, page.interface);
     assert_eq!(Interface::parse(bytes).commands, help.commands);
     for command in &help.commands {
@@ -80,5 +80,5 @@ fn parse(bytes: &[u8]) {
     for choices in &help.choices() {
         assert!(choices.values.len() > 1, "{choices:?}");
     }
-    let _ = (page.lists_all_commands(), page.passes_on());
+    let _ = (page.lists_all_commands(), page.forwards_arguments());
 }

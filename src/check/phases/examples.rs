@@ -1,11 +1,11 @@
 //! Finds the examples in help pages that can be called with an unknown flag, which the target should reject.
 
 use crate::check::help_pages::help_text;
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, ProbeId};
 use agentnative_core::probe::Recording;
 use agentnative_core::run::{End, Observation};
-use agentnative_core::targets::{HelpPage, Interface, Names, Page};
+use agentnative_core::targets::{CommandPage, HelpPage, Interface, TargetNames};
 
 /// Maximum number of examples that are called.
 const MAX_EXAMPLES: usize = 40;
@@ -18,21 +18,24 @@ pub(super) fn find_examples<'a>(
     root: &'a Observation,
     command_pages: impl Iterator<Item = &'a Observation>,
 ) -> Vec<Vec<String>> {
-    let page = HelpPage::read(&help_text(root));
+    let page = HelpPage::parse(&help_text(root));
     let commands = Interface::of_command(&page, &[]).commands;
-    let names = Names::of(&page, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
+    let names = TargetNames::new(&page, &commands, root.argv.split_last().map_or(&[][..], |(_, argv)| argv));
     let read = |seen: &Observation| {
         let command = match &seen.key.probe {
             ProbeId::Derived { case: Case::Words(command), .. } => command.clone(),
             _ => Vec::new(),
         };
         let path: Vec<&str> = command.iter().map(String::as_str).collect();
-        let page = Page::of(&HelpPage::read(&help_text(seen)), &path, &names, &commands);
+        let page = CommandPage::new(&HelpPage::parse(&help_text(seen)), &path, &names, &commands);
         (command, page)
     };
-    let pages: Vec<(Vec<String>, Page)> = std::iter::once(root).chain(command_pages).map(read).collect();
+    let pages: Vec<(Vec<String>, CommandPage)> =
+        std::iter::once(root).chain(command_pages).map(read).collect();
     let passes_on = |args: &[String]| {
-        pages.iter().any(|(path, page)| page.passes_on() && path.iter().all(|word| args.contains(word)))
+        pages
+            .iter()
+            .any(|(path, page)| page.forwards_arguments() && path.iter().all(|word| args.contains(word)))
     };
     let mut found: Vec<Vec<String>> = Vec::new();
     for example in pages.iter().flat_map(|(_, page)| &page.examples) {
@@ -51,7 +54,7 @@ pub(super) fn are_safe(recording: &Recording) -> bool {
     let mut with_unknown_flag = recording
         .observations
         .iter()
-        .filter(|seen| seen.key.probe.kind() == Some(Derived::IgnoredFlag))
+        .filter(|seen| seen.key.probe.kind() == Some(DerivedKind::IgnoredFlag))
         .peekable();
     let is_rejected = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
     with_unknown_flag.peek().is_some() && with_unknown_flag.all(is_rejected)

@@ -6,10 +6,10 @@
 
 use super::format_flag::is_harmless;
 use super::runs_so_far::{PhaseResult, RunsSoFar, ended_as_declared, join_all};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::{FORMAT_PLACE, Flag};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::{CommonOption, FORMAT_PLACEHOLDER};
 use agentnative_core::model::{Case, OutputFormat, ProbeId};
-use agentnative_core::probe::{self, Effect, Place, Probe, TargetProfile};
+use agentnative_core::probe::{self, Effect, FlagPosition, Probe, TargetProfile};
 use agentnative_core::run::{End, Observation, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -31,7 +31,7 @@ pub(super) struct Positions {
 
 /// A position in which a probe prints JSON, though it fails with the flag after its arguments.
 struct FoundPosition {
-    position: Place,
+    position: FlagPosition,
     format: OutputFormat,
     /// The probe with the flag in this position.
     placed: Probe,
@@ -52,7 +52,8 @@ pub(super) fn find(
     timeout: Duration,
     so_far: &RunsSoFar,
 ) -> PhaseResult<Positions> {
-    let without_format = probe::derived(&BTreeSet::from([Derived::NoFormat]), declared, profile, timeout);
+    let without_format =
+        probe::derive_calls(&BTreeSet::from([DerivedKind::NoFormat]), declared, profile, timeout);
     let trials = Trials { profile, so_far, without_format };
     let found = join_all(declared.iter().map(|probe| trials.search(probe)))?;
     let mut positions = Positions::default();
@@ -90,16 +91,17 @@ impl Positions {
     fn accept(&mut self, probe: &mut Probe, found: FoundPosition, profile: &TargetProfile) {
         let FoundPosition { position, format, placed } = found;
         let rejected = Probe {
-            id: ProbeId::derived(Derived::Refused, Some(probe.name.clone())),
+            id: ProbeId::derived(DerivedKind::Refused, Some(probe.name.clone())),
             name: format!("{}, format after the arguments", probe.name),
             formats: vec![format],
             ..probe.clone()
         };
-        self.renamed.insert(probe.plain(format), Some(rejected.plain(format)));
-        self.renamed.insert(trial(&placed, position).plain(format), Some(probe.plain(format)));
-        let after_arguments = ProbeId::derived(Derived::InvalidFormat, Some(probe.name.clone()));
+        self.renamed.insert(probe.plain_run(format), Some(rejected.plain_run(format)));
+        self.renamed.insert(trial(&placed, position).plain_run(format), Some(probe.plain_run(format)));
+        let after_arguments = ProbeId::derived(DerivedKind::InvalidFormat, Some(probe.name.clone()));
         let after_arguments = RunKey::plain(after_arguments, OutputFormat::Text);
-        let question = RunKey::plain(trial_id(Derived::InvalidFormat, probe, position), OutputFormat::Text);
+        let question =
+            RunKey::plain(trial_id(DerivedKind::InvalidFormat, probe, position), OutputFormat::Text);
         self.renamed.insert(after_arguments.clone(), None);
         self.renamed.insert(question, Some(after_arguments));
         self.rejected.push(rejected);
@@ -107,7 +109,7 @@ impl Positions {
             let call = strict_json::sanitize::line(placed.args_in(format, profile).join(" "));
             self.notes.push(format!(
                 "the format option is accepted {}, as in `{call}`, and rejected after the arguments",
-                position.words()
+                position.description()
             ));
         }
         *probe = placed;
@@ -117,7 +119,7 @@ impl Positions {
 impl Trials<'_> {
     /// Returns the run of a probe with the flag after its arguments, if it was made.
     fn first_run(&self, probe: &Probe) -> Option<&Observation> {
-        let key = probe.plain(format_to_try(probe, self.profile)?);
+        let key = probe.plain_run(format_to_try(probe, self.profile)?);
         self.so_far.all().iter().find(|seen| seen.key == key)
     }
 
@@ -128,11 +130,11 @@ impl Trials<'_> {
         if self.so_far.plain_run(probe, format)?.is_none_or(|seen| !ended_unexpectedly(probe, seen)) {
             return none;
         }
-        let is_of_probe = |call: &&Probe| call.of() == Some(&probe.name);
+        let is_of_probe = |call: &&Probe| call.source() == Some(&probe.name);
         let Some(without_format) = self.without_format.iter().find(is_of_probe) else { return none };
         let accepted = self.so_far.plain_run(without_format, OutputFormat::Text)?;
         let Some(accepted) = accepted.filter(|seen| ended_as_declared(probe, seen)) else { return none };
-        for position in [Place::Front, Place::BehindFirst] {
+        for position in [FlagPosition::Front, FlagPosition::AfterFirst] {
             let Some(placed) = with_position(probe, position, self.profile) else { continue };
             if !is_named(probe, format, self.profile) && !self.is_harmless(&placed, position)? {
                 continue;
@@ -146,23 +148,23 @@ impl Trials<'_> {
     }
 
     /// Returns whether an unknown format is harmless in this position.
-    fn is_harmless(&self, placed: &Probe, position: Place) -> PhaseResult<bool> {
-        let questions = probe::questions(std::slice::from_ref(placed), self.profile);
+    fn is_harmless(&self, placed: &Probe, position: FlagPosition) -> PhaseResult<bool> {
+        let questions = probe::format_flag_calls(std::slice::from_ref(placed), self.profile);
         let Some(question) = questions.into_iter().next() else { return ControlFlow::Continue(false) };
-        let question = Probe { id: trial_id(Derived::InvalidFormat, placed, position), ..question };
+        let question = Probe { id: trial_id(DerivedKind::InvalidFormat, placed, position), ..question };
         let answer = self.so_far.plain_run(&question, OutputFormat::Text)?;
         ControlFlow::Continue(answer.is_some_and(|seen| is_harmless(seen, placed)))
     }
 }
 
 /// Returns the ID of a trial of a probe with the flag in this position.
-fn trial_id(kind: Derived, probe: &Probe, position: Place) -> ProbeId {
-    ProbeId::Derived { kind, from: Some(probe.name.clone()), case: Case::words([position.words()]) }
+fn trial_id(kind: DerivedKind, probe: &Probe, position: FlagPosition) -> ProbeId {
+    ProbeId::Derived { kind, source: Some(probe.name.clone()), case: Case::words([position.description()]) }
 }
 
 /// Returns the trial of a probe that has the flag in this position.
-fn trial(placed: &Probe, position: Place) -> Probe {
-    Probe { id: trial_id(Derived::Refused, placed, position), ..placed.clone() }
+fn trial(placed: &Probe, position: FlagPosition) -> Probe {
+    Probe { id: trial_id(DerivedKind::Refused, placed, position), ..placed.clone() }
 }
 
 /// Returns whether a run exited with another exit code than its probe declares.
@@ -172,13 +174,14 @@ fn ended_unexpectedly(probe: &Probe, seen: &Observation) -> bool {
 
 /// Returns the format that is used to find the flag position of a probe.
 fn format_to_try(probe: &Probe, profile: &TargetProfile) -> Option<OutputFormat> {
-    let has_free_position = probe.gives_data()
+    let has_free_position = probe.prints_data()
         && !probe.call.args.is_empty()
-        && !probe.call.args.iter().any(|arg| arg == FORMAT_PLACE);
+        && !probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER);
     let is_usable = |format: OutputFormat| {
         probe.formats.contains(&format)
-            && !probe.asking(format, profile).is_empty()
-            && (is_named(probe, format, profile) || probe.is_open(profile) && probe.call.workspace.is_none())
+            && !probe.format_args(format, profile).is_empty()
+            && (is_named(probe, format, profile)
+                || probe.has_unverified_format_flag(profile) && probe.call.workspace.is_none())
     };
     [OutputFormat::Json, OutputFormat::Jsonl]
         .into_iter()
@@ -187,29 +190,30 @@ fn format_to_try(probe: &Probe, profile: &TargetProfile) -> Option<OutputFormat>
 
 /// Returns whether the configuration or the help names this format.
 fn is_named(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> bool {
-    profile.known_formats.contains(&format) || probe.call.asking.contains_key(&format)
+    profile.known_formats.contains(&format) || probe.call.format_flags.contains_key(&format)
 }
 
 /// Returns the probe with the flag in this position; `None` if that is after all arguments, or the probe specifies
 /// the position already.
-fn with_position(probe: &Probe, position: Place, profile: &TargetProfile) -> Option<Probe> {
-    if probe.call.args.iter().any(|arg| arg == FORMAT_PLACE) {
+fn with_position(probe: &Probe, position: FlagPosition, profile: &TargetProfile) -> Option<Probe> {
+    if probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER) {
         return None;
     }
     let index = match position {
-        Place::Front => 0,
-        Place::BehindFirst => probe.call.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
+        FlagPosition::Front => 0,
+        FlagPosition::AfterFirst => probe.call.args.iter().position(|arg| !arg.starts_with('-'))? + 1,
     };
     (index < probe.call.args.len()).then(|| {
-        let marked = |args: &[String]| [&args[..index], &[FORMAT_PLACE.to_owned()], &args[index..]].concat();
+        let marked =
+            |args: &[String]| [&args[..index], &[FORMAT_PLACEHOLDER.to_owned()], &args[index..]].concat();
         let mut placed = Probe { place: Some(position), ..probe.clone().with_args(marked(&probe.call.args)) };
         if let Some(unconfirmed) = probe.effect.as_ref().and_then(|effect| effect.unconfirmed.as_ref())
             && index <= unconfirmed.len()
         {
             // The confirmation flag goes to the same position.
             let unconfirmed = marked(unconfirmed);
-            let confirm = probe.flag(Flag::Confirm, profile).args().unwrap_or_default();
-            placed.call.args = probe::placed(&unconfirmed, confirm, &placed, profile);
+            let confirm = probe.common_option(CommonOption::Confirm, profile).args().unwrap_or_default();
+            placed.call.args = probe::insert_option(&unconfirmed, confirm, &placed, profile);
             placed.effect = placed.effect.map(|effect| Effect { unconfirmed: Some(unconfirmed), ..effect });
         }
         placed

@@ -18,21 +18,21 @@ pub(super) fn verify(
     profile: &TargetProfile,
     so_far: &RunsSoFar,
 ) -> PhaseResult<Vec<Probe>> {
-    let questions = probe::questions(&declared, profile);
+    let questions = probe::format_flag_calls(&declared, profile);
     let runs = join_all(questions.iter().map(|question| so_far.plain_run(question, OutputFormat::Text)))?;
     let answer = |probe: &Probe| {
-        let question = questions.iter().position(|question| question.of() == Some(&probe.name))?;
+        let question = questions.iter().position(|question| question.source() == Some(&probe.name))?;
         runs[question]
     };
     let harmless = |probe: &Probe| answer(probe).is_some_and(|seen| is_harmless(seen, probe));
     // A call that fails in any case gives less evidence: it is enough if another probe has shown it.
-    let is_shown = declared.iter().any(|probe| probe.gives_data() && harmless(probe));
+    let is_shown = declared.iter().any(|probe| probe.prints_data() && harmless(probe));
     let fails = |probe: &Probe| {
         let failed = |seen: &Observation| !seen.wrote && matches!(seen.end, End::Exited(code) if code != 0);
-        is_shown && !probe.gives_data() && answer(probe).is_some_and(failed)
+        is_shown && !probe.prints_data() && answer(probe).is_some_and(failed)
     };
     let is_unverified = |probe: &&mut Probe| {
-        let was_called = questions.iter().any(|question| question.of() == Some(&probe.name));
+        let was_called = questions.iter().any(|question| question.source() == Some(&probe.name));
         was_called && !harmless(probe) && !fails(probe)
     };
     for probe in declared.iter_mut().filter(is_unverified) {

@@ -15,7 +15,7 @@ pub(super) use planned::{MissingRuns, missing_runs, planned};
 pub(super) use runs_so_far::RunsSoFar;
 
 use super::help_pages::parse_help;
-use agentnative_core::catalogue::{Check, Derived};
+use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::{Layer, OutputFormat};
 use agentnative_core::probe::{self, Probe, TargetProfile};
 use agentnative_core::run::{Observation, RunKey};
@@ -55,7 +55,7 @@ impl Discovery<'_> {
     }
 
     /// Returns whether any of the checks needs probes of this kind.
-    fn derives(&self, kind: Derived) -> bool {
+    fn derives(&self, kind: DerivedKind) -> bool {
         self.checks.iter().any(|check| check.derived.contains(&kind))
     }
 
@@ -66,7 +66,7 @@ impl Discovery<'_> {
 
     /// Parses the root help page; empty until it was read.
     pub fn root_page(&self, so_far: &RunsSoFar) -> Interface {
-        so_far.of_kind(Derived::Help).next().map(|seen| parse_help(seen, &[])).unwrap_or_default()
+        so_far.of_kind(DerivedKind::Help).next().map(|seen| parse_help(seen, &[])).unwrap_or_default()
     }
 
     /// Returns the result of discovery, or the runs that it still needs. `page` is the root help page, and `profile`
@@ -79,11 +79,11 @@ impl Discovery<'_> {
     ) -> ControlFlow<Calls, Discovered> {
         let root = self.root_help(profile, so_far)?;
         let mut complete = profile.clone();
-        if self.derives(Derived::CommandHelp) {
+        if self.derives(DerivedKind::CommandHelp) {
             complete.called_commands = command_help::called_commands(&self.declared, page, so_far)?;
         }
-        if let Some(root) = root.filter(|_| self.derives(Derived::Example)) {
-            complete.examples = examples::find_examples(root, so_far.of_kind(Derived::CommandHelp));
+        if let Some(root) = root.filter(|_| self.derives(DerivedKind::Example)) {
+            complete.examples = examples::find_examples(root, so_far.of_kind(DerivedKind::CommandHelp));
         }
         let mut positions = Positions::default();
         let mut declared = self.declared.clone();
@@ -102,11 +102,11 @@ impl Discovery<'_> {
         profile: &TargetProfile,
         so_far: &'a RunsSoFar,
     ) -> PhaseResult<Option<&'a Observation>> {
-        if !self.is_behavioral() && !self.derives(Derived::Help) {
+        if !self.is_behavioral() && !self.derives(DerivedKind::Help) {
             return ControlFlow::Continue(None);
         }
-        let kinds = BTreeSet::from([Derived::Help]);
-        let calls = probe::derived(&kinds, &self.declared, profile, self.timeout);
+        let kinds = BTreeSet::from([DerivedKind::Help]);
+        let calls = probe::derive_calls(&kinds, &self.declared, profile, self.timeout);
         calls.first().map_or(ControlFlow::Continue(None), |help| so_far.plain_run(help, OutputFormat::Text))
     }
 
@@ -129,7 +129,7 @@ impl Discovery<'_> {
         let only_help = probes.iter().all(|probe| !probe.is_declared())
             && keys.iter().all(|key| key.probe == probe::help_run().probe);
         Discovered {
-            decides_nothing: self.is_behavioral() && !self.derives(Derived::Help) && only_help,
+            decides_nothing: self.is_behavioral() && !self.derives(DerivedKind::Help) && only_help,
             runs: runs.collect(),
             profile,
             probes,

@@ -3,7 +3,7 @@
 use super::examples;
 use crate::check::judging::{wanted, worthwhile_runs};
 use agentnative_contract::error::Result;
-use agentnative_core::catalogue::{Check, Derived};
+use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::Variant;
 use agentnative_core::probe::{self, Recording};
 use agentnative_core::run::RunKey;
@@ -43,7 +43,7 @@ pub(in crate::check) fn missing_runs(
         keys
     };
     let stage = |key: &RunKey| match key.probe.kind() {
-        Some(Derived::Example) => 2,
+        Some(DerivedKind::Example) => 2,
         // Their results decide which of the others are worth making.
         _ if key.variant == Variant::Plain && key.probe.from().is_none() => 0,
         _ => 1,

@@ -1,6 +1,6 @@
 //! The runs of a discovery so far, and the result of a phase: a value, or the runs that it needs.
 
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{End, Observation, RunKey};
@@ -53,13 +53,13 @@ impl RunsSoFar {
         &self.runs
     }
 
-    pub(super) fn of_kind(&self, kind: Derived) -> impl Iterator<Item = &Observation> {
+    pub(super) fn of_kind(&self, kind: DerivedKind) -> impl Iterator<Item = &Observation> {
         self.runs.iter().filter(move |seen| seen.key.probe.kind() == Some(kind))
     }
 
     /// Returns the plain run of a probe; `None` if it cannot be made.
     pub(super) fn plain_run(&self, probe: &Probe, format: OutputFormat) -> PhaseResult<Option<&Observation>> {
-        let key = probe.plain(format);
+        let key = probe.plain_run(format);
         if !self.is_closed && !self.requested.contains(&key) {
             return ControlFlow::Break(vec![(probe.clone(), format)]);
         }

@@ -8,7 +8,7 @@ use crate::output::command;
 use crate::output::view::View;
 use crate::report::{Report, RunEvent, Summary};
 use agentnative_core::catalogue::principle_title;
-use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition};
+use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition_name};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -209,7 +209,7 @@ impl<'a> Verdict<'a> {
         let is_address = |docs: &&str| docs.starts_with("https://") || docs.starts_with("http://");
         Self {
             nth,
-            help: check.help.of(toolkit),
+            help: check.help.for_toolkit(toolkit),
             what: &check.what,
             why: &check.why,
             fix: &check.fix,
@@ -264,7 +264,7 @@ fn place(evidence: &Evidence) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(evidence.probe.clone());
     words.extend(evidence.format.map(|format| format.name().to_owned()));
-    words.extend(evidence.variant.map(|variant| condition(variant, evidence.nth.unwrap_or(0))));
+    words.extend(evidence.variant.map(|variant| condition_name(variant, evidence.nth.unwrap_or(0))));
     words.extend(evidence.file.clone());
     words.extend(evidence.stream.map(|stream| stream.name().to_owned()));
     words.extend(evidence.line.map(|line| match evidence.column {
@@ -335,7 +335,7 @@ impl Run {
             Output { name: stream.name(), text, left_out: bytes.len() - read as u64 }
         };
         Self {
-            condition: condition(event.variant, event.nth),
+            condition: condition_name(event.variant, event.nth),
             end,
             state,
             started_ms: seen.started.map(|started| started.as_millis()),

@@ -2,7 +2,9 @@
 
 use super::excerpt::{excerpt, line};
 use super::page::{Detail, ReportPage};
-use agentnative_core::model::{CheckResult, Evidence, Layer, Status, Variant, in_words, settings};
+use agentnative_core::model::{
+    CheckResult, Evidence, Layer, Status, Variant, condition_assignments, condition_phrase,
+};
 use agentnative_output::{Cell, Tone};
 use std::iter;
 use strict_json::sanitize;
@@ -98,7 +100,7 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
         report.page.line(INDENT, &[docs]);
     } else if report.detail < Detail::Evidence {
         let mut help: Vec<&str> =
-            group.iter().map(|result| result.id.check().help.of(report.toolkit)).collect();
+            group.iter().map(|result| result.id.check().help.for_toolkit(report.toolkit)).collect();
         help.dedup();
         let fits =
             help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= report.page.config().width;
@@ -181,7 +183,7 @@ fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) 
     } else if let Some(argv) = &evidence.argv {
         cells.push(Cell::dim("$ "));
         if report.verbose {
-            let set = variant.map(|variant| settings(variant, nth)).unwrap_or_default();
+            let set = variant.map(|variant| condition_assignments(variant, nth)).unwrap_or_default();
             cells.push(Cell::plain(set + &report.command(argv)));
         } else {
             cells.push(Cell::plain(sanitize::capped(report.short_command(argv), MAX_COMMAND)));
@@ -192,7 +194,8 @@ fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) 
     }
     // The command line shows the variables already.
     let words = variant.filter(|variant| !report.verbose || *variant != Variant::HostileEnv);
-    let condition = words.and_then(|variant| in_words(variant, nth)).map(|words| format!("({words})"));
+    let condition =
+        words.and_then(|variant| condition_phrase(variant, nth)).map(|words| format!("({words})"));
     let also = also.map(|also| format!("also: {also}"));
     for words in [condition, also].into_iter().flatten() {
         let gap = if cells.is_empty() { "" } else { "   " };
@@ -260,7 +263,7 @@ fn condition(variant: Option<Variant>) -> Option<String> {
     match variant? {
         Variant::Repeat | Variant::File | Variant::SlowReader => None,
         Variant::HostileEnv => Some("in other environments".to_owned()),
-        variant => in_words(variant, 0),
+        variant => condition_phrase(variant, 0),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The pages about the checks.
 
 use super::markdown::{capitalize, facts, fence, inline, link, prose, table};
-use agentnative::catalogue::{Check, Derived, Example, LanguageRules, Snippet};
+use agentnative::catalogue::{Check, DerivedKind, Example, LanguageRules, Snippet};
 use agentnative::model::{Layer, Level, Status, Topic};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ pub(super) fn page(check: &Check) -> String {
         ("level", unmet.to_owned()),
         ("layer", check.layer.name().to_owned()),
         ("principle", check.principle.to_string()),
-        ("requirements of the standard", check.requirements()),
+        ("requirements of the standard", check.requirements_text()),
         ("in the terminal", format!("`agentnative explain {id}`")),
     ];
     out.push_str(&self::facts(facts));
@@ -101,61 +101,65 @@ fn runs(check: &Check) -> String {
 }
 
 /// Returns the description of a derived call.
-const fn derived_call(derived: Derived) -> &'static str {
+const fn derived_call(derived: DerivedKind) -> &'static str {
     match derived {
-        Derived::Help => "the target with `--help`",
-        Derived::HelpShort => "`-h`, if the help does not describe it as something else",
-        Derived::CommandHelp => "`SUBCOMMAND --help`, for the subcommands of the declared probes",
-        Derived::Version => "the target with `--version`",
-        Derived::UnknownFlag => "the target with an unknown flag",
-        Derived::UnknownCommand => "the target with an unknown subcommand, if its help lists subcommands",
-        Derived::NoFormat => "a declared probe without a format option",
-        Derived::InvalidFormat => "a declared probe with an invalid format",
-        Derived::IgnoredFlag => "a declared probe with an unknown flag",
-        Derived::InvalidValue => {
+        DerivedKind::Help => "the target with `--help`",
+        DerivedKind::HelpShort => "`-h`, if the help does not describe it as something else",
+        DerivedKind::CommandHelp => "`SUBCOMMAND --help`, for the subcommands of the declared probes",
+        DerivedKind::Version => "the target with `--version`",
+        DerivedKind::UnknownFlag => "the target with an unknown flag",
+        DerivedKind::UnknownCommand => "the target with an unknown subcommand, if its help lists subcommands",
+        DerivedKind::NoFormat => "a declared probe without a format option",
+        DerivedKind::InvalidFormat => "a declared probe with an invalid format",
+        DerivedKind::IgnoredFlag => "a declared probe with an unknown flag",
+        DerivedKind::InvalidValue => {
             "a declared probe with an invalid value of an option whose values the help lists"
         }
-        Derived::Alias => "a declared probe with `--json` and `--jsonl`",
-        Derived::Raw => "a declared probe with `--raw`",
-        Derived::MoreFormats => "a declared probe in CSV, TSV and YAML",
-        Derived::DryRun => {
+        DerivedKind::Alias => "a declared probe with `--json` and `--jsonl`",
+        DerivedKind::Raw => "a declared probe with `--raw`",
+        DerivedKind::MoreFormats => "a declared probe in CSV, TSV and YAML",
+        DerivedKind::DryRun => {
             "a declared probe that changes something, with the option that only shows what it would change"
         }
-        Derived::Unconfirmed => "a declared probe that destroys something, without its confirmation",
-        Derived::Confirmed => {
+        DerivedKind::Unconfirmed => "a declared probe that destroys something, without its confirmation",
+        DerivedKind::Confirmed => {
             "a declared probe that changes something, with its confirmation if it needs one"
         }
-        Derived::Again => "the same call a second time in the same folder",
-        Derived::Interrupted => "a declared probe that works for a while, interrupted by SIGTERM",
-        Derived::After => "the same call after one that was interrupted, in the same folder",
-        Derived::Sigint => "a declared probe that works for a while, interrupted by SIGINT",
-        Derived::InvalidRequest => {
+        DerivedKind::Again => "the same call a second time in the same folder",
+        DerivedKind::Interrupted => "a declared probe that works for a while, interrupted by SIGTERM",
+        DerivedKind::After => "the same call after one that was interrupted, in the same folder",
+        DerivedKind::Sigint => "a declared probe that works for a while, interrupted by SIGINT",
+        DerivedKind::InvalidRequest => {
             "a declared probe that calls a server which never answers, with an unknown flag"
         }
-        Derived::AnonymousRequest => {
+        DerivedKind::AnonymousRequest => {
             "a declared probe that calls a server which never answers, without the secret that it needs"
         }
-        Derived::Example => {
+        DerivedKind::Example => {
             "the examples of the help that call subcommands of declared probes, with an unknown flag"
         }
-        Derived::BundleInstall => "the command that installs the instructions for agents",
-        Derived::Timeout => {
+        DerivedKind::BundleInstall => "the command that installs the instructions for agents",
+        DerivedKind::Timeout => {
             "a declared probe that calls a server which never answers, with a time limit of one second"
         }
-        Derived::SecretFile => "a declared probe that needs the secret, which is in a file",
-        Derived::SecretStdin => "a declared probe that needs the secret, which is on stdin",
-        Derived::Verbose => {
+        DerivedKind::SecretFile => "a declared probe that needs the secret, which is in a file",
+        DerivedKind::SecretStdin => "a declared probe that needs the secret, which is on stdin",
+        DerivedKind::Verbose => {
             "a declared probe that needs the secret, with the option that prints more details"
         }
-        Derived::Schema => "the command that prints the schema",
-        Derived::Limit => "a declared probe that prints a list, with a limit",
-        Derived::Quiet => "a declared probe with the option that leaves only data and errors",
-        Derived::NoInput => "a declared probe with the option that disables prompts",
-        Derived::NoPager => "a declared probe with the option that disables the pager",
-        Derived::Completions => "the calls that print completion scripts",
-        Derived::EnvFlag => "a declared probe with an option, or with the variable that stands for it",
-        Derived::GlobalFlag => "a declared probe with a common option on the other side of the subcommand",
-        Derived::Refused => "a declared probe with the format option in the position where it is rejected",
+        DerivedKind::Schema => "the command that prints the schema",
+        DerivedKind::Limit => "a declared probe that prints a list, with a limit",
+        DerivedKind::Quiet => "a declared probe with the option that leaves only data and errors",
+        DerivedKind::NoInput => "a declared probe with the option that disables prompts",
+        DerivedKind::NoPager => "a declared probe with the option that disables the pager",
+        DerivedKind::Completions => "the calls that print completion scripts",
+        DerivedKind::EnvFlag => "a declared probe with an option, or with the variable that stands for it",
+        DerivedKind::GlobalFlag => {
+            "a declared probe with a common option on the other side of the subcommand"
+        }
+        DerivedKind::Refused => {
+            "a declared probe with the format option in the position where it is rejected"
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 mod source;
 mod standard;
 
-pub use source::{Home, LanguageRules, MISSING, Role, Snippet, SourceCheck, SourceRule};
+pub use source::{ExemptPart, LanguageRules, MISSING, MatchRole, Snippet, SourceCheck, SourceRule};
 pub use standard::{Requirement, principle_title, requirements};
 
-pub use crate::model::Derived;
-use crate::model::{CheckId, Edition, HelpFor, Layer, Level, OutputFormat, Status, Toolkit, Variant};
+pub use crate::model::DerivedKind;
+use crate::model::{CheckId, Edition, HelpAudience, Layer, Level, OutputFormat, Status, Toolkit, Variant};
 use agentnative_diff::{Class, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,13 +42,13 @@ pub struct Check {
     /// Instructions to fix a failure.
     pub fix: String,
     /// The same instructions in one line.
-    pub help: Help,
+    pub help: FixHint,
     /// Runs that it needs of each declared probe.
     #[serde(default)]
-    pub runs: Runs,
+    pub runs: RequiredRuns,
     /// Derived calls that it needs.
     #[serde(default)]
-    pub derived: Vec<Derived>,
+    pub derived: Vec<DerivedKind>,
     /// Formats of a whole-target contract that replaces this check: such a contract defines one format, its format
     /// flag, its error channel and its exit codes.
     #[serde(default, skip_serializing)]
@@ -72,7 +72,7 @@ impl Check {
     }
 
     /// Returns the requirements that the check decides, as text.
-    pub fn requirements(&self) -> String {
+    pub fn requirements_text(&self) -> String {
         let ids = self.standard.join(", ");
         match &self.standard_part {
             None => ids,
@@ -84,19 +84,19 @@ impl Check {
 
 /// One-line instructions: for any target, and more specific ones for a language or an argument parser.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Help {
+pub struct FixHint {
     /// Instructions for any target.
     pub any: String,
     /// Instructions for targets in a language or with an argument parser.
     #[serde(flatten)]
-    pub targets: BTreeMap<HelpFor, String>,
+    pub targets: BTreeMap<HelpAudience, String>,
 }
 
-impl Help {
+impl FixHint {
     /// Returns the instructions for a toolkit: those for its parser, else for its language, else for any target.
-    pub fn of(&self, toolkit: Toolkit) -> &str {
-        let parser = toolkit.parser.and_then(|parser| self.targets.get(&HelpFor::Parser(parser)));
-        let language = || self.targets.get(&HelpFor::Language(toolkit.language?));
+    pub fn for_toolkit(&self, toolkit: Toolkit) -> &str {
+        let parser = toolkit.parser.and_then(|parser| self.targets.get(&HelpAudience::Parser(parser)));
+        let language = || self.targets.get(&HelpAudience::Language(toolkit.language?));
         parser.or_else(language).unwrap_or(&self.any)
     }
 }
@@ -104,7 +104,7 @@ impl Help {
 /// Required runs: each format with each variant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Runs {
+pub struct RequiredRuns {
     /// Formats.
     pub formats: Vec<OutputFormat>,
     /// Variants.

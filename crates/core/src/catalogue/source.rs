@@ -17,7 +17,7 @@ pub struct SourceCheck {
     pub unseen: Option<String>,
     /// Part of the package in which matches are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub except: Option<Home>,
+    pub except: Option<ExemptPart>,
     /// Check that takes precedence if both find a problem at the same place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields_to: Option<CheckId>,
@@ -33,7 +33,7 @@ impl SourceCheck {
     /// matches are problems.
     pub fn kinds(&self) -> impl Iterator<Item = (String, String)> {
         let rules = self.languages.values().flat_map(|of| &of.rules);
-        let faults = rules.filter(|rule| matches!(rule.role, Role::Fault | Role::Nearly));
+        let faults = rules.filter(|rule| matches!(rule.role, MatchRole::Fault | MatchRole::Nearly));
         let missing = self.missing.iter().map(|what| (MISSING.to_owned(), what.clone()));
         missing.chain(faults.map(|rule| (rule.name.clone(), rule.headline())))
     }
@@ -58,7 +58,7 @@ impl SourceCheck {
 /// A part of a package in which matches are allowed that are problems elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Home {
+pub enum ExemptPart {
     /// The output module, which holds the configuration of the output.
     Output,
     /// The entry point, in which the program starts and ends.
@@ -92,7 +92,7 @@ pub struct SourceRule {
     /// Name, unique within the check and language.
     pub name: String,
     /// Meaning of a match.
-    pub role: Role,
+    pub role: MatchRole,
     /// Whether the file of a match belongs to the output module.
     #[serde(default)]
     pub home: bool,
@@ -122,7 +122,7 @@ const NAME_PLACEHOLDER: &str = "$NAME";
 
 impl SourceRule {
     /// Returns the message of a match that captured this name.
-    pub fn message_of(&self, name: &str) -> String {
+    pub fn message_with(&self, name: &str) -> String {
         self.message.replace(NAME_PLACEHOLDER, name)
     }
 
@@ -139,7 +139,7 @@ const fn one() -> usize {
 /// The meaning of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MatchRole {
     /// Each match is a problem.
     Fault,
     /// A match meets the requirement.

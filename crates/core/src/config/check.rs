@@ -1,11 +1,11 @@
 //! Parses `[check]`.
 
 use super::section::Section;
-use super::{CheckConfig, Known};
-use crate::model::{matches, nearest_pattern};
+use super::{CheckConfig, ValidationContext};
+use crate::model::{matches_pattern, nearest_pattern};
 use agentnative_contract::spanned_toml::{Value, nearest};
 
-pub(super) fn parse(file: &Section<'_>, known: &Known<'_>) -> CheckConfig {
+pub(super) fn parse(file: &Section<'_>, known: &ValidationContext<'_>) -> CheckConfig {
     let Some(section) = file.section("check") else { return CheckConfig::default() };
     let mut check = section.applied_to(CheckConfig::default());
     check.deny.dedup();
@@ -20,8 +20,8 @@ pub(super) fn parse(file: &Section<'_>, known: &Known<'_>) -> CheckConfig {
 }
 
 /// Reports an ID or pattern that matches no check.
-fn check_skip_pattern(value: &Value<'_>, index: usize, pattern: &str, known: &Known<'_>) {
-    if known.checks.iter().any(|id| matches(pattern, id)) {
+fn check_skip_pattern(value: &Value<'_>, index: usize, pattern: &str, known: &ValidationContext<'_>) {
+    if known.checks.iter().any(|id| matches_pattern(pattern, id)) {
         return;
     }
     let problem = if pattern.contains('*') { "no check matches" } else { "unknown check" };
@@ -30,7 +30,7 @@ fn check_skip_pattern(value: &Value<'_>, index: usize, pattern: &str, known: &Kn
     element.fault::<()>(&format!("{problem} `{pattern}`; {}", hint(suggestion.as_deref())));
 }
 
-pub(super) fn report_unknown_check(value: &Value<'_>, id: &str, known: &Known<'_>) {
+pub(super) fn report_unknown_check(value: &Value<'_>, id: &str, known: &ValidationContext<'_>) {
     value.fault::<()>(&format!("unknown check `{id}`; {}", hint(nearest(id, known.checks.iter().copied()))));
 }
 

@@ -1,6 +1,6 @@
 //! The common options, which many tools share, such as `--quiet`, and their spelling in a target or probe.
 
-use super::formats::Asking;
+use super::formats::FormatFlag;
 use super::section::Section;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A common option, which many tools share under different spellings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Flag {
+pub enum CommonOption {
     /// Prints only data and errors.
     Quiet,
     /// Limits the number of printed items.
@@ -31,7 +31,7 @@ pub enum Flag {
 /// Key in the file, default spelling, and placeholder of the value in a spelling.
 type FlagRow = (&'static str, &'static [&'static str], Option<&'static str>);
 
-impl Flag {
+impl CommonOption {
     /// All common options, in the order of the reference.
     pub const ALL: [Self; 8] = [
         Self::Quiet,
@@ -62,10 +62,10 @@ impl Flag {
         self.row().0
     }
 
-    fn default_spelling(self) -> Asking {
+    fn default_spelling(self) -> FormatFlag {
         match self.row().1 {
-            [] => Asking::Undeclared,
-            words => Asking::With(words.iter().map(|word| (*word).to_owned()).collect()),
+            [] => FormatFlag::Unspecified,
+            words => FormatFlag::Given(words.iter().map(|word| (*word).to_owned()).collect()),
         }
     }
 
@@ -81,19 +81,19 @@ impl Flag {
 /// The spelling of each common option. The default applies to a target that declares none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Flags(BTreeMap<Flag, Asking>);
+pub struct CommonOptions(BTreeMap<CommonOption, FormatFlag>);
 
-impl Default for Flags {
+impl Default for CommonOptions {
     fn default() -> Self {
-        Self(Flag::ALL.into_iter().map(|flag| (flag, flag.default_spelling())).collect())
+        Self(CommonOption::ALL.into_iter().map(|flag| (flag, flag.default_spelling())).collect())
     }
 }
 
-impl Flags {
+impl CommonOptions {
     /// Returns the spelling of `flag`.
-    pub fn of(&self, flag: Flag) -> &Asking {
+    pub fn get(&self, flag: CommonOption) -> &FormatFlag {
         // A recording may be older than the flag.
-        self.0.get(&flag).unwrap_or(&Asking::Undeclared)
+        self.0.get(&flag).unwrap_or(&FormatFlag::Unspecified)
     }
 }
 
@@ -110,4 +110,4 @@ pub(super) fn take_dry_run_exit(section: &mut Section<'_>) -> Option<i32> {
 }
 
 /// Placeholder for the name of the shell in the call that prints its completion script.
-pub const SHELL_PLACE: &str = "{shell}";
+pub const SHELL_PLACEHOLDER: &str = "{shell}";

@@ -1,12 +1,12 @@
 //! Parses the `contract` of a probe or of an entire target.
 
 use super::section::Section;
-use super::{Contracts, Known, contract_path};
+use super::{Contracts, ValidationContext, contract_path};
 use agentnative_contract::spanned_toml::{Value, suggestion};
 use agentnative_contract::{Contract, split_version};
 use std::path::Path;
 
-pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &Known<'_>) -> Contracts {
+pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &ValidationContext<'_>) -> Contracts {
     let Some(value) = probe.get("contract") else { return Contracts::default() };
     let Some(table) = probe.section("contract") else {
         return by_name(&value, root, known).unwrap_or_default();
@@ -19,7 +19,11 @@ pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &Known<'_>) -> Cont
 }
 
 /// Returns the contract of an entire target, with its name.
-pub(super) fn for_target(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, Contract)> {
+pub(super) fn for_target(
+    value: &Value<'_>,
+    root: &Path,
+    known: &ValidationContext<'_>,
+) -> Option<(String, Contract)> {
     let (name, _) = find(value, root, known)?;
     match Contract::named(root, &name) {
         Ok(contract) => Some((name, contract)),
@@ -32,14 +36,14 @@ pub(super) fn for_target(value: &Value<'_>, root: &Path, known: &Known<'_>) -> O
 
 /// Returns the contracts for a single name. A schema file applies to `json` only, since it describes one document; a
 /// contract has a part for each format.
-fn by_name(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<Contracts> {
+fn by_name(value: &Value<'_>, root: &Path, known: &ValidationContext<'_>) -> Option<Contracts> {
     let (name, is_schema) = find(value, root, known)?;
     let jsonl = (!is_schema).then(|| name.clone());
     Some(Contracts { json: Some(name), jsonl })
 }
 
 /// Returns the name of an existing contract, and whether it is a schema file. Reports an unknown contract.
-fn find(value: &Value<'_>, root: &Path, known: &Known<'_>) -> Option<(String, bool)> {
+fn find(value: &Value<'_>, root: &Path, known: &ValidationContext<'_>) -> Option<(String, bool)> {
     let name = value.inner.as_str()?.to_owned();
     if let Some(path) = contract_path(root, &name) {
         let versioned = || root.join(split_version(&name).0).metadata();

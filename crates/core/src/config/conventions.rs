@@ -1,6 +1,6 @@
 //! The conventions of a command line: format flags, common options, exit codes and other spellings.
 
-use super::{Asking, Flags, Formats};
+use super::{CommonOptions, FormatFlag, FormatFlags};
 use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conventions {
     /// The format flags.
-    pub formats: Formats,
+    pub formats: FormatFlags,
     /// The format of the output without a format flag.
     #[serde(default)]
     pub default_format: OutputFormat,
     /// The spelling of the common options.
     #[serde(default)]
-    pub flags: Flags,
+    pub flags: CommonOptions,
     /// The stream that gets the error object in a JSON format.
     pub errors: Stream,
     /// The exit codes of the target, sorted.
@@ -30,16 +30,16 @@ pub struct Conventions {
     /// The arguments that print the schema of the output, or that there are none. Older recordings contain null if
     /// nothing is declared.
     #[serde(default, deserialize_with = "undeclared_if_null")]
-    pub schema: Asking,
+    pub schema: FormatFlag,
     /// The features that the target does not have.
     #[serde(default, rename = "lacks_features", skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Feature>,
     /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that there are none.
     #[serde(default)]
-    pub completions: Asking,
+    pub completions: FormatFlag,
     /// The arguments that install the target's instructions for agents, or that there are none.
     #[serde(default)]
-    pub bundle_install: Asking,
+    pub bundle_install: FormatFlag,
     /// Path of the target's configuration file, relative to the home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
@@ -60,7 +60,7 @@ const fn default_usage() -> i32 {
     2
 }
 
-fn undeclared_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Asking, D::Error> {
+fn undeclared_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FormatFlag, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
@@ -68,17 +68,17 @@ impl Default for Conventions {
     /// All formats with the default format flag, and the exit codes of principle 2.
     fn default() -> Self {
         Self {
-            formats: Formats::default(),
+            formats: FormatFlags::default(),
             default_format: OutputFormat::Text,
-            flags: Flags::default(),
+            flags: CommonOptions::default(),
             errors: Stream::Stderr,
             exit_codes: vec![0, 1, default_usage(), 77, 78],
             exit_codes_declared: false,
             usage: default_usage(),
-            schema: Asking::Undeclared,
+            schema: FormatFlag::Unspecified,
             lacks: Vec::new(),
-            completions: Asking::Undeclared,
-            bundle_install: Asking::Undeclared,
+            completions: FormatFlag::Unspecified,
+            bundle_install: FormatFlag::Unspecified,
             config_file: None,
             secret: None,
             env_flags: BTreeMap::new(),

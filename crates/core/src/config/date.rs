@@ -18,7 +18,7 @@ pub struct Date {
 
 impl Date {
     /// Returns the date of `time` in UTC.
-    pub fn of(time: SystemTime) -> Self {
+    pub fn from_time(time: SystemTime) -> Self {
         let date = OffsetDateTime::from(time).date();
         Self { year: date.year().into(), month: date.month().into(), day: date.day() }
     }
@@ -26,7 +26,7 @@ impl Date {
 
 /// Formats a time as RFC 3339, in UTC, truncated to seconds.
 pub fn rfc3339(time: SystemTime) -> String {
-    let (date, time) = (Date::of(time), OffsetDateTime::from(time).time());
+    let (date, time) = (Date::from_time(time), OffsetDateTime::from(time).time());
     format!("{date}T{:02}:{:02}:{:02}Z", time.hour(), time.minute(), time.second())
 }
 
@@ -57,7 +57,7 @@ mod tests {
             (UNIX_EPOCH - 719_468 * DAY, "0000-03-01"),
         ];
         for (time, date) in cases {
-            assert_eq!(Date::of(time).to_string(), date);
+            assert_eq!(Date::from_time(time).to_string(), date);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Finds and loads the configuration of a target.
 
-use super::{Config, Known, check_owner, folders_above, searched_folders};
-use crate::files::{self, MAX_TEXT};
+use super::{Config, ValidationContext, ancestors_in_repository, check_owner, searched_folders};
+use crate::files::{self, MAX_TEXT_BYTES};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::{parse_part, place};
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ pub(super) fn table_keys(path: &Path) -> Option<&'static [&'static str]> {
 }
 
 /// Returns the root of the repository that contains `start`, if there is one.
-pub fn repository(start: &Path) -> Option<PathBuf> {
-    folders_above(start).pop().filter(|folder| folder.join(".git").exists())
+pub fn repository_root(start: &Path) -> Option<PathBuf> {
+    ancestors_in_repository(start).pop().filter(|folder| folder.join(".git").exists())
 }
 
 impl Config {
@@ -41,7 +41,7 @@ impl Config {
         // For the folder itself, the path of the file keeps the user's spelling of the folder.
         let folder = folder.strip_prefix(".").unwrap_or(folder).to_owned();
         let mut folders = std::iter::once(folder.clone()).chain(searched_folders(start).into_iter().skip(1));
-        let found = folders.find_map(|folder| Self::in_folder(&folder).transpose()).transpose()?;
+        let found = folders.find_map(|folder| Self::find_in_folder(&folder).transpose()).transpose()?;
         if let Some(file) = &found {
             check_owner(file, &folder).map_err(|error| error.hint(OVERRIDE_HINT))?;
         }
@@ -53,15 +53,16 @@ impl Config {
     /// # Errors
     /// Of kind `Config` if the folder contains several configurations or a manifest cannot be read; of kind `Auth` if the
     /// permission to read a manifest or the folder is missing.
-    pub fn in_folder(folder: &Path) -> Result<Option<PathBuf>> {
+    pub fn find_in_folder(folder: &Path) -> Result<Option<PathBuf>> {
         let config_file = folder.join(FILE_NAME);
         let mut found = Vec::new();
-        if files::is_any(&config_file).map_err(|error| read_error(&config_file, &error))? {
+        if files::exists_as_file(&config_file).map_err(|error| read_error(&config_file, &error))? {
             found.push((config_file, FILE_NAME.to_owned(), (0, 0)));
         }
         for (name, keys) in MANIFESTS {
             let path = folder.join(name);
-            let bytes = files::read_if_any(&path, MAX_TEXT).map_err(|error| read_error(&path, &error))?;
+            let bytes =
+                files::read_if_exists(&path, MAX_TEXT_BYTES).map_err(|error| read_error(&path, &error))?;
             let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
             let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
             // An invalid table counts as well; loading it reports the error.
@@ -86,7 +87,7 @@ impl Config {
     ///
     /// # Errors
     /// The errors of [`Config::find`] and [`Config::load`].
-    pub fn discover(start: &Path, known: &Known<'_>) -> Result<Option<Self>> {
+    pub fn discover(start: &Path, known: &ValidationContext<'_>) -> Result<Option<Self>> {
         Self::find(start)?.map(|path| Self::load(&path, known)).transpose()
     }
 
@@ -96,8 +97,8 @@ impl Config {
     /// # Errors
     /// Of kind `Config` if the file cannot be read, is not a regular file of at most 4 MiB, is not UTF-8, or is invalid
     /// ([`Config::parse`]).
-    pub fn load(path: &Path, known: &Known<'_>) -> Result<Self> {
-        let bytes = files::read(path, MAX_TEXT).map_err(|error| read_error(path, &error))?;
+    pub fn load(path: &Path, known: &ValidationContext<'_>) -> Result<Self> {
+        let bytes = files::read(path, MAX_TEXT_BYTES).map_err(|error| read_error(path, &error))?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => {
                 let digest = format!("xxh128:{:032x}", xxh3_128(&bytes));

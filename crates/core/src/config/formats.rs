@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 /// The format flag of a format: the arguments that select it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", try_from = "RawFormatFlag")]
-pub enum Asking {
+pub enum FormatFlag {
     /// Neither declared nor derivable from the other formats.
     #[default]
-    Undeclared,
+    Unspecified,
     /// The target does not have the format (`false`).
-    Lacking,
+    Absent,
     /// These arguments select the format.
     #[serde(untagged)]
-    With(Vec<String>),
+    Given(Vec<String>),
 }
 
 /// An [`Asking`] in a configuration or recording.
@@ -28,53 +28,53 @@ enum RawFormatFlag {
     With(Vec<String>),
 }
 
-impl TryFrom<RawFormatFlag> for Asking {
+impl TryFrom<RawFormatFlag> for FormatFlag {
     type Error = &'static str;
 
     fn try_from(raw: RawFormatFlag) -> Result<Self, &'static str> {
         match raw {
-            RawFormatFlag::With(args) => Ok(Self::With(args)),
-            RawFormatFlag::Exists(false) => Ok(Self::Lacking),
-            RawFormatFlag::Name(name) if name == "lacking" => Ok(Self::Lacking),
-            RawFormatFlag::Name(name) if name == "undeclared" => Ok(Self::Undeclared),
+            RawFormatFlag::With(args) => Ok(Self::Given(args)),
+            RawFormatFlag::Exists(false) => Ok(Self::Absent),
+            RawFormatFlag::Name(name) if name == "lacking" => Ok(Self::Absent),
+            RawFormatFlag::Name(name) if name == "undeclared" => Ok(Self::Unspecified),
             RawFormatFlag::Exists(true) | RawFormatFlag::Name(_) => Err("expected arguments, or `false`"),
         }
     }
 }
 
-impl Asking {
+impl FormatFlag {
     /// Returns the arguments, if the format flag is given.
     pub fn args(&self) -> Option<&[String]> {
         match self {
-            Self::With(args) => Some(args),
-            Self::Undeclared | Self::Lacking => None,
+            Self::Given(args) => Some(args),
+            Self::Unspecified | Self::Absent => None,
         }
     }
 }
 
 /// The format flag of each format. The default is `--output FORMAT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Formats {
+pub struct FormatFlags {
     /// Text for people.
-    pub text: Asking,
+    pub text: FormatFlag,
     /// One JSON document.
-    pub json: Asking,
+    pub json: FormatFlag,
     /// JSON Lines: one JSON object per line.
-    pub jsonl: Asking,
+    pub jsonl: FormatFlag,
     /// No format flag is declared: `--output` is assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
 }
 
-impl Default for Formats {
+impl Default for FormatFlags {
     fn default() -> Self {
         Self::from_declared(&BTreeMap::new(), OutputFormat::Text)
     }
 }
 
-impl Formats {
+impl FormatFlags {
     /// Returns the format flag of `format`.
-    pub const fn of(&self, format: OutputFormat) -> &Asking {
+    pub const fn get(&self, format: OutputFormat) -> &FormatFlag {
         match format {
             OutputFormat::Text => &self.text,
             OutputFormat::Json => &self.json,
@@ -84,17 +84,17 @@ impl Formats {
 
     /// Returns the arguments that select `format`; `None` if it is missing or its format flag is unspecified.
     pub fn args(&self, format: OutputFormat) -> Option<&[String]> {
-        self.of(format).args()
+        self.get(format).args()
     }
 
     /// Declares the arguments that select `format`.
     pub fn declare(&mut self, format: OutputFormat, args: Vec<String>) {
-        self.set(format, Asking::With(args));
+        self.set(format, FormatFlag::Given(args));
         self.assumed = false;
     }
 
     /// Replaces the format flags that are in `declared`.
-    pub(super) fn with_declared(mut self, declared: BTreeMap<OutputFormat, Asking>) -> Self {
+    pub(super) fn with_declared(mut self, declared: BTreeMap<OutputFormat, FormatFlag>) -> Self {
         for (format, asking) in declared {
             self.assumed &= asking.args().is_none_or(<[String]>::is_empty);
             self.set(format, asking);
@@ -102,7 +102,7 @@ impl Formats {
         self
     }
 
-    fn set(&mut self, format: OutputFormat, asking: Asking) {
+    fn set(&mut self, format: OutputFormat, asking: FormatFlag) {
         match format {
             OutputFormat::Text => self.text = asking,
             OutputFormat::Json => self.json = asking,
@@ -112,7 +112,10 @@ impl Formats {
 
     /// Returns the format flags of all formats from those in `declared` and the default format. If the arguments of a
     /// declared format contain its name, replacing the name derives those of the others.
-    pub(super) fn from_declared(declared: &BTreeMap<OutputFormat, Asking>, by_default: OutputFormat) -> Self {
+    pub(super) fn from_declared(
+        declared: &BTreeMap<OutputFormat, FormatFlag>,
+        by_default: OutputFormat,
+    ) -> Self {
         use OutputFormat::{Json, Jsonl, Text};
         // Empty arguments show nothing about the other formats.
         let template =
@@ -121,15 +124,15 @@ impl Formats {
             [Json, Jsonl, Text].into_iter().filter_map(template).collect();
         let derived = |format: OutputFormat| {
             if templates.is_empty() {
-                return Asking::With(vec!["--output".to_owned(), format.name().to_owned()]);
+                return FormatFlag::Given(vec!["--output".to_owned(), format.name().to_owned()]);
             }
             match templates
                 .iter()
                 .find_map(|(template, args)| with_replaced_name(args, template.name(), format.name()))
             {
-                Some(args) => Asking::With(args),
-                None if format == by_default => Asking::With(Vec::new()),
-                None => Asking::Undeclared,
+                Some(args) => FormatFlag::Given(args),
+                None if format == by_default => FormatFlag::Given(Vec::new()),
+                None => FormatFlag::Unspecified,
             }
         };
         let asking = |format| declared.get(&format).cloned().unwrap_or_else(|| derived(format));
@@ -149,21 +152,22 @@ fn with_replaced_name(args: &[String], from: &str, to: &str) -> Option<Vec<Strin
 }
 
 /// Removes the table `formats` from a section, and returns it. Each format has its arguments or `false`.
-pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, Asking>> {
+pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, FormatFlag>> {
     let value = section.get("formats")?;
-    let formats: BTreeMap<OutputFormat, Asking> = serde_json::from_value(section.take("formats")?).ok()?;
-    if OutputFormat::ALL.iter().all(|format| formats.get(format) == Some(&Asking::Lacking)) {
+    let formats: BTreeMap<OutputFormat, FormatFlag> =
+        serde_json::from_value(section.take("formats")?).ok()?;
+    if OutputFormat::ALL.iter().all(|format| formats.get(format) == Some(&FormatFlag::Absent)) {
         return value.fault("every format is `false`; expected at least one that exists");
     }
     Some(formats)
 }
 
 /// Placeholder for the format flag in the arguments of a probe.
-pub const FORMAT_PLACE: &str = "{format}";
+pub const FORMAT_PLACEHOLDER: &str = "{format}";
 
 /// Inserts a format flag (`asking`) into `args`: in place of `"{format}"`, else before the first `--`, else at the end.
-pub fn place_format(args: &[String], asking: &[String]) -> Vec<String> {
-    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACE);
+pub fn insert_format_flag(args: &[String], asking: &[String]) -> Vec<String> {
+    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     let end = || args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let (before, after) = match flag_position {
         Some(index) => (&args[..index], &args[index + 1..]),

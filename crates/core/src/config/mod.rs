@@ -29,15 +29,16 @@ mod types;
 mod waiver;
 
 pub use agentnative_contract::contract_path;
-pub use common_flags::{Flag, Flags, SHELL_PLACE};
+pub use common_flags::{CommonOption, CommonOptions, SHELL_PLACEHOLDER};
 pub use conventions::{Conventions, Feature, SecretConfig};
 pub use date::{Date, rfc3339};
-pub use discover::{FILE_NAME, repository};
-pub use formats::{Asking, FORMAT_PLACE, Formats, place_format};
-pub use reference::{Key, find_keys, keys};
+pub use discover::{FILE_NAME, repository_root};
+pub use formats::{FORMAT_PLACEHOLDER, FormatFlag, FormatFlags, insert_format_flag};
+pub use reference::{ConfigKey, find_keys, keys};
 pub use schema::schema;
-pub use trust::{check_owner, folders_above, searched_folders};
+pub use trust::{ancestors_in_repository, check_owner, searched_folders};
 pub use types::{
-    CallConfig, CheckConfig, Config, Contracts, EffectConfig, FILE_PLACE, Isolation, Known, ListConfig,
-    PORT_PLACE, ProbeConfig, Ready, STALLED_PLACE, ServiceConfig, TargetConfig, Waiver, Workspace,
+    CallConfig, CheckConfig, Config, Contracts, EffectConfig, FILE_PLACEHOLDER, Isolation, ListConfig,
+    PORT_PLACEHOLDER, ProbeConfig, Ready, STALLED_PLACEHOLDER, ServiceConfig, TargetConfig,
+    ValidationContext, Waiver, Workspace,
 };

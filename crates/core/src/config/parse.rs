@@ -4,8 +4,8 @@ use super::discover::table_keys;
 use super::probe::ParsedProbe;
 use super::section::Section;
 use super::{
-    Asking, Config, Feature, Known, PORT_PLACE, ProbeConfig, STALLED_PLACE, ServiceConfig, TargetConfig,
-    check, probe, service, target, waiver,
+    Config, Feature, FormatFlag, PORT_PLACEHOLDER, ProbeConfig, STALLED_PLACEHOLDER, ServiceConfig,
+    TargetConfig, ValidationContext, check, probe, service, target, waiver,
 };
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, Result};
@@ -20,7 +20,7 @@ impl Config {
     /// # Errors
     /// Of kind `Config` if the configuration is invalid, with an issue with line and column for each error, or if the
     /// manifest contains no configuration.
-    pub fn parse(text: &str, path: &Path, known: &Known<'_>) -> Result<Self> {
+    pub fn parse(text: &str, path: &Path, known: &ValidationContext<'_>) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or_else(|| Path::new("."));
         // Without a working directory, the path stays relative.
@@ -94,8 +94,8 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
     let service_count = services.iter().filter(|service| service.target == target.name).count();
     let has =
         |placeholder: &str| call.args.iter().chain(call.env.values()).any(|word| word.contains(placeholder));
-    if service_count > 1 && has(PORT_PLACE) {
-        faults.add(&parsed.section.span, format!("this probe has a {PORT_PLACE}, but {service_count} services run with it; expected the port in the `env` of the service"));
+    if service_count > 1 && has(PORT_PLACEHOLDER) {
+        faults.add(&parsed.section.span, format!("this probe has a {PORT_PLACEHOLDER}, but {service_count} services run with it; expected the port in the `env` of the service"));
     }
     if let (Some(name), Some(value)) = (&target.contract, Table::get(&parsed.section, "contract")) {
         value.fault::<()>(&format!(
@@ -106,7 +106,7 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
         (Feature::Login, call.login, "has `login = true`"),
         (Feature::Changes, parsed.probe.effect.is_some(), "changes something"),
         (Feature::LongRunning, call.interrupt.is_some(), "has `interrupt`"),
-        (Feature::Network, has(STALLED_PLACE), "sends a request to {stalled}"),
+        (Feature::Network, has(STALLED_PLACEHOLDER), "sends a request to {stalled}"),
         (Feature::Secret, call.secret, "has `secret = true`"),
         (Feature::Lists, call.list.is_some(), "prints a list"),
     ] {
@@ -157,16 +157,16 @@ fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     if exit != 0 && parsed.exit.is_some() {
         value.fault::<()>(&format!("a probe with `list` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
     }
-    if !parsed.probe.formats_of(target).any(|format| format == OutputFormat::Json) {
+    if !parsed.probe.formats_for(target).any(|format| format == OutputFormat::Json) {
         value.fault::<()>("the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"");
     }
 }
 
 /// Reports formats of a probe that its target does not have.
 fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
-    let asking = &parsed.probe.call.asking;
+    let asking = &parsed.probe.call.format_flags;
     let is_lacking = |format: &OutputFormat| {
-        !asking.contains_key(format) && target.conventions.formats.of(*format) == &Asking::Lacking
+        !asking.contains_key(format) && target.conventions.formats.get(*format) == &FormatFlag::Absent
     };
     let Some(value) = Table::get(&parsed.section, "formats") else { return };
     let formats = &parsed.probe.formats;

@@ -2,8 +2,10 @@
 
 use super::path::workspace;
 use super::section::Section;
-use super::{Asking, CallConfig, EffectConfig, Known, ProbeConfig, common_flags, contract, formats};
-use crate::files::{self, MAX_DATA};
+use super::{
+    CallConfig, EffectConfig, FormatFlag, ProbeConfig, ValidationContext, common_flags, contract, formats,
+};
+use crate::files::{self, MAX_DATA_BYTES};
 use crate::model::OutputFormat;
 use agentnative_contract::spanned_toml::{Span, Value};
 use std::collections::BTreeMap;
@@ -17,11 +19,15 @@ pub(super) struct ParsedProbe<'a> {
     pub(super) exit: Option<Span>,
 }
 
-pub(super) fn parse_all<'a>(file: &mut Section<'a>, root: &Path, known: &Known<'_>) -> Vec<ParsedProbe<'a>> {
+pub(super) fn parse_all<'a>(
+    file: &mut Section<'a>,
+    root: &Path,
+    known: &ValidationContext<'_>,
+) -> Vec<ParsedProbe<'a>> {
     file.take_sections("probe").into_iter().map(|section| parse(section, root, known)).collect()
 }
 
-fn parse<'a>(mut section: Section<'a>, root: &Path, known: &Known<'_>) -> ParsedProbe<'a> {
+fn parse<'a>(mut section: Section<'a>, root: &Path, known: &ValidationContext<'_>) -> ParsedProbe<'a> {
     let exit = match section.has("exit") {
         true => section.get("exit").map(|value| value.span),
         false => Some(section.span.clone()),
@@ -42,7 +48,7 @@ fn parse<'a>(mut section: Section<'a>, root: &Path, known: &Known<'_>) -> Parsed
         section.take(key);
     }
     let probe = section.applied_to(ProbeConfig::new("", Vec::new()));
-    let call = CallConfig { contract, asking, stdin, cwd, workspace, interrupt, ..probe.call };
+    let call = CallConfig { contract, format_flags: asking, stdin, cwd, workspace, interrupt, ..probe.call };
     ParsedProbe { probe: ProbeConfig { call, formats, dry_run_exit, effect, ..probe }, section, exit }
 }
 
@@ -112,7 +118,9 @@ fn check_remedy(section: &Section<'_>, exit: Option<i32>) {
 
 /// Removes the formats of a probe from its section. Returns them in the order of the specification, with the declared
 /// format flags.
-fn take_formats(section: &mut Section<'_>) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, Asking>)> {
+fn take_formats(
+    section: &mut Section<'_>,
+) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, FormatFlag>)> {
     if section.section("formats").is_none() {
         let mut formats: Vec<OutputFormat> = serde_json::from_value(section.take("formats")?).ok()?;
         formats.sort_unstable();
@@ -121,13 +129,13 @@ fn take_formats(section: &mut Section<'_>) -> Option<(Vec<OutputFormat>, BTreeMa
     }
     let mut asking = formats::take(section)?;
     // A call that prints JSON without a format flag has no other format, unless another one is declared.
-    let is_unconditional = |format| asking.get(&format) == Some(&Asking::With(Vec::new()));
+    let is_unconditional = |format| asking.get(&format) == Some(&FormatFlag::Given(Vec::new()));
     if is_unconditional(OutputFormat::Json) || is_unconditional(OutputFormat::Jsonl) {
         OutputFormat::ALL.into_iter().for_each(|format| {
-            asking.entry(format).or_insert(Asking::Lacking);
+            asking.entry(format).or_insert(FormatFlag::Absent);
         });
     }
-    let lacks = |format: &OutputFormat| asking.get(format) == Some(&Asking::Lacking);
+    let lacks = |format: &OutputFormat| asking.get(format) == Some(&FormatFlag::Absent);
     Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), asking))
 }
 
@@ -136,7 +144,7 @@ fn stdin(section: &Section<'_>, root: &Path) -> Option<Vec<u8>> {
     let Some(table) = section.section("stdin") else { return section.value("stdin").map(String::into_bytes) };
     let (value, name) = (table.get("file")?, table.value::<String>("file")?);
     let path = root.join(&name);
-    match files::read(&path, MAX_DATA) {
+    match files::read(&path, MAX_DATA_BYTES) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
             value.fault(&format!("cannot read `{name}`: {error}; expected a file at {}", path.display()))

@@ -13,7 +13,7 @@ use std::sync::{LazyLock, OnceLock};
 /// A key of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
+pub struct ConfigKey {
     /// Its place, such as `target.timeout`.
     pub path: String,
     /// The values that it accepts, in words.
@@ -57,7 +57,7 @@ pub(super) enum Form {
 #[serde(deny_unknown_fields)]
 pub(super) struct Reference {
     #[serde(rename = "key")]
-    keys: Vec<Key>,
+    keys: Vec<ConfigKey>,
     /// The definitions that the schemas of the types refer to.
     pub(super) defs: Map<String, Value>,
     types: BTreeMap<String, Type>,
@@ -170,21 +170,21 @@ fn with_article(words: &str) -> String {
 }
 
 /// Returns all keys in the order of the reference: each table before the keys in it.
-pub fn keys() -> &'static [Key] {
+pub fn keys() -> &'static [ConfigKey] {
     &REFERENCE.keys
 }
 
-pub(super) fn key(path: &str) -> Option<&'static Key> {
+pub(super) fn key(path: &str) -> Option<&'static ConfigKey> {
     keys().iter().find(|key| key.path == path)
 }
 
 /// Returns the names of the keys in the table at this path; the empty path is the file.
 pub(super) fn child_names(path: &str) -> Vec<&'static str> {
-    children(path).map(Key::name).collect()
+    children(path).map(ConfigKey::name).collect()
 }
 
 /// Returns the keys in the table at this path.
-pub(super) fn children(path: &str) -> impl Iterator<Item = &'static Key> {
+pub(super) fn children(path: &str) -> impl Iterator<Item = &'static ConfigKey> {
     keys().iter().filter(move |key| key.parent().unwrap_or_default() == path)
 }
 
@@ -193,18 +193,18 @@ pub(super) fn children(path: &str) -> impl Iterator<Item = &'static Key> {
 ///
 /// # Errors
 /// Of kind `Usage`, with the most similar key as a hint, if there is none.
-pub fn find_keys(query: &str) -> Result<Vec<&'static Key>> {
+pub fn find_keys(query: &str) -> Result<Vec<&'static ConfigKey>> {
     let query = query.trim_matches(['[', ']']);
     let ends_with_query =
-        |key: &&Key| key.path.strip_suffix(query).is_some_and(|prefix| prefix.ends_with('.'));
-    let named: Vec<&Key> = match key(query) {
+        |key: &&ConfigKey| key.path.strip_suffix(query).is_some_and(|prefix| prefix.ends_with('.'));
+    let named: Vec<&ConfigKey> = match key(query) {
         Some(key) => vec![key],
         None => keys().iter().filter(ends_with_query).collect(),
     };
-    let is_within = |key: &Key, ancestor: &Key| {
+    let is_within = |key: &ConfigKey, ancestor: &ConfigKey| {
         key.path.strip_prefix(&ancestor.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let found: Vec<&Key> = keys()
+    let found: Vec<&ConfigKey> = keys()
         .iter()
         .filter(|key| !query.is_empty() && named.iter().any(|named| is_within(key, named)))
         .collect();
@@ -219,7 +219,7 @@ pub fn find_keys(query: &str) -> Result<Vec<&'static Key>> {
     Err(Error::usage(format!("there is no configuration key `{query}`")).hint(hint))
 }
 
-impl Key {
+impl ConfigKey {
     /// Returns the last component of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Generates the JSON Schema of the configuration from the reference.
 
-use super::reference::{Form, Key, REFERENCE, Type, child_names, children};
+use super::reference::{ConfigKey, Form, REFERENCE, Type, child_names, children};
 use crate::model::CheckId;
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ pub fn schema() -> Value {
 fn table_schema(path: &str, rule: &Map<String, Value>) -> Map<String, Value> {
     let properties: Map<String, Value> =
         children(path).map(|key| (key.name().to_owned(), key_schema(key))).collect();
-    let required: Vec<&str> = children(path).filter(|key| key.required).map(Key::name).collect();
+    let required: Vec<&str> = children(path).filter(|key| key.required).map(ConfigKey::name).collect();
     let mut table = Map::from_iter([
         ("type".to_owned(), "object".into()),
         ("properties".to_owned(), properties.into()),
@@ -40,7 +40,7 @@ fn table_schema(path: &str, rule: &Map<String, Value>) -> Map<String, Value> {
     table
 }
 
-fn key_schema(key: &Key) -> Value {
+fn key_schema(key: &ConfigKey) -> Value {
     let table = || Value::Object(table_schema(&key.path, &key.rule));
     let schema = match &key.form {
         Form::Table if key.path == "target" => targets_schema(),

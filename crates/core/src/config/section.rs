@@ -1,6 +1,6 @@
 //! A table of the file that is validated by the reference.
 
-use super::reference::{Form, Key, Type, child_names, children};
+use super::reference::{ConfigKey, Form, Type, child_names, children};
 use agentnative_contract::spanned_toml::{Span, Table, Value};
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
@@ -39,7 +39,7 @@ impl<'a> Section<'a> {
         section
     }
 
-    fn read_key(&mut self, key: &'static Key) {
+    fn read_key(&mut self, key: &'static ConfigKey) {
         let Some(value) = self.table.get(key.name()) else {
             if key.required {
                 self.table.require(key.name(), &key.expected());
@@ -148,7 +148,7 @@ fn misplaced_key(name: &str, path: &str) -> Option<String> {
 }
 
 /// Returns the value of a key as JSON if it matches its type; reports the errors otherwise.
-fn validated(key: &Key, kind: &'static Type, value: &Value<'_>) -> Option<Json> {
+fn validated(key: &ConfigKey, kind: &'static Type, value: &Value<'_>) -> Option<Json> {
     let json = match value.inner {
         DeValue::Datetime(date) if kind.is_date() => date.to_string().into(),
         _ => value.to_json(),
@@ -162,7 +162,7 @@ fn validated(key: &Key, kind: &'static Type, value: &Value<'_>) -> Option<Json> 
 }
 
 /// Reports a validation error at its position in the value of a key, with the expected value.
-fn report(error: &ValidationError<'_>, key: &Key, kind: &'static Type, value: &Value<'_>) {
+fn report(error: &ValidationError<'_>, key: &ConfigKey, kind: &'static Type, value: &Value<'_>) {
     let depth = |error: &ValidationError<'_>| error.instance_path().iter().count();
     match error.kind() {
         // The value matches one alternative except for something inside it.

@@ -1,7 +1,7 @@
 //! Parses `[[service]]`.
 
 use super::section::Section;
-use super::{PORT_PLACE, Ready, ServiceConfig};
+use super::{PORT_PLACEHOLDER, Ready, ServiceConfig};
 use std::collections::BTreeMap;
 
 pub(super) fn parse_all<'a>(file: &mut Section<'a>) -> Vec<(ServiceConfig, Section<'a>)> {
@@ -19,10 +19,10 @@ fn ready(section: &Section<'_>) -> Option<Ready> {
     let (value, table) = (section.get("ready")?, section.section("ready")?);
     match (table.value::<u16>("port"), table.value::<String>("line")) {
         (Some(port), None) => Some(Ready::Port(Some(port))),
-        (None, None) if table.value::<String>("port").as_deref() == Some(PORT_PLACE) => Some(Ready::Port(None)),
+        (None, None) if table.value::<String>("port").as_deref() == Some(PORT_PLACEHOLDER) => Some(Ready::Port(None)),
         (None, Some(line)) if !table.has("port") => Some(Ready::Line(line)),
         _ => value.fault(&format!(
-            "`ready` has no `port` and no `line`, or both; expected `ready = {{ port = \"{PORT_PLACE}\" }}`, or \
+            "`ready` has no `port` and no `line`, or both; expected `ready = {{ port = \"{PORT_PLACEHOLDER}\" }}`, or \
              `ready = {{ line = \"…\" }}` for a line of its output"
         )),
     }

@@ -3,7 +3,10 @@
 use super::path::{home, is_below};
 use super::reference::{child_names, key};
 use super::section::Section;
-use super::{Asking, Conventions, Formats, Key, Known, TargetConfig, common_flags, contract, formats};
+use super::{
+    ConfigKey, Conventions, FormatFlag, FormatFlags, TargetConfig, ValidationContext, common_flags, contract,
+    formats,
+};
 use crate::model::OutputFormat;
 use agentnative_contract::Contract;
 use agentnative_contract::spanned_toml::{Table, Value, nearest, suggestion};
@@ -12,7 +15,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 /// Returns the targets of the file, or one with the default settings if there are none.
-pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> Vec<TargetConfig> {
+pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationContext<'_>) -> Vec<TargetConfig> {
     let Some(value) = Table::get(file, "target") else { return vec![TargetConfig::default()] };
     let expected = "a table: [target], or [target.NAME] for each of several";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
@@ -63,11 +66,11 @@ pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &Known<'_>) -> V
 /// Returns whether a table under the name of a setting is meant as a target of that name.
 fn is_meant_as_target(table: &Table<'_>, name: &str) -> bool {
     let Some(DeValue::Table(inner)) = table.get(name).map(|value| value.inner) else { return false };
-    let accepts_table = key(&format!("target.{name}")).is_some_and(Key::accepts_table);
+    let accepts_table = key(&format!("target.{name}")).is_some_and(ConfigKey::accepts_table);
     !accepts_table || inner.get("command").is_some_and(|command| command.get_ref().is_array())
 }
 
-fn parse(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -> TargetConfig {
+fn parse(table: Table<'_>, name: Option<&str>, root: &Path, known: &ValidationContext<'_>) -> TargetConfig {
     let mut section = Section::new(table, "target");
     let contract = section.get("contract").and_then(|value| contract::for_target(&value, root, known));
     let base = contract
@@ -91,7 +94,7 @@ fn parse(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
     let target = section.applied_to(base);
     let formats = match &target.contract {
         Some(_) => target.conventions.formats.clone().with_declared(declared),
-        None => Formats::from_declared(&declared, default_format),
+        None => FormatFlags::from_declared(&declared, default_format),
     };
     let mut conventions =
         Conventions { formats, default_format, exit_codes, exit_codes_declared, ..target.conventions };
@@ -103,13 +106,13 @@ fn parse(table: Table<'_>, name: Option<&str>, root: &Path, known: &Known<'_>) -
 /// Returns the defaults of a target with this contract.
 fn defaults_of_contract(name: &str, contract: &Contract) -> TargetConfig {
     let mut target = TargetConfig { contract: Some(name.to_owned()), ..TargetConfig::default() };
-    target.take(contract);
+    target.apply_contract(contract);
     target
 }
 
 /// Returns the format of the output without a format flag, by default the first that the target has.
-fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, Asking>) -> OutputFormat {
-    let lacks = |format: &OutputFormat| declared.get(format) == Some(&Asking::Lacking);
+fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, FormatFlag>) -> OutputFormat {
+    let lacks = |format: &OutputFormat| declared.get(format) == Some(&FormatFlag::Absent);
     let first = || OutputFormat::ALL.into_iter().find(|format| !lacks(format)).unwrap_or_default();
     let (Some(format), Some(value)) = (section.value("default_format"), section.get("default_format")) else {
         return first();

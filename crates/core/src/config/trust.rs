@@ -1,7 +1,7 @@
 //! The trust in configurations and manifests. They name code that is executed, so another user must not be able to place
 //! them in a folder above the target.
 
-use crate::files::{MAX_TEXT, read};
+use crate::files::{MAX_TEXT_BYTES, read};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns `start`, or its folder if it is a file, and the folders above it, up to and including the root of the
 /// repository: the first folder that contains a `.git`. Without one, up to the root of the file system.
-pub fn folders_above(start: &Path) -> Vec<PathBuf> {
+pub fn ancestors_in_repository(start: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
     let mut folders = Vec::new();
     for folder in absolute.ancestors().skip(usize::from(!absolute.is_dir())) {
@@ -24,7 +24,7 @@ pub fn folders_above(start: &Path) -> Vec<PathBuf> {
 /// Returns the folders of a search from `start` upwards: the [`folders_above`], up to and including the first one that
 /// other users may write to.
 pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
-    let mut folders = folders_above(start);
+    let mut folders = ancestors_in_repository(start);
     let is_shared = |folder: &PathBuf| folder.metadata().is_ok_and(|metadata| writers(&metadata).is_some());
     if let Some(last) = folders.iter().position(is_shared) {
         folders.truncate(last + 1);
@@ -114,7 +114,7 @@ fn with_name(file: &str, number: u32) -> String {
 
 /// Returns the rows of a file with fields separated by colons; no rows if the file cannot be read.
 fn read_rows(file: &str) -> Vec<Vec<String>> {
-    let bytes = read(Path::new(file), MAX_TEXT).unwrap_or_default();
+    let bytes = read(Path::new(file), MAX_TEXT_BYTES).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     text.lines().map(|line| line.split(':').map(str::to_owned).collect()).collect()
 }

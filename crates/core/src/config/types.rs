@@ -1,6 +1,6 @@
 //! The validated settings, which the other modules use.
 
-use super::{Asking, Conventions, Date, Flag};
+use super::{CommonOption, Conventions, Date, FormatFlag};
 use crate::model::{Edition, Level, OutputFormat};
 use agentnative_contract::Contract;
 use agentnative_helper::Limits;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The existing names and the date that a configuration is validated against.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct ValidationContext<'a> {
     /// The IDs of the checks.
     pub checks: &'a [&'a str],
     /// The names of the bundled contracts.
@@ -172,7 +172,7 @@ impl Isolation {
 
 impl TargetConfig {
     /// Applies a contract for the entire target: its format flag, the stream of its errors, and its exit codes.
-    pub fn take(&mut self, contract: &Contract) {
+    pub fn apply_contract(&mut self, contract: &Contract) {
         if let Some(ask) = contract.ask() {
             self.conventions.formats.declare(contract.framing().format(), ask.to_vec());
         }
@@ -211,10 +211,10 @@ pub struct CallConfig {
     pub contract: Contracts,
     /// The format flags that differ from those of the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub asking: BTreeMap<OutputFormat, Asking>,
+    pub format_flags: BTreeMap<OutputFormat, FormatFlag>,
     /// The spellings of common options that differ from those of the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub flags: BTreeMap<Flag, Asking>,
+    pub flags: BTreeMap<CommonOption, FormatFlag>,
     /// Whether the call starts a login.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub login: bool,
@@ -272,12 +272,12 @@ pub struct ProbeConfig {
 
 impl ProbeConfig {
     /// Returns the formats of the runs for which the probe, or else `target`, has a format flag.
-    pub fn formats_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = OutputFormat> + 'a {
+    pub fn formats_for<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = OutputFormat> + 'a {
         let has_flag = |format: &OutputFormat| {
             self.call
-                .asking
+                .format_flags
                 .get(format)
-                .unwrap_or_else(|| target.conventions.formats.of(*format))
+                .unwrap_or_else(|| target.conventions.formats.get(*format))
                 .args()
                 .is_some()
         };
@@ -301,7 +301,7 @@ impl ProbeConfig {
 }
 
 /// Placeholder for the path of the file that contains the secret.
-pub const FILE_PLACE: &str = "{file}";
+pub const FILE_PLACEHOLDER: &str = "{file}";
 
 /// The declared effect of a call that changes something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -347,9 +347,9 @@ pub enum Ready {
 }
 
 /// Placeholder for the port that is chosen for a service.
-pub const PORT_PLACE: &str = "{port}";
+pub const PORT_PLACEHOLDER: &str = "{port}";
 /// Placeholder in a probe for the address of a server that accepts connections and never answers.
-pub const STALLED_PLACE: &str = "{stalled}";
+pub const STALLED_PLACEHOLDER: &str = "{stalled}";
 
 /// The contracts of the output of a probe, by format: the name of a bundled contract, or the path of a contract folder
 /// or schema file as in the file ([`agentnative_contract::contract_path`]).

@@ -2,16 +2,20 @@
 
 use super::check::report_unknown_check;
 use super::section::Section;
-use super::{Date, Known, ProbeConfig, Waiver};
+use super::{Date, ProbeConfig, ValidationContext, Waiver};
 use agentnative_contract::spanned_toml::suggestion;
 use toml::value::Datetime;
 
 /// Returns the waivers of the file. `probes` are the declared probes.
-pub(super) fn parse_all(file: &mut Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Vec<Waiver> {
+pub(super) fn parse_all(
+    file: &mut Section<'_>,
+    probes: &[ProbeConfig],
+    known: &ValidationContext<'_>,
+) -> Vec<Waiver> {
     file.take_sections("waiver").into_iter().map(|section| parse(section, probes, known)).collect()
 }
 
-fn parse(mut section: Section<'_>, probes: &[ProbeConfig], known: &Known<'_>) -> Waiver {
+fn parse(mut section: Section<'_>, probes: &[ProbeConfig], known: &ValidationContext<'_>) -> Waiver {
     if let (Some(value), Some(id)) = (section.get("check"), section.value::<String>("check"))
         && !known.checks.contains(&id.as_str())
     {

@@ -2,7 +2,7 @@
 
 mod ranges;
 
-pub use ranges::Ranges;
+pub use ranges::RangeSet;
 
 use crate::manifest::Dependency;
 use crate::model::Language;
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Maximum size of a source file that is read, in bytes.
-pub const MAX_FILE: u64 = 4 << 20;
+pub const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
 /// Facts about the code of a package and of the workspace packages that it is built with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct CodeFacts {
     /// Prefix of the package's file paths in messages, such as `crates/cli/`; empty if the user named the
     /// package's own folder.
     pub folder: String,
@@ -28,7 +28,7 @@ pub struct Facts {
     pub stopped: Option<String>,
     /// Entry points and imports whose code was not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadCode>,
     /// IDs of the checks whose rules were applied, with the
     /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of each check's rules.
     pub rules: BTreeMap<String, u64>,
@@ -41,7 +41,7 @@ pub struct Facts {
     /// Matches of the rules, ordered by file and position.
     pub matches: Vec<Match>,
     /// Source files that could not be searched.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// Waiver comments.
     pub waivers: Vec<SourceWaiver>,
     /// Number of files that were left out because they are not code of the program.
@@ -60,7 +60,7 @@ pub struct Document {
 
 /// Documents around the code of a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Project {
+pub struct ProjectDocuments {
     /// README files of the package, or of the repository if the package has none.
     pub readmes: Vec<Document>,
     /// Probable JSON Schemas: `*.schema.json`, and JSON files whose `$schema` is a JSON Schema dialect.
@@ -68,12 +68,12 @@ pub struct Project {
     /// Instructions for agents: `AGENTS.md` and `SKILL.md` in the package, in its parent folders up to the root of
     /// the repository, and in the skill folders of these.
     #[serde(default)]
-    pub bundles: Vec<Bundle>,
+    pub bundles: Vec<AgentInstructions>,
 }
 
 /// A file of instructions for agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bundle {
+pub struct AgentInstructions {
     /// Path, as in [`Span::file`].
     pub file: String,
     /// YAML frontmatter.
@@ -111,7 +111,7 @@ pub enum Frontmatter {
 
 /// Build time of the program and time of the last change of its code, in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Built {
+pub struct BuildTimes {
     /// Path of the program, as in [`Span::file`].
     pub program: String,
     /// Build time.
@@ -168,13 +168,13 @@ pub struct Match {
     /// Text that the rule captured as `$NAME`.
     pub name: Option<String>,
     /// Whether the match is in the entry point.
-    pub entry: Entry,
+    pub entry: EntryPoint,
 }
 
 /// Whether a range is in the entry point of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Entry {
+pub enum EntryPoint {
     /// Outside the entry point.
     No,
     /// In entry-point code, such as the function `main`.
@@ -185,19 +185,19 @@ pub enum Entry {
 
 /// A source file that could not be searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skipped {
+pub struct SkippedFile {
     /// Path, as in [`Span::file`].
     pub file: String,
     /// Language of the file.
     pub language: Language,
     /// Reason.
-    pub why: Why,
+    pub why: SkipReason,
 }
 
 /// Reason why a source file was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum SkipReason {
     /// Reading the file failed; contains the error.
     Unreadable(String),
     /// The file contains NUL bytes.
@@ -214,13 +214,15 @@ pub enum Why {
     TooExpensive,
 }
 
-impl std::fmt::Display for Why {
+impl std::fmt::Display for SkipReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unreadable(error) => write!(f, "unreadable: {error}"),
             Self::Binary => f.write_str("binary"),
             Self::NotUtf8(line) => write!(f, "not UTF-8 in line {line}"),
-            Self::TooLarge(bytes) => write!(f, "larger than {} MiB ({} MiB)", MAX_FILE >> 20, bytes >> 20),
+            Self::TooLarge(bytes) => {
+                write!(f, "larger than {} MiB ({} MiB)", MAX_SOURCE_BYTES >> 20, bytes >> 20)
+            }
             Self::Broken(line) => write!(f, "does not parse at line {line}"),
             Self::TooDeep(line) => write!(f, "nested too deeply in line {line}"),
             Self::TooExpensive => f.write_str("too expensive to search for its size"),
@@ -230,20 +232,20 @@ impl std::fmt::Display for Why {
 
 /// An entry point or import whose code was not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unread {
+pub struct UnreadCode {
     /// Name in the manifest or in the import.
     pub name: String,
     /// File that imports the code, as in [`Span::file`]; `None` for an entry point that the manifest declares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importer: Option<String>,
     /// Reason.
-    pub why: WhyUnread,
+    pub why: UnreadReason,
 }
 
 /// Reason why code of the program was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WhyUnread {
+pub enum UnreadReason {
     /// The file is a build product and its source code is missing.
     Built,
     /// The file is generated.
@@ -252,7 +254,7 @@ pub enum WhyUnread {
     NotFound,
 }
 
-impl std::fmt::Display for WhyUnread {
+impl std::fmt::Display for UnreadReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Built => "is a build product whose source code is missing",

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 /// Sorted ranges, none of which contains another one: both their starts and their ends ascend.
 #[derive(Default)]
-pub struct Ranges(Vec<Range<usize>>);
+pub struct RangeSet(Vec<Range<usize>>);
 
-impl Ranges {
+impl RangeSet {
     /// Builds the set from ranges in any order.
-    pub fn of(mut ranges: Vec<Range<usize>>) -> Self {
+    pub fn new(mut ranges: Vec<Range<usize>>) -> Self {
         ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
         let mut end = 0;
         ranges.retain(|range| {
@@ -21,12 +21,12 @@ impl Ranges {
     }
 
     /// Returns whether one of the ranges contains all of `place`.
-    pub fn contain(&self, place: &Range<usize>) -> bool {
+    pub fn contains(&self, place: &Range<usize>) -> bool {
         self.last_end_where(|start| start <= place.start).is_some_and(|end| place.end <= end)
     }
 
     /// Returns whether one of the ranges has a byte in common with `place`.
-    pub fn overlap(&self, place: &Range<usize>) -> bool {
+    pub fn overlaps(&self, place: &Range<usize>) -> bool {
         self.last_end_where(|start| start < place.end).is_some_and(|end| place.start < end)
     }
 

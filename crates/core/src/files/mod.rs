@@ -1,8 +1,8 @@
 //! Reads untrusted project files with a size limit, and writes files atomically.
 
-mod whole_file;
+mod atomic_file;
 
-pub use whole_file::WholeFile;
+pub use atomic_file::AtomicFile;
 
 use rustix::fs::OFlags;
 use std::fs::{File, FileType, Metadata, OpenOptions};
@@ -11,9 +11,9 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// Maximum size of a configuration, manifest or document, in bytes.
-pub const MAX_TEXT: u64 = 4 << 20;
+pub const MAX_TEXT_BYTES: u64 = 4 << 20;
 /// Maximum size of any other file that is read into memory, in bytes.
-pub const MAX_DATA: u64 = 64 << 20;
+pub const MAX_DATA_BYTES: u64 = 64 << 20;
 
 /// Opens a regular file; follows symbolic links. Other kinds are rejected: opening a pipe could block.
 ///
@@ -52,7 +52,7 @@ pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// The other errors of [`read`].
-pub fn read_if_any(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
+pub fn read_if_exists(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     match read(path, max) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if is_missing(&error) => Ok(None),
@@ -64,7 +64,7 @@ pub fn read_if_any(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
 ///
 /// # Errors
 /// I/O errors, such as a missing permission for a parent folder.
-pub fn is_any(path: &Path) -> io::Result<bool> {
+pub fn exists_as_file(path: &Path) -> io::Result<bool> {
     match path.metadata() {
         Ok(metadata) => Ok(!metadata.is_dir()),
         Err(error) if is_missing(&error) => Ok(false),

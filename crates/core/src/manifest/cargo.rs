@@ -1,7 +1,7 @@
 //! Reads the package in a `Cargo.toml`.
 
-use super::files::{entries, normal, value_at};
-use super::package::{Bin, Dependency, Manifest, Package, Start};
+use super::files::{entries, normalize_lexically, value_at};
+use super::package::{Bin, Dependency, ManifestKind, Package, PackageEntry};
 use crate::model::Language;
 use ::toml::{Table, Value};
 use std::path::{Path, PathBuf};
@@ -38,16 +38,16 @@ pub(super) fn package(
         is_program,
         bins: bins(manifest, name, folder, workspace),
         dependencies: dependencies(manifest, folder, workspace, &DEPENDENCY_TABLES[..1]).map(own).collect(),
-        starts: bin_paths.iter().map(start).collect(),
+        entry_points: bin_paths.iter().map(start).collect(),
         sources,
-        ..Package::new(Manifest::Cargo)
+        ..Package::new(ManifestKind::Cargo)
     })
 }
 
 /// Returns the programs of a package: the declared ones, then those that Cargo discovers by their path.
 fn bins(manifest: &Table, name: &str, folder: &Path, workspace: Option<&(PathBuf, Value)>) -> Vec<Bin> {
     let bin = |table: &Value| {
-        let path = table.get("path").and_then(Value::as_str).map(|path| normal(Path::new(path)));
+        let path = table.get("path").and_then(Value::as_str).map(|path| normalize_lexically(Path::new(path)));
         Some(Bin { name: table.get("name")?.as_str()?.to_owned(), path })
     };
     let declared = manifest.get("bin").and_then(Value::as_array);
@@ -81,8 +81,8 @@ fn bins(manifest: &Table, name: &str, folder: &Path, workspace: Option<&(PathBuf
     bins
 }
 
-fn start(path: &String) -> Start {
-    Start { name: path.clone(), files: vec![format!("/{path}")], ..Start::default() }
+fn start(path: &String) -> PackageEntry {
+    PackageEntry { name: path.clone(), files: vec![format!("/{path}")], ..PackageEntry::default() }
 }
 
 /// Returns the dependencies in the given tables, including those for single platforms. `workspace = true` is resolved

@@ -2,7 +2,7 @@
 //! which program runs as `cargo`.
 
 use super::cargo::{DEPENDENCY_TABLES, dependencies, package};
-use super::files::{matching_folders, normal, toml, value_at};
+use super::files::{matching_folders, normalize_lexically, toml, value_at};
 use super::package::{Bin, Package};
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
@@ -77,7 +77,7 @@ impl CargoWorkspace {
             let paths = dependencies(&manifest, &folder, Some(workspace), &DEPENDENCY_TABLES)
                 .filter_map(|found| found.folder);
             let mut below: Vec<PathBuf> =
-                paths.map(|path| normal(&path)).filter(|path| path.starts_with(root)).collect();
+                paths.map(|path| normalize_lexically(&path)).filter(|path| path.starts_with(root)).collect();
             below.reverse();
             pending.append(&mut below);
             members.extend(member(&manifest, &folder, Some(workspace)));
@@ -151,7 +151,8 @@ pub(super) fn workspace(folder: &Path) -> Option<(PathBuf, Value)> {
 
 /// Returns whether the workspace's `exclude` applies to this folder.
 fn is_excluded((root, workspace): &(PathBuf, Value), folder: &Path) -> bool {
-    let names = |key| strings(workspace, key).any(|path| folder.starts_with(normal(&root.join(path))));
+    let names =
+        |key| strings(workspace, key).any(|path| folder.starts_with(normalize_lexically(&root.join(path))));
     names("exclude") && !names("members")
 }
 

@@ -1,7 +1,7 @@
 //! Reads manifests and the folders around them.
 
-use crate::files::{MAX_TEXT, read_if_any};
-use crate::model::matches;
+use crate::files::{MAX_TEXT_BYTES, read_if_exists};
+use crate::model::matches_pattern;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::spanned_toml::place;
 use serde_json::{Map, Value as Json};
@@ -30,7 +30,8 @@ pub(super) fn matching_folders(root: &Path, pattern: &str) -> Vec<PathBuf> {
     };
     let matching = |folder: &PathBuf, part: &str| -> Vec<PathBuf> {
         let is_called = |path: &PathBuf| {
-            path.file_name().and_then(OsStr::to_str).is_some_and(|name| matches(part, name)) && path.is_dir()
+            path.file_name().and_then(OsStr::to_str).is_some_and(|name| matches_pattern(part, name))
+                && path.is_dir()
         };
         entries(folder).into_iter().filter(is_called).collect()
     };
@@ -38,12 +39,12 @@ pub(super) fn matching_folders(root: &Path, pattern: &str) -> Vec<PathBuf> {
     parts.fold(vec![root.to_owned()], |found, part| match part {
         "**" => found.iter().flat_map(all_below).collect(),
         part if part.contains('*') => found.iter().flat_map(|folder| matching(folder, part)).collect(),
-        part => found.iter().map(|folder| normal(&folder.join(part))).collect(),
+        part => found.iter().map(|folder| normalize_lexically(&folder.join(part))).collect(),
     })
 }
 
 /// Removes `.` and `..` from a path lexically, without resolving symbolic links.
-pub fn normal(path: &Path) -> PathBuf {
+pub fn normalize_lexically(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {
@@ -57,7 +58,7 @@ pub fn normal(path: &Path) -> PathBuf {
 
 /// Reads a UTF-8 file; returns `None` if it does not exist.
 pub(super) fn text(path: &Path) -> Result<Option<String>> {
-    let text = read_if_any(path, MAX_TEXT)
+    let text = read_if_exists(path, MAX_TEXT_BYTES)
         .and_then(|bytes| bytes.map(|bytes| String::from_utf8(bytes).map_err(io::Error::other)).transpose());
     text.map_err(|error| Error::io(ErrorKind::Config, "read", path, &error))
 }

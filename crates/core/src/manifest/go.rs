@@ -1,7 +1,7 @@
 //! Reads a Go module: `go.mod`, and the main packages in its folder and in `cmd`.
 
 use super::files::{entries, text};
-use super::package::{Bin, Manifest, Package};
+use super::package::{Bin, ManifestKind, Package};
 use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
         name: Some(name.clone()),
         is_program: true,
         bins: own.into_iter().chain(commands).collect(),
-        ..Package::new(Manifest::Go)
+        ..Package::new(ManifestKind::Go)
     }))
 }
 
@@ -68,14 +68,14 @@ fn module_path(text: &str) -> Option<&str> {
 }
 
 /// Returns the path of the module in `folder`, the prefix of its packages' import paths; `None` if it is not a module.
-pub fn go_module(folder: &Path) -> Option<String> {
+pub fn go_module_path(folder: &Path) -> Option<String> {
     let text = text(&folder.join("go.mod")).ok()??;
     module_path(&text).map(str::to_owned)
 }
 
 /// Returns whether a folder has Go files of package main, without tests and files that builds ignore.
 pub fn is_go_program(folder: &Path) -> bool {
-    go_files(folder).iter().any(|text| {
+    go_file_texts(folder).iter().any(|text| {
         let mut lines = text.lines().map(str::trim);
         let is_ignored = lines.any(|line| matches!(line, "//go:build ignore" | "// +build ignore"));
         !is_ignored && is_go_main(text)
@@ -89,7 +89,7 @@ pub fn is_go_main(text: &str) -> bool {
 }
 
 /// Returns the texts of the Go files in a folder, without tests and names that builds ignore.
-pub fn go_files(folder: &Path) -> Vec<String> {
+pub fn go_file_texts(folder: &Path) -> Vec<String> {
     let is_code = |path: &PathBuf| {
         let name = file_name(path);
         name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with(['_', '.'])

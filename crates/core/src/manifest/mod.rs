@@ -9,17 +9,17 @@ mod package;
 mod python;
 
 pub use cargo_workspace::{CargoMember, CargoWorkspace, workspace_root};
-pub use files::normal;
-pub use go::{go_files, go_module, is_go_main, is_go_program};
-pub use npm::is_built;
-pub use package::{Bin, Dependency, Manifest, Package, Start};
+pub use files::normalize_lexically;
+pub use go::{go_file_texts, go_module_path, is_go_main, is_go_program};
+pub use npm::is_build_folder;
+pub use package::{Bin, Dependency, ManifestKind, Package, PackageEntry};
 
 use crate::model::HelpLanguage;
 use agentnative_contract::error::Result;
 use files::text;
 use std::path::Path;
 
-impl Manifest {
+impl ManifestKind {
     /// Reads the package in `folder`; returns `None` if there is no manifest of this kind, or it declares no package.
     ///
     /// # Errors
@@ -36,9 +36,9 @@ impl Manifest {
 
 /// Returns the packages that the manifests in `folder` declare, including `setup.py` and `setup.cfg`. Unreadable
 /// manifests are skipped: source code can be checked although its build tools would fail.
-pub fn packages(folder: &Path) -> Vec<Package> {
-    let read = |manifest: Manifest| manifest.read(folder).ok().flatten();
-    let [cargo, npm, python, go] = Manifest::ALL.map(read);
+pub fn packages_in(folder: &Path) -> Vec<Package> {
+    let read = |manifest: ManifestKind| manifest.read(folder).ok().flatten();
+    let [cargo, npm, python, go] = ManifestKind::ALL.map(read);
     [cargo, python, python::setup(folder), go, npm].into_iter().flatten().collect()
 }
 
@@ -58,7 +58,7 @@ pub fn requirements(language: HelpLanguage, folder: &Path) -> Vec<String> {
 }
 
 /// Returns whether a manifest in this folder declares a package, not only tool settings.
-pub fn is_package(folder: &Path) -> bool {
+pub fn has_package(folder: &Path) -> bool {
     let contains_any = |file: &str, words: &[&str]| {
         let text = text(&folder.join(file)).ok().flatten();
         text.is_some_and(|text| words.iter().any(|word| text.contains(word)))

@@ -1,7 +1,7 @@
 //! Reads `package.json`: its programs, entry points and workspaces.
 
 use super::files::{entries, json, matching_folders};
-use super::package::{Bin, Manifest, Package, Start};
+use super::package::{Bin, ManifestKind, Package, PackageEntry};
 use agentnative_contract::error::Result;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -15,45 +15,45 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let bins = bins(folder, &manifest);
     let paths = || bins.iter().filter_map(|bin| bin.path.as_ref()?.to_str());
     let main = manifest.get("main").and_then(Value::as_str);
-    let starts: Vec<Start> = paths().map(start).collect();
+    let starts: Vec<PackageEntry> = paths().map(start).collect();
     // Other files next to the manifest are scripts for development.
     let mut sources: Vec<String> = starts.iter().flat_map(|start| start.files.clone()).collect();
     if !bins.is_empty() {
         sources.push(format!("/{}", main.unwrap_or("index.js").trim_start_matches("./")));
         sources.extend(["/*/", "/index.*", "/cli.*", "/main.*", "/app.*"].map(str::to_owned));
     }
-    let built_main = main.map(start).filter(|start| start.is_built);
+    let built_main = main.map(start).filter(|start| start.is_build_product);
     let has_build = manifest.get("scripts").and_then(|scripts| scripts.get("build")).is_some();
     Ok(Some(Package {
         name: manifest.get("name").and_then(Value::as_str).map(str::to_owned),
         is_program: !bins.is_empty(),
-        starts: starts.into_iter().chain(built_main).collect(),
+        entry_points: starts.into_iter().chain(built_main).collect(),
         sources,
         members: members(folder, &manifest),
         build: if has_build { "npm install && npm run build" } else { "npm install" }.to_owned(),
         bins,
-        ..Package::new(Manifest::Npm)
+        ..Package::new(ManifestKind::Npm)
     }))
 }
 
 /// Returns the entry point for a file that the manifest names. A build product comes from a source file of the same
 /// name, or from files in a conventional source folder.
-fn start(path: &str) -> Start {
+fn start(path: &str) -> PackageEntry {
     let path = path.trim_start_matches("./");
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let (folder, inner) = stem.split_once('/').unwrap_or(("", stem));
     let mut sources = SOURCE_FOLDERS.map(str::to_owned).to_vec();
     sources.extend([format!("/{inner}.*"), format!("/lib/{inner}.*")]);
-    Start {
+    PackageEntry {
         name: path.to_owned(),
         files: vec![format!("/{path}"), format!("/{stem}.*"), format!("/src/{inner}.*")],
         sources,
-        is_built: is_built(folder),
+        is_build_product: is_build_folder(folder),
     }
 }
 
 /// Returns whether a top-level folder of this name contains build products.
-pub fn is_built(folder: &str) -> bool {
+pub fn is_build_folder(folder: &str) -> bool {
     BUILD_FOLDERS.contains(&folder)
 }
 

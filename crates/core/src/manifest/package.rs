@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A kind of manifest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Manifest {
+pub enum ManifestKind {
     /// `Cargo.toml`.
     #[default]
     Cargo,
@@ -18,7 +18,7 @@ pub enum Manifest {
     Go,
 }
 
-impl Manifest {
+impl ManifestKind {
     /// All kinds of manifests.
     pub const ALL: [Self; 4] = [Self::Cargo, Self::Npm, Self::Python, Self::Go];
 
@@ -47,7 +47,7 @@ impl Manifest {
 #[derive(Debug, Clone, Default)]
 pub struct Package {
     /// Kind of the manifest.
-    pub manifest: Manifest,
+    pub manifest: ManifestKind,
     /// File name of the manifest.
     pub file: &'static str,
     /// Package name.
@@ -59,7 +59,7 @@ pub struct Package {
     /// Dependencies; read for Cargo packages only.
     pub dependencies: Vec<Dependency>,
     /// Entry points that the manifest declares.
-    pub starts: Vec<Start>,
+    pub entry_points: Vec<PackageEntry>,
     /// Patterns of the folders and files with code; empty for any.
     pub sources: Vec<String>,
     /// Folders of the workspace members.
@@ -79,7 +79,7 @@ pub struct Bin {
 
 /// An entry point of a program. Patterns have the syntax of a `.gitignore`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Start {
+pub struct PackageEntry {
     /// Name in the manifest: a file, or `module:function`.
     pub name: String,
     /// Patterns of files that may be the entry point.
@@ -87,7 +87,7 @@ pub struct Start {
     /// Patterns of source files that it may be built from.
     pub sources: Vec<String>,
     /// Whether the entry point is in a folder for build products.
-    pub is_built: bool,
+    pub is_build_product: bool,
 }
 
 /// A dependency in a manifest.
@@ -111,7 +111,7 @@ impl Package {
     }
 
     /// Returns an empty package of this kind.
-    pub(super) fn new(manifest: Manifest) -> Self {
+    pub(super) fn new(manifest: ManifestKind) -> Self {
         Self { manifest, file: manifest.file_name(), ..Self::default() }
     }
 }

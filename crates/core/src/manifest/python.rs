@@ -1,7 +1,7 @@
 //! Reads Python packages: `pyproject.toml`, and the older `setup.py` and `setup.cfg`.
 
 use super::files::{text, toml, value_at};
-use super::package::{Bin, Manifest, Package, Start};
+use super::package::{Bin, ManifestKind, Package, PackageEntry};
 use ::toml::{Table, Value};
 use agentnative_contract::error::Result;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     let target =
         |value: &&Value| value.as_str().or_else(|| value.get("callable")?.as_str()).map(str::to_owned);
     let targets = scripts.values().filter_map(target);
-    let starts: Vec<Start> = targets.map(|target| start(&target)).collect();
+    let starts: Vec<PackageEntry> = targets.map(|target| start(&target)).collect();
     let dependencies = poetry.and_then(|poetry| poetry.get("dependencies"));
     let build = if folder.join("uv.lock").is_file() {
         "uv sync"
@@ -36,9 +36,9 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
         name: name.into_iter().flatten().find_map(Value::as_str).map(str::to_owned),
         is_program: !starts.is_empty(),
         bins: scripts.keys().map(bin).collect(),
-        starts,
+        entry_points: starts,
         build: build.to_owned(),
-        ..Package::new(Manifest::Python)
+        ..Package::new(ManifestKind::Python)
     }))
 }
 
@@ -57,8 +57,13 @@ pub(super) fn setup(folder: &Path) -> Option<Package> {
         let function: String = part[at..].chars().skip(1).take_while(|c| name(*c)).collect();
         spaced.then(|| format!("{}:{function}", &before[start..]))
     });
-    let starts: Vec<Start> = targets.map(|target| self::start(&target)).collect();
-    Some(Package { file, is_program: !starts.is_empty(), starts, ..Package::new(Manifest::Python) })
+    let starts: Vec<PackageEntry> = targets.map(|target| self::start(&target)).collect();
+    Some(Package {
+        file,
+        is_program: !starts.is_empty(),
+        entry_points: starts,
+        ..Package::new(ManifestKind::Python)
+    })
 }
 
 /// Returns the normalized names of the packages that `pyproject.toml`, `requirements.txt`, `setup.cfg`, `setup.py` and
@@ -106,8 +111,8 @@ fn package_name(requirement: &str) -> String {
 }
 
 /// Returns the entry point for `package.module:function`.
-fn start(target: &str) -> Start {
+fn start(target: &str) -> PackageEntry {
     let path = target.split(':').next().unwrap_or(target).trim().replace('.', "/");
     let files = vec![format!("**/{path}.py"), format!("**/{path}/__init__.py")];
-    Start { name: target.trim().to_owned(), files, ..Start::default() }
+    PackageEntry { name: target.trim().to_owned(), files, ..PackageEntry::default() }
 }

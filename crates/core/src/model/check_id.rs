@@ -23,13 +23,13 @@ impl FromStr for CheckId {
     fn from_str(id: &str) -> Result<Self> {
         let known = Self::ALL.binary_search_by_key(&id, |known| known.as_str());
         let ids = Self::ALL.iter().map(|known| known.as_str());
-        known.map(|index| Self::ALL[index]).map_err(|_| unknown_id("check", id, ids))
+        known.map(|index| Self::ALL[index]).map_err(|_| unknown_id_error("check", id, ids))
     }
 }
 
 /// Returns the usage error for an unknown ID of a check or kind of change (`what`). Its hint names the most similar one
 /// of `ids`.
-pub fn unknown_id<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) -> Error {
+pub fn unknown_id_error<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) -> Error {
     let hint = match nearest(id, ids) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`agentnative list` shows all of them".to_owned(),
@@ -38,7 +38,7 @@ pub fn unknown_id<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) 
 }
 
 /// Returns whether an ID matches `pattern`. Each `*` in the pattern matches any number of characters, including none.
-pub fn matches(pattern: &str, id: &str) -> bool {
+pub fn matches_pattern(pattern: &str, id: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == id };
     let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
     let inner = id.strip_prefix(start).and_then(|id| id.strip_suffix(end));

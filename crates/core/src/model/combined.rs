@@ -17,11 +17,11 @@ pub const COMBINED: &[(Condition, &[Condition])] = &[
 ];
 
 /// Returns the single conditions that a combined condition replaces; `None` for a single condition.
-pub fn parts(variant: Variant, nth: u8) -> Option<&'static [Condition]> {
+pub fn single_conditions(variant: Variant, nth: u8) -> Option<&'static [Condition]> {
     COMBINED.iter().find(|(combined, _)| *combined == (variant, nth)).map(|(_, parts)| *parts)
 }
 
 /// Returns the combined condition that includes this single condition, if there is one.
-pub fn combination_of(variant: Variant, nth: u8) -> Option<Condition> {
+pub fn combined_condition(variant: Variant, nth: u8) -> Option<Condition> {
     COMBINED.iter().find(|(_, parts)| parts.contains(&(variant, nth))).map(|(combined, _)| *combined)
 }

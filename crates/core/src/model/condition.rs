@@ -1,10 +1,10 @@
 //! Names and descriptions of the conditions of runs, for reports.
 
-use super::{Variant, parts};
+use super::{Variant, single_conditions};
 
 /// Returns the name of a condition: the name of the variant, and of its environment if it has several, or the number of
 /// the repetition, from 1.
-pub fn condition(variant: Variant, nth: u8) -> String {
+pub fn condition_name(variant: Variant, nth: u8) -> String {
     let environments = variant.environments();
     match environments.get(usize::from(nth)) {
         Some((name, _)) if environments.len() > 1 && !name.is_empty() => {
@@ -16,19 +16,19 @@ pub fn condition(variant: Variant, nth: u8) -> String {
 }
 
 /// Returns the variables that a condition sets, as assignments in front of a shell command.
-pub fn settings(variant: Variant, nth: u8) -> String {
-    let is_shown = variant == Variant::HostileEnv || parts(variant, nth).is_some();
+pub fn condition_assignments(variant: Variant, nth: u8) -> String {
+    let is_shown = variant == Variant::HostileEnv || single_conditions(variant, nth).is_some();
     let added = variant.added(nth).filter(|_| is_shown);
     added.map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
 /// Returns a phrase for a condition, which follows a command line; `None` for a plain run. For an environment, it names
 /// only the first variables, which are enough to reproduce the result.
-pub fn in_words(variant: Variant, nth: u8) -> Option<String> {
+pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
     let words = match variant {
         Variant::Plain => return None,
         Variant::Tty | Variant::SlowReader if nth == 1 => {
-            let single = in_words(variant, 0).unwrap_or_default();
+            let single = condition_phrase(variant, 0).unwrap_or_default();
             return Some(format!("{single}{}", first_variables(variant, nth)));
         }
         Variant::File if nth == 1 => "into a file with stdin left open",

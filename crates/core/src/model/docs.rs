@@ -26,14 +26,14 @@ impl Topic {
     }
 
     /// Returns the URL of the page about `name`; `None` if the URL of the site is missing or empty.
-    pub fn page(self, site: Option<&str>, name: &str) -> Option<String> {
+    pub fn url(self, site: Option<&str>, name: &str) -> Option<String> {
         let site = site.map(|site| site.trim().trim_end_matches('/')).filter(|site| !site.is_empty())?;
         Some(format!("{site}/{}/{name}.html", self.folder()))
     }
 
     /// Returns the URL of the page about `name` or, without a site, the command that explains it.
-    pub fn docs(self, site: Option<&str>, name: &str) -> String {
-        self.page(site, name).unwrap_or_else(|| match self {
+    pub fn url_or_command(self, site: Option<&str>, name: &str) -> String {
+        self.url(site, name).unwrap_or_else(|| match self {
             Self::Check | Self::Change => format!("agentnative explain {name}"),
             Self::Contract => format!("agentnative contract show {name}"),
         })
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn docs_is_a_url_if_there_is_a_site_and_else_a_command() {
         for site in ["https://docs.example/an", "https://docs.example/an/"] {
-            let page = |topic: Topic, name| topic.docs(Some(site), name);
+            let page = |topic: Topic, name| topic.url_or_command(Some(site), name);
             assert_eq!(page(Topic::Check, "p2-raw"), "https://docs.example/an/checks/p2-raw.html");
             assert_eq!(
                 page(Topic::Change, "diff-key-removed"),
@@ -56,9 +56,12 @@ mod tests {
             assert_eq!(page(Topic::Contract, "p2-error"), "https://docs.example/an/contracts/p2-error.html");
         }
         for site in [None, Some(""), Some(" ")] {
-            assert_eq!(Topic::Check.docs(site, "p2-raw"), "agentnative explain p2-raw");
-            assert_eq!(Topic::Contract.docs(site, "p2-error"), "agentnative contract show p2-error");
-            assert_eq!(Topic::Check.page(site, "p2-raw"), None);
+            assert_eq!(Topic::Check.url_or_command(site, "p2-raw"), "agentnative explain p2-raw");
+            assert_eq!(
+                Topic::Contract.url_or_command(site, "p2-error"),
+                "agentnative contract show p2-error"
+            );
+            assert_eq!(Topic::Check.url(site, "p2-raw"), None);
         }
     }
 }

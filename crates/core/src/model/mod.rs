@@ -12,15 +12,15 @@ mod toolkit;
 
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::{Confinement, Variant};
-pub use check_id::{CheckId, matches, nearest_pattern, unknown_id};
-pub use combined::{COMBINED, Condition, combination_of, parts};
-pub use condition::{condition, in_words, settings};
+pub use check_id::{CheckId, matches_pattern, nearest_pattern, unknown_id_error};
+pub use combined::{COMBINED, Condition, combined_condition, single_conditions};
+pub use condition::{condition_assignments, condition_name, condition_phrase};
 pub use docs::{DOCS_URL, Topic};
 pub use edition::Edition;
 pub use info::{ConfigInfo, TargetInfo};
 pub use language::{HelpLanguage, Language};
-pub use probe_id::{Case, Derived, ProbeId};
-pub use toolkit::{ArgumentParser, HelpFor, Toolkit};
+pub use probe_id::{Case, DerivedKind, ProbeId};
+pub use toolkit::{ArgumentParser, HelpAudience, Toolkit};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A kind of probe that is derived, not declared. All are harmless: commands of the target are not guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Derived {
+pub enum DerivedKind {
     /// `--help`.
     Help,
     /// `-h`; not where the help calls it something else.
@@ -95,10 +95,10 @@ pub enum ProbeId {
     /// A call that is derived from the target or from a declared probe.
     Derived {
         /// The kind of the derived call.
-        kind: Derived,
+        kind: DerivedKind,
         /// Name of the declared probe that it is derived from; `None` for a call of the target itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<String>,
+        source: Option<String>,
         /// The case, which distinguishes the calls of one kind and source.
         #[serde(default, skip_serializing_if = "Case::is_only")]
         case: Case,
@@ -149,12 +149,12 @@ impl ProbeId {
     }
 
     /// Returns the identity of a derived call that is the only one of its kind and source.
-    pub const fn derived(kind: Derived, from: Option<String>) -> Self {
-        Self::Derived { kind, from, case: Case::Only }
+    pub const fn derived(kind: DerivedKind, from: Option<String>) -> Self {
+        Self::Derived { kind, source: from, case: Case::Only }
     }
 
     /// Returns the kind of a derived call.
-    pub const fn kind(&self) -> Option<Derived> {
+    pub const fn kind(&self) -> Option<DerivedKind> {
         match self {
             Self::Derived { kind, .. } => Some(*kind),
             Self::Declared(_) | Self::Explored { .. } => None,
@@ -164,7 +164,7 @@ impl ProbeId {
     /// Returns the name of the declared probe that a derived call comes from.
     pub fn from(&self) -> Option<&str> {
         match self {
-            Self::Derived { from, .. } => from.as_deref(),
+            Self::Derived { source: from, .. } => from.as_deref(),
             Self::Declared(_) | Self::Explored { .. } => None,
         }
     }

@@ -66,7 +66,7 @@ impl ArgumentParser {
 
     /// Returns the parser of a program in `language` that depends on `packages`; `None` if they contain no parser, or
     /// several unrelated ones.
-    pub fn of(language: HelpLanguage, packages: &[String]) -> Option<Self> {
+    pub fn detect(language: HelpLanguage, packages: &[String]) -> Option<Self> {
         let named = PARSERS.iter().filter(|(_, _, parser_language, names)| {
             *parser_language == language
                 && names.iter().any(|name| packages.iter().any(|package| package == name))
@@ -92,14 +92,14 @@ pub struct Toolkit {
 /// The targets that a line of the help of a check addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum HelpFor {
+pub enum HelpAudience {
     /// Targets in this language, with any argument parser.
     Language(HelpLanguage),
     /// Targets that use this argument parser.
     Parser(ArgumentParser),
 }
 
-impl HelpFor {
+impl HelpAudience {
     /// Returns the name that reports use.
     pub fn name(self) -> &'static str {
         match self {

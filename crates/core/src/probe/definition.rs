@@ -2,9 +2,10 @@
 
 use super::args::insert_last;
 use super::profile::{TargetProfile, is_output_flag};
-use crate::catalogue::Derived;
+use crate::catalogue::DerivedKind;
 use crate::config::{
-    Asking, CallConfig, FORMAT_PLACE, Flag, ProbeConfig, STALLED_PLACE, TargetConfig, place_format,
+    CallConfig, CommonOption, FORMAT_PLACEHOLDER, FormatFlag, ProbeConfig, STALLED_PLACEHOLDER, TargetConfig,
+    insert_format_flag,
 };
 use crate::model::{OutputFormat, ProbeId};
 use crate::run::RunKey;
@@ -29,7 +30,7 @@ pub struct Probe {
     pub formats: Vec<OutputFormat>,
     /// The flag position that the target accepts, if it was determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<FlagPosition>,
     /// The effect of a call that changes something; `None` for any other call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
@@ -62,19 +63,19 @@ pub struct Effect {
 /// A flag position other than after all arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum FlagPosition {
     /// Before all arguments.
     Front,
     /// After the first argument that is not a flag.
-    BehindFirst,
+    AfterFirst,
 }
 
-impl Place {
+impl FlagPosition {
     /// Describes the position for reports.
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Front => "before the subcommand",
-            Self::BehindFirst => "after the first word",
+            Self::AfterFirst => "after the first word",
         }
     }
 }
@@ -82,9 +83,9 @@ impl Place {
 impl Probe {
     /// Returns the probe that the configuration or the command line declares.
     pub fn declared(config: &ProbeConfig, target: &TargetConfig) -> Self {
-        let formats: Vec<OutputFormat> = config.formats_of(target).collect();
-        let declared = config.call.flags.get(&Flag::Confirm);
-        let confirm = declared.unwrap_or_else(|| target.conventions.flags.of(Flag::Confirm));
+        let formats: Vec<OutputFormat> = config.formats_for(target).collect();
+        let declared = config.call.flags.get(&CommonOption::Confirm);
+        let confirm = declared.unwrap_or_else(|| target.conventions.flags.get(CommonOption::Confirm));
         let mut call = config.call.clone();
         if config.effect.is_some_and(|effect| effect.destructive) {
             call.args = insert_last(&call.args, confirm.args().unwrap_or_default());
@@ -99,7 +100,7 @@ impl Probe {
         // Each run of a call that waits for the stalled server would last until its time limit.
         let words = || config.call.args.iter().chain(config.call.env.values());
         let runs_anyway = config.effect.is_none_or(|effect| effect.formats_declared)
-            && !words().any(|word| word.contains(STALLED_PLACE));
+            && !words().any(|word| word.contains(STALLED_PLACEHOLDER));
         Self {
             id: ProbeId::declared(&config.name),
             name: config.name.clone(),
@@ -129,7 +130,7 @@ impl Probe {
     /// Returns the first arguments that are not flags, which may name a command. Flags before them are skipped.
     pub fn command_words(&self) -> impl Iterator<Item = &str> {
         let is_flag = |word: &&str| word.starts_with('-');
-        let words = self.call.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE);
+        let words = self.call.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACEHOLDER);
         words.skip_while(is_flag).take_while(move |word| !is_flag(word))
     }
 
@@ -140,20 +141,22 @@ impl Probe {
 
     /// Returns whether a run requires confinement because it changes something, or may do so.
     pub fn is_confined(&self) -> bool {
-        self.effect.is_some() || self.is(Derived::Example) || self.is(Derived::BundleInstall)
+        self.effect.is_some()
+            || self.is_kind(DerivedKind::Example)
+            || self.is_kind(DerivedKind::BundleInstall)
     }
 
     /// Returns whether the probe changes something or calls the stalled server, and runs only in the scenarios for that.
-    pub fn is_apart(&self) -> bool {
+    pub fn runs_only_in_scenarios(&self) -> bool {
         self.is_declared() && self.formats.is_empty() && (self.effect.is_some() || self.is_stalled())
     }
 
     /// Returns whether only one check judges how the runs end: they are interrupted or time out, or nothing declares their
     /// call.
-    pub fn is_cut_short(&self) -> bool {
-        use Derived::{AnonymousRequest, Example, Interrupted, InvalidRequest, Sigint, Timeout};
+    pub fn has_special_end(&self) -> bool {
+        use DerivedKind::{AnonymousRequest, Example, Interrupted, InvalidRequest, Sigint, Timeout};
         let kinds = [Interrupted, Sigint, Timeout, InvalidRequest, AnonymousRequest, Example];
-        kinds.into_iter().any(|kind| self.is(kind))
+        kinds.into_iter().any(|kind| self.is_kind(kind))
     }
 
     /// Returns whether the runs get a secret: that of the target, or a non-empty one in the `env` of the probe.
@@ -164,71 +167,72 @@ impl Probe {
 
     /// Returns whether the probe calls the stalled server, which never answers.
     pub fn is_stalled(&self) -> bool {
-        self.call.args.iter().chain(self.call.env.values()).any(|word| word.contains(STALLED_PLACE))
+        self.call.args.iter().chain(self.call.env.values()).any(|word| word.contains(STALLED_PLACEHOLDER))
     }
 
     /// Returns whether stdout contains data if the exit code is as expected: the code is 0 or declared as a result. All
     /// checks on data use this; any other expected exit code reports an error.
-    pub fn gives_data(&self) -> bool {
+    pub fn prints_data(&self) -> bool {
         self.exit == Some(0) || self.call.result
     }
 
     /// Returns whether the first argument is not a flag, so that it may be a subcommand.
     pub fn begins_with_word(&self) -> bool {
-        let first = self.call.args.iter().find(|arg| *arg != FORMAT_PLACE);
+        let first = self.call.args.iter().find(|arg| *arg != FORMAT_PLACEHOLDER);
         first.is_some_and(|arg| !arg.starts_with('-'))
     }
 
     /// Returns whether the format flag of the probe is only assumed and has to be verified. A list of formats that contains
     /// `json` or `jsonl` declares that the flag exists.
-    pub fn is_open(&self, profile: &TargetProfile) -> bool {
+    pub fn has_unverified_format_flag(&self, profile: &TargetProfile) -> bool {
         let listed = self.formats.len() < OutputFormat::ALL.len() && self.formats.iter().any(|f| f.is_json());
-        profile.asks_first && self.call.asking.is_empty() && !listed
+        profile.asks_first && self.call.format_flags.is_empty() && !listed
     }
 
     /// Returns whether the runs omit the format flag because the probe may interpret it as something else.
-    pub fn is_unasked(&self) -> bool {
+    pub fn omits_format_flag(&self) -> bool {
         self.is_declared() && !self.asks_format
     }
 
     /// Returns whether this is a derived call of this kind.
-    pub fn is(&self, kind: Derived) -> bool {
+    pub fn is_kind(&self, kind: DerivedKind) -> bool {
         self.id.kind() == Some(kind)
     }
 
     /// Returns the name of the declared probe that a derived call comes from.
-    pub fn of(&self) -> Option<&str> {
+    pub fn source(&self) -> Option<&str> {
         self.id.from()
     }
 
     /// Returns the key of the plain run in `format`.
-    pub fn plain(&self, format: OutputFormat) -> RunKey {
+    pub fn plain_run(&self, format: OutputFormat) -> RunKey {
         RunKey::plain(self.id.clone(), format)
     }
 
     /// Returns the arguments of a run in `format`.
     pub fn args_in(&self, format: OutputFormat, profile: &TargetProfile) -> Vec<String> {
         // In a call of the target itself, text needs no format flag, which the call may not accept.
-        let needs_flag = self.asks_format && (self.is_declared() || self.of().is_some() || format.is_json());
-        let asking = if needs_flag { self.asking(format, profile) } else { &[] };
-        place_format(&self.call.args, asking)
+        let needs_flag =
+            self.asks_format && (self.is_declared() || self.source().is_some() || format.is_json());
+        let asking = if needs_flag { self.format_args(format, profile) } else { &[] };
+        insert_format_flag(&self.call.args, asking)
     }
 
     /// Returns whether the format flag of this probe is `--output FORMAT`.
-    pub fn asks_with_output(&self, format: OutputFormat, profile: &TargetProfile) -> bool {
-        is_output_flag(self.asking(format, profile), format)
+    pub fn has_output_flag(&self, format: OutputFormat, profile: &TargetProfile) -> bool {
+        is_output_flag(self.format_args(format, profile), format)
     }
 
     /// Returns the arguments of the format flag of this probe; empty if there are none.
-    pub fn asking<'a>(&'a self, format: OutputFormat, profile: &'a TargetProfile) -> &'a [String] {
-        match self.call.asking.get(&format) {
+    pub fn format_args<'a>(&'a self, format: OutputFormat, profile: &'a TargetProfile) -> &'a [String] {
+        match self.call.format_flags.get(&format) {
             Some(declared) => declared.args().unwrap_or_default(),
-            None => profile.asking(format),
+            None => profile.format_args(format),
         }
     }
 
     /// Returns the spelling of a common option for this probe.
-    pub fn flag<'a>(&'a self, flag: Flag, profile: &'a TargetProfile) -> &'a Asking {
-        self.call.flags.get(&flag).unwrap_or_else(|| profile.conventions.flags.of(flag))
+    pub fn common_option<'a>(&'a self, flag: CommonOption, profile: &'a TargetProfile) -> &'a FormatFlag {
+        self.call.flags.get(&flag).unwrap_or_else(|| profile.conventions.flags.get(flag))
     }
 }

@@ -2,15 +2,16 @@
 
 use super::args::{insert_behind_format, insert_last};
 use super::derived_call::{
-    UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, derive_from, placed, target_call,
+    UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, derive_from, insert_option, target_call,
 };
-use super::{Probe, TargetProfile, env_flags, flagged, scenes, secrets};
-use crate::catalogue::Derived;
+use super::{Probe, TargetProfile, flagged, scenarios, secrets, variable_options};
+use crate::catalogue::DerivedKind;
 use crate::config::{
-    Asking, CallConfig, Contracts, FORMAT_PLACE, Flag, ListConfig, SHELL_PLACE, Workspace, place_format,
+    CallConfig, CommonOption, Contracts, FORMAT_PLACEHOLDER, FormatFlag, ListConfig, SHELL_PLACEHOLDER,
+    Workspace, insert_format_flag,
 };
 use crate::model::{Case, OutputFormat, ProbeId};
-use crate::targets::Choices;
+use crate::targets::OptionChoices;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,17 +26,18 @@ pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 ///
 /// Calls are derived only from declared probes that print data, since another flag for a call that fails anyway shows
 /// nothing.
-pub fn derived(
-    kinds: &BTreeSet<Derived>,
+pub fn derive_calls(
+    kinds: &BTreeSet<DerivedKind>,
     declared: &[Probe],
     profile: &TargetProfile,
     timeout: Duration,
 ) -> Vec<Probe> {
     // Calls that change something are derived only in the scenarios for that.
-    let base_probes: Vec<Probe> = declared.iter().filter(|probe| !probe.is_apart()).cloned().collect();
-    let sources: Vec<&Probe> = base_probes.iter().filter(|probe| probe.gives_data()).collect();
+    let base_probes: Vec<Probe> =
+        declared.iter().filter(|probe| !probe.runs_only_in_scenarios()).cloned().collect();
+    let sources: Vec<&Probe> = base_probes.iter().filter(|probe| probe.prints_data()).collect();
     let mut probes: Vec<Probe> =
-        kinds.iter().filter_map(|kind| standalone(*kind, profile, timeout)).collect();
+        kinds.iter().filter_map(|kind| target_calls(*kind, profile, timeout)).collect();
     // Invalid usage shows nothing in a format that the target may not have; and `--output json` often names a file to
     // write.
     let has = |format: &OutputFormat| match sources.is_empty() {
@@ -47,7 +49,7 @@ pub fn derived(
         probe.call.workspace.clone_from(&workspace);
         probe.call.cwd.clone_from(&cwd);
     }
-    for probe in probes.iter_mut().filter(|probe| !probe.is(Derived::Schema)) {
+    for probe in probes.iter_mut().filter(|probe| !probe.is_kind(DerivedKind::Schema)) {
         let is_known =
             |format: &OutputFormat| profile.conventions.formats.args(*format).is_some() && has(format);
         probe.formats.retain(|format| *format == OutputFormat::Text || is_known(format));
@@ -56,21 +58,21 @@ pub fn derived(
         probes.extend(kinds.iter().flat_map(|kind| from_probe(*kind, probe, profile, index == 0)));
     }
     probes.extend(flagged::calls(kinds, &base_probes, profile));
-    probes.extend(scenes::calls(kinds, declared, profile));
+    probes.extend(scenarios::calls(kinds, declared, profile));
     probes.extend(secrets::calls(kinds, &base_probes, profile));
-    if kinds.contains(&Derived::Completions) {
+    if kinds.contains(&DerivedKind::Completions) {
         probes.extend(completions(profile, timeout));
     }
-    if kinds.contains(&Derived::EnvFlag) {
-        probes.extend(env_flags::calls(&base_probes, profile));
+    if kinds.contains(&DerivedKind::EnvFlag) {
+        probes.extend(variable_options::calls(&base_probes, profile));
     }
-    if kinds.contains(&Derived::Example) {
+    if kinds.contains(&DerivedKind::Example) {
         probes.extend(examples(declared, profile));
     }
-    if kinds.contains(&Derived::BundleInstall) {
+    if kinds.contains(&DerivedKind::BundleInstall) {
         probes.extend(bundle_install(profile, timeout));
     }
-    if kinds.contains(&Derived::CommandHelp) {
+    if kinds.contains(&DerivedKind::CommandHelp) {
         probes.extend(command_helps(declared, &profile.called_commands));
     }
     deduplicate(&mut probes, declared);
@@ -97,15 +99,15 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
         let args = [&command[..], &["--help".to_owned()]].concat();
         Some(Probe {
             id: ProbeId::Derived {
-                kind: Derived::CommandHelp,
-                from: Some(probe.name.clone()),
+                kind: DerivedKind::CommandHelp,
+                source: Some(probe.name.clone()),
                 case: Case::words(command),
             },
             name: args.join(" "),
             call: CallConfig {
                 args,
                 result: false,
-                asking: BTreeMap::new(),
+                format_flags: BTreeMap::new(),
                 contract: Contracts::default(),
                 stream: false,
                 stdin: None,
@@ -134,8 +136,8 @@ fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
         let source = declared.iter().find(|probe| command.is_none_or(|command| probe.calls(command)))?;
         (command.is_some() || profile.commands.is_empty()).then(|| Probe {
             id: ProbeId::Derived {
-                kind: Derived::Example,
-                from: Some(source.name.clone()),
+                kind: DerivedKind::Example,
+                source: Some(source.name.clone()),
                 case: Case::words(args),
             },
             name: format!("example `{}`", args.join(" ")),
@@ -148,7 +150,7 @@ fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
             formats: vec![OutputFormat::Text],
             exit: None,
             timeout: EXAMPLE_TIMEOUT,
-            ..target_call(Derived::Example, &[], EXAMPLE_TIMEOUT)
+            ..target_call(DerivedKind::Example, &[], EXAMPLE_TIMEOUT)
         })
     };
     profile.examples.iter().filter_map(example_call).collect()
@@ -161,7 +163,7 @@ fn bundle_install(profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
         exit: Some(0),
         asks_format: false,
         formats: vec![OutputFormat::Text],
-        ..target_call(Derived::BundleInstall, &args, timeout)
+        ..target_call(DerivedKind::BundleInstall, &args, timeout)
     };
     probe.call.workspace = Some(Workspace::Empty);
     Some(probe)
@@ -172,19 +174,19 @@ fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
     let names = ["completions", "completion"];
     let listed = names.into_iter().find(|name| profile.commands.iter().any(|command| command == name));
     let args = match (&profile.conventions.completions, listed) {
-        (Asking::With(args), _) => args.clone(),
-        (Asking::Undeclared, Some(command)) => vec![command.to_owned(), SHELL_PLACE.to_owned()],
+        (FormatFlag::Given(args), _) => args.clone(),
+        (FormatFlag::Unspecified, Some(command)) => vec![command.to_owned(), SHELL_PLACEHOLDER.to_owned()],
         _ => return Vec::new(),
     };
     let completion_call = |shell: &str| {
-        let args: Vec<String> = args.iter().map(|arg| arg.replace(SHELL_PLACE, shell)).collect();
+        let args: Vec<String> = args.iter().map(|arg| arg.replace(SHELL_PLACEHOLDER, shell)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         Probe {
-            id: ProbeId::Derived { kind: Derived::Completions, from: None, case: Case::words([shell]) },
+            id: ProbeId::Derived { kind: DerivedKind::Completions, source: None, case: Case::words([shell]) },
             exit: Some(0),
             asks_format: false,
             formats: vec![OutputFormat::Text],
-            ..target_call(Derived::Completions, &args, timeout)
+            ..target_call(DerivedKind::Completions, &args, timeout)
         }
     };
     SHELLS.into_iter().map(completion_call).collect()
@@ -203,24 +205,28 @@ fn deduplicate(probes: &mut Vec<Probe>, declared: &[Probe]) {
 }
 
 /// Returns the calls that verify the format flag before all other runs: each open probe with an unknown format.
-pub fn questions(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
+pub fn format_flag_calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     // A probe with a workspace may write files, so its format flag needs no separate call.
-    let open = declared.iter().filter(|probe| probe.is_open(profile) && probe.call.workspace.is_none());
+    let open = declared
+        .iter()
+        .filter(|probe| probe.has_unverified_format_flag(profile) && probe.call.workspace.is_none());
     let mut probes: Vec<Probe> =
-        open.flat_map(|probe| from_probe(Derived::InvalidFormat, probe, profile, true)).collect();
+        open.flat_map(|probe| from_probe(DerivedKind::InvalidFormat, probe, profile, true)).collect();
     deduplicate(&mut probes, declared);
     probes
 }
 
 /// Returns the call of the target itself of this kind, if the kind has one for this target.
-pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
+pub fn target_calls(kind: DerivedKind, profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
-        Derived::Help => (&["--help"], 0),
-        Derived::HelpShort if !profile.other_short_help => (&["-h"], 0),
-        Derived::Version => (&["--version"], 0),
-        Derived::UnknownFlag => (&[UNKNOWN_FLAG], profile.conventions.usage),
-        Derived::UnknownCommand if profile.tries_command => (&[UNKNOWN_COMMAND], profile.conventions.usage),
-        Derived::Schema => {
+        DerivedKind::Help => (&["--help"], 0),
+        DerivedKind::HelpShort if !profile.other_short_help => (&["-h"], 0),
+        DerivedKind::Version => (&["--version"], 0),
+        DerivedKind::UnknownFlag => (&[UNKNOWN_FLAG], profile.conventions.usage),
+        DerivedKind::UnknownCommand if profile.tries_command => {
+            (&[UNKNOWN_COMMAND], profile.conventions.usage)
+        }
+        DerivedKind::Schema => {
             let args: Vec<&str> = profile.conventions.schema.args()?.iter().map(String::as_str).collect();
             let mut probe = target_call(kind, &args, timeout);
             probe.exit = Some(0);
@@ -233,19 +239,19 @@ pub fn standalone(kind: Derived, profile: &TargetProfile, timeout: Duration) -> 
     let mut probe = target_call(kind, args, timeout);
     probe.exit = Some(exit);
     // The checks judge their text for people.
-    if matches!(kind, Derived::Help | Derived::HelpShort | Derived::Version) {
+    if matches!(kind, DerivedKind::Help | DerivedKind::HelpShort | DerivedKind::Version) {
         probe.formats = vec![OutputFormat::Text];
     }
     // The format flag precedes the unknown argument, so that a parser that stops there has parsed it.
-    if matches!(kind, Derived::UnknownFlag | Derived::UnknownCommand) {
-        probe.call.args.insert(0, FORMAT_PLACE.into());
+    if matches!(kind, DerivedKind::UnknownFlag | DerivedKind::UnknownCommand) {
+        probe.call.args.insert(0, FORMAT_PLACEHOLDER.into());
     }
     Some(probe)
 }
 
 /// Returns the calls of this kind that are derived from a declared probe. `first` marks the first probe, since some kinds
 /// are derived from that alone.
-fn from_probe(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
+fn from_probe(kind: DerivedKind, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
     let call = |case, label: &str, asking: &[&str], exit, format| {
         let asking: Vec<String> = asking.iter().map(|arg| (*arg).to_owned()).collect();
@@ -253,55 +259,59 @@ fn from_probe(kind: Derived, probe: &Probe, profile: &TargetProfile, first: bool
             asks_format: false,
             exit,
             formats: vec![format],
-            ..derive_from(kind, case, probe, label).with_args(place_format(&probe.call.args, &asking))
+            ..derive_from(kind, case, probe, label).with_args(insert_format_flag(&probe.call.args, &asking))
         };
         call.call.result &= exit.is_some();
         call
     };
     let with = |label: &str, asking: &[&str], exit, format| call(Case::Only, label, asking, exit, format);
     match kind {
-        Derived::NoFormat => vec![with("no format", &[], probe.exit, Text)],
-        Derived::InvalidFormat if first => {
-            let unknown = |format| with_unknown_format(probe.asking(format, profile), format);
+        DerivedKind::NoFormat => vec![with("no format", &[], probe.exit, Text)],
+        DerivedKind::InvalidFormat if first => {
+            let unknown = |format| with_unknown_format(probe.format_args(format, profile), format);
             let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(unknown) else { return Vec::new() };
             let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
             let mut invalid = with("invalid format", &asking, None, Text);
-            if probe.is_open(profile) {
+            if probe.has_unverified_format_flag(profile) {
                 invalid.call.workspace.get_or_insert(Workspace::Empty);
             }
             vec![invalid]
         }
-        Derived::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
+        DerivedKind::Alias => [(Json, "--json"), (Jsonl, "--jsonl")]
             .into_iter()
-            .filter(|(format, _)| probe.formats.contains(format) && probe.asks_with_output(*format, profile))
+            .filter(|(format, _)| probe.formats.contains(format) && probe.has_output_flag(*format, profile))
             .map(|(format, flag)| call(Case::Format(format), flag, &[flag], probe.exit, format))
             .collect(),
-        Derived::InvalidValue if !probe.call.args.iter().any(|arg| arg == "--") => {
+        DerivedKind::InvalidValue if !probe.call.args.iter().any(|arg| arg == "--") => {
             let invalid =
                 profile.choices.iter().find_map(|choices| with_invalid_value(choices, &probe.call.args));
             let call = |args| with("invalid value", &[], None, Text).with_args(args);
             invalid.map(call).into_iter().collect()
         }
-        Derived::IgnoredFlag if !probe.call.args.iter().any(|arg| arg == "--") || first => {
+        DerivedKind::IgnoredFlag if !probe.call.args.iter().any(|arg| arg == "--") || first => {
             let behind = insert_behind_format(&probe.call.args, UNKNOWN_FLAG);
             let case = Case::words([UNKNOWN_FLAG]);
             let behind =
                 behind.map(|args| call(case, "unknown flag behind", &[], None, Text).with_args(args));
             [with("unknown flag", &[UNKNOWN_FLAG], None, Text)].into_iter().chain(behind).collect()
         }
-        Derived::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
-        Derived::MoreFormats if first && probe.asks_with_output(Json, profile) && !probe.is_unasked() => {
+        DerivedKind::Raw if first => vec![with("--raw", &["--raw"], None, Text)],
+        DerivedKind::MoreFormats
+            if first && probe.has_output_flag(Json, profile) && !probe.omits_format_flag() =>
+        {
             ["csv", "tsv", "yaml"]
                 .into_iter()
                 .map(|format| call(Case::words([format]), format, &["--output", format], None, Text))
                 .collect()
         }
-        Derived::Limit if probe.formats.contains(&Json) => {
-            let Some(spelling) = probe.flag(Flag::Limit, profile).args() else { return Vec::new() };
+        DerivedKind::Limit if probe.formats.contains(&Json) => {
+            let Some(spelling) = probe.common_option(CommonOption::Limit, profile).args() else {
+                return Vec::new();
+            };
             let limited = |limit: u64| {
-                let option = Flag::Limit.with_value(spelling, &limit.to_string());
+                let option = CommonOption::Limit.with_value(spelling, &limit.to_string());
                 let call = call(Case::Limit(limit), &format!("limit {limit}"), &[], probe.exit, Json);
-                let args = placed(&probe.call.args, &option, probe, profile);
+                let args = insert_option(&probe.call.args, &option, probe, profile);
                 Probe { asks_format: probe.asks_format, ..call.with_args(args) }
             };
             probe.call.list.iter().flat_map(limit_values).map(limited).collect()
@@ -317,7 +327,7 @@ fn limit_values(list: &ListConfig) -> BTreeSet<u64> {
 }
 
 /// Replaces the value of the option in `args` by an invalid one; `None` if they do not contain the option.
-fn with_invalid_value(choices: &Choices, args: &[String]) -> Option<Vec<String>> {
+fn with_invalid_value(choices: &OptionChoices, args: &[String]) -> Option<Vec<String>> {
     let mut invalid = args.to_vec();
     let joined = format!("{}=", choices.flag);
     if let Some(index) = args.iter().position(|arg| arg.starts_with(&joined)) {

@@ -3,8 +3,8 @@
 use super::args::insert_last;
 use super::definition::Probe;
 use super::profile::TargetProfile;
-use crate::catalogue::Derived;
-use crate::config::{CallConfig, FORMAT_PLACE};
+use crate::catalogue::DerivedKind;
+use crate::config::{CallConfig, FORMAT_PLACEHOLDER};
 use crate::model::{Case, OutputFormat, ProbeId};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub const UNKNOWN_VALUE: &str = "agentnative-unknown-value";
 pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
 /// Returns a call of the target itself, in all formats and without an expected exit code.
-pub(super) fn target_call(kind: Derived, args: &[&str], timeout: Duration) -> Probe {
+pub(super) fn target_call(kind: DerivedKind, args: &[&str], timeout: Duration) -> Probe {
     let words = args.iter().map(|arg| (*arg).to_owned()).collect();
     Probe {
         id: ProbeId::derived(kind, None),
@@ -35,9 +35,9 @@ pub(super) fn target_call(kind: Derived, args: &[&str], timeout: Duration) -> Pr
 }
 
 /// Returns a copy of a declared probe with the identity and name of a derived call.
-pub(super) fn derive_from(kind: Derived, case: Case, probe: &Probe, label: &str) -> Probe {
+pub(super) fn derive_from(kind: DerivedKind, case: Case, probe: &Probe, label: &str) -> Probe {
     Probe {
-        id: ProbeId::Derived { kind, from: Some(probe.name.clone()), case },
+        id: ProbeId::Derived { kind, source: Some(probe.name.clone()), case },
         name: format!("{}, {label}", probe.name),
         ..probe.clone()
     }
@@ -45,8 +45,13 @@ pub(super) fn derive_from(kind: Derived, case: Case, probe: &Probe, label: &str)
 
 /// Inserts an option into `args` of a probe where the probe accepts options: at the flag position, if that was determined
 /// or the target has no subcommands; else last.
-pub fn placed(args: &[String], option: &[String], probe: &Probe, profile: &TargetProfile) -> Vec<String> {
-    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACE);
+pub fn insert_option(
+    args: &[String],
+    option: &[String],
+    probe: &Probe,
+    profile: &TargetProfile,
+) -> Vec<String> {
+    let flag_position = args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     match flag_position.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
         Some(index) => [&args[..=index], option, &args[index + 1..]].concat(),
         None => insert_last(args, option),

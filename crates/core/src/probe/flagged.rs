@@ -1,56 +1,67 @@
 //! Calls of declared probes with a common option after or before their arguments.
 
 use super::derived_call::derive_from;
-use super::{Place, Probe, TargetProfile};
-use crate::catalogue::Derived;
-use crate::config::{FORMAT_PLACE, Flag, place_format};
+use super::{FlagPosition, Probe, TargetProfile};
+use crate::catalogue::DerivedKind;
+use crate::config::{CommonOption, FORMAT_PLACEHOLDER, insert_format_flag};
 use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 
-pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
-    let data = || declared.iter().filter(|probe| probe.gives_data());
+pub(super) fn calls(
+    kinds: &BTreeSet<DerivedKind>,
+    declared: &[Probe],
+    profile: &TargetProfile,
+) -> Vec<Probe> {
+    let data = || declared.iter().filter(|probe| probe.prints_data());
     let mut calls = Vec::new();
-    if kinds.contains(&Derived::Quiet) {
+    if kinds.contains(&DerivedKind::Quiet) {
         calls.extend(
-            declared
-                .iter()
-                .filter_map(|probe| with_option_after(Derived::Quiet, Flag::Quiet, probe, profile)),
+            declared.iter().filter_map(|probe| {
+                with_option_after(DerivedKind::Quiet, CommonOption::Quiet, probe, profile)
+            }),
         );
     }
-    if kinds.contains(&Derived::NoInput) {
-        calls.extend(
-            data().filter_map(|probe| with_option_after(Derived::NoInput, Flag::NoInput, probe, profile)),
-        );
+    if kinds.contains(&DerivedKind::NoInput) {
+        calls.extend(data().filter_map(|probe| {
+            with_option_after(DerivedKind::NoInput, CommonOption::NoInput, probe, profile)
+        }));
     }
-    if kinds.contains(&Derived::NoPager) {
+    if kinds.contains(&DerivedKind::NoPager) {
         // Many tools accept it only before the subcommand.
         let both = |probe| {
             [
-                with_option_after(Derived::NoPager, Flag::NoPager, probe, profile),
-                with_option_before(Derived::NoPager, Flag::NoPager, probe, profile),
+                with_option_after(DerivedKind::NoPager, CommonOption::NoPager, probe, profile),
+                with_option_before(DerivedKind::NoPager, CommonOption::NoPager, probe, profile),
             ]
         };
         calls.extend(data().flat_map(both).flatten());
     }
-    if kinds.contains(&Derived::GlobalFlag) {
+    if kinds.contains(&DerivedKind::GlobalFlag) {
         // One probe shows whether the target accepts options there at all.
         let first = data().find(|probe| probe.begins_with_word());
-        let flags = [Flag::Quiet, Flag::NoInput].into_iter();
-        calls.extend(flags.filter_map(|flag| with_option_before(Derived::GlobalFlag, flag, first?, profile)));
+        let flags = [CommonOption::Quiet, CommonOption::NoInput].into_iter();
+        calls.extend(
+            flags.filter_map(|flag| with_option_before(DerivedKind::GlobalFlag, flag, first?, profile)),
+        );
         calls.extend(data().filter_map(|probe| with_format_last(probe, profile)));
     }
     calls
 }
 
-fn with_option_after(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
-    let asking = probe.flag(flag, profile).args()?;
+fn with_option_after(
+    kind: DerivedKind,
+    flag: CommonOption,
+    probe: &Probe,
+    profile: &TargetProfile,
+) -> Option<Probe> {
+    let asking = probe.common_option(flag, profile).args()?;
     let index = option_index(probe, profile);
-    let both_formats = kind == Derived::Quiet && probe.gives_data();
+    let both_formats = kind == DerivedKind::Quiet && probe.prints_data();
     let wanted: &[OutputFormat] =
         if both_formats { &[OutputFormat::Text, OutputFormat::Json] } else { &[OutputFormat::Text] };
     let mut formats: Vec<OutputFormat> =
         probe.formats.iter().copied().filter(|format| wanted.contains(format)).collect();
-    if formats.is_empty() && probe.gives_data() {
+    if formats.is_empty() && probe.prints_data() {
         formats.clone_from(&probe.formats);
     }
     let args = [&probe.call.args[..index], asking, &probe.call.args[index..]].concat();
@@ -60,17 +71,22 @@ fn with_option_after(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetP
 
 /// Returns the index in the arguments of a probe at which options are inserted: after the arguments, but before a `--`.
 pub(super) fn option_index(probe: &Probe, profile: &TargetProfile) -> usize {
-    let flag_position = probe.call.args.iter().position(|arg| arg == FORMAT_PLACE);
+    let flag_position = probe.call.args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     // If the target has no subcommands, or accepts options only there, the flag position is that of all options.
-    let is_option_position = probe.place == Some(Place::BehindFirst) || profile.commands.is_empty();
+    let is_option_position = probe.place == Some(FlagPosition::AfterFirst) || profile.commands.is_empty();
     match flag_position.filter(|_| is_option_position) {
         Some(index) => index,
         None => probe.call.args.iter().position(|arg| arg == "--").unwrap_or(probe.call.args.len()),
     }
 }
 
-fn with_option_before(kind: Derived, flag: Flag, probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
-    let asking = probe.flag(flag, profile).args()?;
+fn with_option_before(
+    kind: DerivedKind,
+    flag: CommonOption,
+    probe: &Probe,
+    profile: &TargetProfile,
+) -> Option<Probe> {
+    let asking = probe.common_option(flag, profile).args()?;
     let label = format!("{} in front", profile.label(flag, asking));
     let call = derive_from(kind, Case::InFront(asking.to_vec()), probe, &label);
     Some(Probe {
@@ -83,18 +99,18 @@ fn with_option_before(kind: Derived, flag: Flag, probe: &Probe, profile: &Target
 fn with_format_last(probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     const FORMAT: OutputFormat = OutputFormat::Json;
     let has_declared_position =
-        probe.place.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACE);
-    let asking = probe.asking(FORMAT, profile);
+        probe.place.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER);
+    let asking = probe.format_args(FORMAT, profile);
     if !has_declared_position || !probe.formats.contains(&FORMAT) || asking.is_empty() {
         return None;
     }
     let without_marker: Vec<String> =
-        probe.call.args.iter().filter(|arg| *arg != FORMAT_PLACE).cloned().collect();
-    let args = place_format(&without_marker, asking);
+        probe.call.args.iter().filter(|arg| *arg != FORMAT_PLACEHOLDER).cloned().collect();
+    let args = insert_format_flag(&without_marker, asking);
     let label = format!("{} at the end", asking.join(" "));
     (args != probe.args_in(FORMAT, profile)).then(|| Probe {
         asks_format: false,
         formats: vec![FORMAT],
-        ..derive_from(Derived::GlobalFlag, Case::words(asking), probe, &label).with_args(args)
+        ..derive_from(DerivedKind::GlobalFlag, Case::words(asking), probe, &label).with_args(args)
     })
 }

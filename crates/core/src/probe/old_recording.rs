@@ -1,7 +1,7 @@
 //! Reads recordings of versions 1 to 3, which identify a probe only by its name.
 
-use super::{Probe, Recording, derived};
-use crate::catalogue::Derived;
+use super::{Probe, Recording, derive_calls};
+use crate::catalogue::DerivedKind;
 use crate::model::{Case, ProbeId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -28,15 +28,17 @@ pub(super) fn parse_head(head: &[u8]) -> serde_json::Result<Recording> {
 
 /// Adds the cases to the identities of the derived calls.
 pub(super) fn complete_ids(recording: &mut Recording) {
-    let kinds: BTreeSet<Derived> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
+    let kinds: BTreeSet<DerivedKind> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let declared: Vec<Probe> = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
-    let planned = derived(&kinds, &declared, &recording.profile, Duration::ZERO);
+    let planned = derive_calls(&kinds, &declared, &recording.profile, Duration::ZERO);
     for probe in &mut recording.probes {
-        if let ProbeId::Derived { kind, from, case: case @ Case::Only } = &mut probe.id
-            && *kind != Derived::Refused
+        if let ProbeId::Derived { kind, source: from, case: case @ Case::Only } = &mut probe.id
+            && *kind != DerivedKind::Refused
         {
             let is_planned = |planned: &&Probe| {
-                planned.is(*kind) && planned.of() == from.as_deref() && old_name(planned) == probe.name
+                planned.is_kind(*kind)
+                    && planned.source() == from.as_deref()
+                    && old_name(planned) == probe.name
             };
             match planned.iter().find(is_planned) {
                 Some(planned) => probe.id.clone_from(&planned.id),

@@ -1,9 +1,9 @@
 //! The plan of a check: each run that a selected check needs, exactly once.
 
-use super::{Probe, TargetProfile, derived};
-use crate::catalogue::{Check, Derived};
-use crate::config::Flag;
-use crate::model::{COMBINED, Condition, Layer, OutputFormat, ProbeId, Variant, parts};
+use super::{Probe, TargetProfile, derive_calls};
+use crate::catalogue::{Check, DerivedKind};
+use crate::config::CommonOption;
+use crate::model::{COMBINED, Condition, Layer, OutputFormat, ProbeId, Variant, single_conditions};
 use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -19,17 +19,17 @@ pub fn plan(
     timeout: Duration,
 ) -> (Vec<Probe>, Vec<RunKey>) {
     let behavioral = || checks.iter().filter(|check| check.layer == Layer::Behavioral);
-    let mut kinds: BTreeSet<Derived> =
+    let mut kinds: BTreeSet<DerivedKind> =
         checks.iter().flat_map(|check| check.derived.iter().copied()).collect();
     if behavioral().next().is_some() {
         // Every check of runs needs to know whether the target has formats, and which options and invalid calls it has.
-        kinds.insert(Derived::NoFormat);
-        kinds.insert(Derived::Help);
+        kinds.insert(DerivedKind::NoFormat);
+        kinds.insert(DerivedKind::Help);
     }
     if profile.contract.is_some() {
         // The contract defines the other formats and the invalid usage.
         kinds.retain(|kind| {
-            use Derived::{
+            use DerivedKind::{
                 Alias, Example, IgnoredFlag, InvalidFormat, InvalidRequest, InvalidValue, Limit, MoreFormats,
                 NoFormat, Raw, Refused, UnknownCommand, UnknownFlag,
             };
@@ -48,15 +48,16 @@ pub fn plan(
         }
     }
     let mut probes = declared;
-    probes.extend(derived(&kinds, &probes, profile, timeout));
+    probes.extend(derive_calls(&kinds, &probes, profile, timeout));
     let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, profile, &wanted)).collect();
     // A derived call in JSON is compared with the one that it is derived from.
     let compared = |probe: &Probe| {
-        let source = probes.iter().find(|source| source.is_declared() && Some(&*source.name) == probe.of());
+        let source =
+            probes.iter().find(|source| source.is_declared() && Some(&*source.name) == probe.source());
         let formats = probe.formats.iter().filter(|format| {
             format.is_json() && source.is_some_and(|source| source.formats.contains(format))
         });
-        formats.filter_map(|format| Some(source?.plain(*format))).collect::<Vec<_>>()
+        formats.filter_map(|format| Some(source?.plain_run(*format))).collect::<Vec<_>>()
     };
     let planned: BTreeSet<RunKey> = runs.iter().cloned().collect();
     let sources: BTreeSet<RunKey> = probes.iter().flat_map(compared).collect();
@@ -74,13 +75,13 @@ pub fn plan(
 /// that also occurs between them is not caused by another condition.
 pub fn repetitions(probe: &Probe, format: OutputFormat) -> Vec<RunKey> {
     let count = if format.is_json() { REPETITIONS } else { 1 };
-    let plain = probe.plain(format);
+    let plain = probe.plain_run(format);
     (0..count).map(|nth| plain.under((Variant::Repeat, nth))).collect()
 }
 
 /// Returns the key of the run of `--help`, which shows whether the target has commands.
 pub fn help_run() -> RunKey {
-    RunKey::plain(ProbeId::derived(Derived::Help, None), OutputFormat::Text)
+    RunKey::plain(ProbeId::derived(DerivedKind::Help, None), OutputFormat::Text)
 }
 
 fn runs_of(
@@ -94,11 +95,11 @@ fn runs_of(
         let variants: BTreeSet<Variant> = match probe.id.kind() {
             Some(kind) => {
                 let possible = variants_of(kind);
-                let replaces_text = kind != Derived::NoFormat || has_call_without_format(profile);
+                let replaces_text = kind != DerivedKind::NoFormat || has_call_without_format(profile);
                 let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
                 let has_repetition = idempotent || probe.call.interrupt.is_some();
-                let is_confirmation = matches!(kind, Derived::Unconfirmed | Derived::Confirmed);
-                let has_no_input = probe.flag(Flag::NoInput, profile).args().is_some();
+                let is_confirmation = matches!(kind, DerivedKind::Unconfirmed | DerivedKind::Confirmed);
+                let has_no_input = probe.common_option(CommonOption::NoInput, profile).args().is_some();
                 let fits = |variant: &Variant| {
                     possible.contains(variant)
                         && replaces_text
@@ -113,7 +114,7 @@ fn runs_of(
         let single = variants
             .into_iter()
             .flat_map(|variant| indices(variant, probe, profile, *format).map(move |nth| (variant, nth)));
-        let plain = probe.plain(*format);
+        let plain = probe.plain_run(*format);
         runs.extend(at_once(single.collect()).into_iter().map(|condition| plain.under(condition)));
     }
     runs
@@ -131,16 +132,16 @@ fn at_once(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
 }
 
 /// Returns the variants, in addition to the plain one, in which derived calls of this kind run.
-const fn variants_of(kind: Derived) -> &'static [Variant] {
+const fn variants_of(kind: DerivedKind) -> &'static [Variant] {
     match kind {
-        Derived::Help => &[Variant::NoPager, Variant::ColourPipe, Variant::NoColour, Variant::Bare],
-        Derived::Version | Derived::Completions => &[Variant::Bare],
-        Derived::NoInput => &[Variant::FullTerminal],
-        Derived::NoPager => &[Variant::FullTerminal],
-        Derived::Unconfirmed => &[Variant::Tty, Variant::OpenStdin, Variant::FullTerminal],
-        Derived::Confirmed => &[Variant::Repeat, Variant::FullTerminal, Variant::Xdg],
-        Derived::Timeout => &[Variant::Bare],
-        Derived::NoFormat => &[
+        DerivedKind::Help => &[Variant::NoPager, Variant::ColourPipe, Variant::NoColour, Variant::Bare],
+        DerivedKind::Version | DerivedKind::Completions => &[Variant::Bare],
+        DerivedKind::NoInput => &[Variant::FullTerminal],
+        DerivedKind::NoPager => &[Variant::FullTerminal],
+        DerivedKind::Unconfirmed => &[Variant::Tty, Variant::OpenStdin, Variant::FullTerminal],
+        DerivedKind::Confirmed => &[Variant::Repeat, Variant::FullTerminal, Variant::Xdg],
+        DerivedKind::Timeout => &[Variant::Bare],
+        DerivedKind::NoFormat => &[
             Variant::TerminalIn,
             Variant::ColourPipe,
             Variant::NoColour,
@@ -158,32 +159,32 @@ const fn variants_of(kind: Derived) -> &'static [Variant] {
 /// people.
 fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, variant: Variant) -> bool {
     // The derived call without a format flag, which every target accepts, is made under these conditions instead.
-    let is_replaced = format == OutputFormat::Text && probe.gives_data() && has_call_without_format(profile);
+    let is_replaced = format == OutputFormat::Text && probe.prints_data() && has_call_without_format(profile);
     match variant {
         Variant::Plain => true,
-        variant if is_replaced && variants_of(Derived::NoFormat).contains(&variant) => false,
+        variant if is_replaced && variants_of(DerivedKind::NoFormat).contains(&variant) => false,
         // In one format, unless the call without a format flag runs in these variants.
         Variant::Bare | Variant::Xdg => {
             let is_first = probe.formats.first() == Some(&format) && !has_call_without_format(profile);
-            is_first && probe.gives_data()
+            is_first && probe.prints_data()
         }
         // A prompt does not depend on the format, and a call that fails may prompt before.
         Variant::TerminalIn => {
-            let json = probe.gives_data() && format == OutputFormat::Json;
+            let json = probe.prints_data() && format == OutputFormat::Json;
             probe.call.stdin.is_none() && (json || probe.formats.first() == Some(&format))
         }
         Variant::FullTerminal => {
-            probe.call.stdin.is_none() && probe.flag(Flag::NoInput, profile).args().is_some()
+            probe.call.stdin.is_none() && probe.common_option(CommonOption::NoInput, profile).args().is_some()
         }
         Variant::ColourPipe | Variant::NoColour => true,
-        Variant::NoPager => probe.gives_data(),
+        Variant::NoPager => probe.prints_data(),
         // Debug output of a call that fails may contain its secret as well.
         Variant::HostileEnv if probe.has_secret(profile) => true,
         Variant::OpenStdin => probe.call.stdin.is_none() && format != OutputFormat::Jsonl,
-        Variant::SlowReader | Variant::File => probe.gives_data() && format.is_json(),
+        Variant::SlowReader | Variant::File => probe.prints_data() && format.is_json(),
         // See [`repetitions`].
         Variant::Repeat => false,
-        _ => probe.gives_data(),
+        _ => probe.prints_data(),
     }
 }
 
@@ -199,12 +200,12 @@ fn indices(
     profile: &TargetProfile,
     format: OutputFormat,
 ) -> impl Iterator<Item = u8> {
-    let is_target_call = !probe.is_declared() && probe.of().is_none();
+    let is_target_call = !probe.is_declared() && probe.source().is_none();
     let all = match variant {
         // An invalid file needs a declared path, and most calls except those of the target itself need a home.
         Variant::Bare => u8::from(!is_target_call)..1 + u8::from(profile.conventions.config_file.is_some()),
         Variant::Repeat if format.is_json() => 0..REPETITIONS,
         _ => 0..variant.environments().len().max(1) as u8,
     };
-    all.filter(move |nth| parts(variant, *nth).is_none())
+    all.filter(move |nth| single_conditions(variant, *nth).is_none())
 }

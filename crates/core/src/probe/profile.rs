@@ -1,8 +1,8 @@
 //! The profile of a target: its conventions and the results of reading its help.
 
-use crate::config::{Asking, Conventions, Flag, TargetConfig};
+use crate::config::{CommonOption, Conventions, FormatFlag, TargetConfig};
 use crate::model::OutputFormat;
-use crate::targets::Choices;
+use crate::targets::OptionChoices;
 use serde::{Deserialize, Serialize};
 
 /// The conventions of a target's command line, with the properties that its help pages show.
@@ -49,7 +49,7 @@ pub struct TargetProfile {
     pub acts_elsewhere: bool,
     /// The options whose values the help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub choices: Vec<Choices>,
+    pub choices: Vec<OptionChoices>,
     /// The names of the options that the help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
@@ -57,7 +57,7 @@ pub struct TargetProfile {
 
 impl TargetProfile {
     /// Returns the profile of a configuration, without the properties from the help.
-    pub fn of(target: &TargetConfig) -> Self {
+    pub fn from_config(target: &TargetConfig) -> Self {
         let formats = &target.conventions.formats;
         let declared =
             |format: &OutputFormat| format.is_json() && !formats.assumed && formats.args(*format).is_some();
@@ -81,28 +81,28 @@ impl TargetProfile {
     }
 
     /// Returns the arguments of the format flag of `format`; empty if it is absent or unspecified.
-    pub fn asking(&self, format: OutputFormat) -> &[String] {
+    pub fn format_args(&self, format: OutputFormat) -> &[String] {
         self.conventions.formats.args(format).unwrap_or_default()
     }
 
     /// Returns whether the configuration declares that the target does not have the format.
     pub fn lacks(&self, format: OutputFormat) -> bool {
-        self.conventions.formats.of(format) == &Asking::Lacking
+        self.conventions.formats.get(format) == &FormatFlag::Absent
     }
 
     /// Returns the words of a common option for the name of a probe, with its key if another option has the same spelling.
-    pub(super) fn label(&self, flag: Flag, words: &[String]) -> String {
+    pub(super) fn label(&self, flag: CommonOption, words: &[String]) -> String {
         let is_equal =
-            |other: &Flag| *other != flag && self.conventions.flags.of(*other).args() == Some(words);
-        match Flag::ALL.iter().any(is_equal) {
+            |other: &CommonOption| *other != flag && self.conventions.flags.get(*other).args() == Some(words);
+        match CommonOption::ALL.iter().any(is_equal) {
             true => format!("{} ({})", words.join(" "), flag.name()),
             false => words.join(" "),
         }
     }
 
     /// Returns whether the format flag of `format` is `--output FORMAT`.
-    pub fn default_flag(&self, format: OutputFormat) -> bool {
-        is_output_flag(self.asking(format), format)
+    pub fn has_output_flag(&self, format: OutputFormat) -> bool {
+        is_output_flag(self.format_args(format), format)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
-use crate::facts::{Built, Document, Facts, Project};
+use crate::facts::{BuildTimes, CodeFacts, Document, ProjectDocuments};
 use crate::model::{ArgumentParser, ConfigInfo, HelpLanguage, TargetInfo, Toolkit};
 use crate::run::{Confinement, Observation, RunKey};
 use agentnative_contract::ContractFiles;
@@ -83,17 +83,17 @@ pub struct Recording {
     pub notes: Vec<String>,
     /// The facts from the code; `None` if it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub facts: Option<Facts>,
+    pub facts: Option<CodeFacts>,
     /// Times of the build of the program and of the last change of its code; `None` if they are unknown, or if the
     /// configuration declares a build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub built: Option<Built>,
+    pub built: Option<BuildTimes>,
     /// The declared files and folders of the code that print, relative to the package of the code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modules: Vec<String>,
     /// The files of the project around the code; `None` if they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<Project>,
+    pub around: Option<ProjectDocuments>,
     /// The manual page of the target as plain text; `None` if it has none, or if none was searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manual: Option<Document>,
@@ -160,13 +160,13 @@ impl Recording {
     }
 
     /// Returns the name of the probe of a run; empty if the probe is unknown.
-    pub fn name_of(&self, run: &RunKey) -> &str {
+    pub fn probe_name(&self, run: &RunKey) -> &str {
         self.probe(run).map_or("", |probe| &probe.name)
     }
 
     /// Returns the observations, each with the name of its probe.
     pub fn named_observations(&self) -> impl Iterator<Item = (&str, &Observation)> {
-        self.observations.iter().map(|observation| (self.name_of(&observation.key), observation))
+        self.observations.iter().map(|observation| (self.probe_name(&observation.key), observation))
     }
 
     /// Returns the probe of a run.

@@ -1,8 +1,8 @@
 //! Converts the planned runs to the jobs that the runner executes.
 
 use super::{Probe, TargetProfile};
-use crate::catalogue::Derived;
-use crate::config::{FILE_PLACE, Isolation, PORT_PLACE, STALLED_PLACE, Workspace};
+use crate::catalogue::DerivedKind;
+use crate::config::{FILE_PLACEHOLDER, Isolation, PORT_PLACEHOLDER, STALLED_PLACEHOLDER, Workspace};
 use crate::model::{OutputFormat, ProbeId, Variant};
 use crate::run::{self, Interruption, Job, Purpose, RunKey, RunSpec, Secret, SetupCall, StopSignal};
 use crate::targets::Target;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// The environment of the runs of a target: templates, services and files outside the probes.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct RunEnvironment {
     /// The template of the home of each run.
     pub home: Option<OsString>,
     /// The templates of the workspaces, by their original folders.
@@ -31,9 +31,9 @@ pub struct Surroundings {
     pub protected: Vec<OsString>,
 }
 
-impl Surroundings {
+impl RunEnvironment {
     /// Replaces `{port}` by the port of the only service, if there is one.
-    fn place_port(&self, text: &str) -> String {
+    fn insert_port(&self, text: &str) -> String {
         self.port.map_or_else(|| text.to_owned(), |port| place_port(text, port))
     }
 
@@ -64,16 +64,16 @@ impl Surroundings {
 
 /// Replaces `{port}` in a text by the port of a service.
 pub fn place_port(text: &str, port: u16) -> String {
-    text.replace(PORT_PLACE, &port.to_string())
+    text.replace(PORT_PLACEHOLDER, &port.to_string())
 }
 
 /// Returns the specification of each run in `keys`, in their order. Runs of unknown probes are omitted.
-pub fn specs(
+pub fn run_specs(
     keys: &[RunKey],
     probes: &[Probe],
     profile: &TargetProfile,
     target: &Target,
-    around: &Surroundings,
+    around: &RunEnvironment,
 ) -> Vec<RunSpec> {
     let by_id: BTreeMap<&ProbeId, (u32, &Probe)> =
         probes.iter().zip(0..).map(|(probe, nth)| (&probe.id, (nth, probe))).collect();
@@ -84,7 +84,7 @@ pub fn specs(
     keys.iter()
         .filter_map(|key| {
             let (nth, probe) = *by_id.get(&key.probe)?;
-            let source = probe.of().and_then(|name| by_name.get(name).copied());
+            let source = probe.source().and_then(|name| by_name.get(name).copied());
             let mut spec = spec(key, (nth, probe), source, profile, target, around);
             spec.job.own_programs.clone_from(&own_programs);
             Some(spec)
@@ -98,16 +98,16 @@ fn spec(
     source: Option<&Probe>,
     profile: &TargetProfile,
     target: &Target,
-    around: &Surroundings,
+    around: &RunEnvironment,
 ) -> RunSpec {
     let words = |args: &[String]| -> Vec<OsString> {
-        let args = args.iter().map(|word| around.place_port(word).into());
+        let args = args.iter().map(|word| around.insert_port(word).into());
         target.prefix_args.iter().cloned().chain(args).collect()
     };
     let env_of = |probe: &Probe| -> Vec<(OsString, OsString)> {
         let from_services = around.env.iter().map(|(name, value)| (name.into(), value.into()));
         let declared =
-            probe.call.env.iter().map(|(name, value)| (name.into(), around.place_port(value).into()));
+            probe.call.env.iter().map(|(name, value)| (name.into(), around.insert_port(value).into()));
         target.env(|name| std::env::var_os(name)).into_iter().chain(from_services).chain(declared).collect()
     };
     let mut env = env_of(probe);
@@ -116,7 +116,7 @@ fn spec(
     if let Some(config) = profile.conventions.secret.as_ref().filter(|_| lacks_variable(probe, &secret)) {
         env.retain(|(name, _)| *name != *config.env);
     }
-    if let Some(secret) = secret.as_ref().filter(|_| probe.is(Derived::SecretStdin)) {
+    if let Some(secret) = secret.as_ref().filter(|_| probe.is_kind(DerivedKind::SecretStdin)) {
         stdin = Some([secret.value.as_encoded_bytes(), b"\n"].concat().into());
     }
     // The setup calls run as declared, without the changes of a derived call.
@@ -125,14 +125,14 @@ fn spec(
         env: env_of(source.unwrap_or(probe)),
         interrupt: None,
     });
-    let interrupted = probe.is(Derived::After).then(|| SetupCall {
+    let interrupted = probe.is_kind(DerivedKind::After).then(|| SetupCall {
         args: words(&probe.args_in(key.format, profile)),
         env: env.clone(),
         interrupt: interruption(probe, StopSignal::Terminate),
     });
     let interrupt = match probe.id.kind() {
-        Some(Derived::Interrupted) => interruption(probe, StopSignal::Terminate),
-        Some(Derived::Sigint) => interruption(probe, StopSignal::Interrupt),
+        Some(DerivedKind::Interrupted) => interruption(probe, StopSignal::Terminate),
+        Some(DerivedKind::Sigint) => interruption(probe, StopSignal::Interrupt),
         _ => None,
     };
     let job = Job {
@@ -142,7 +142,7 @@ fn spec(
         workspace: probe.call.workspace.as_ref().map(|workspace| around.workspace(workspace)),
         setup: setup.chain(interrupted).collect(),
         interrupt,
-        stalled: probe.is_stalled().then(|| STALLED_PLACE.to_owned()),
+        stalled: probe.is_stalled().then(|| STALLED_PLACEHOLDER.to_owned()),
         home: around.home.clone(),
         config_file: target.config.conventions.config_file.as_ref().map(OsString::from),
         snapshots: needs_snapshots(probe, key.variant) || secret.is_some(),
@@ -189,8 +189,8 @@ fn needs_snapshots(probe: &Probe, variant: Variant) -> bool {
 
 /// Returns whether a call does not get the secret in its variable, because it gets no secret or gets it in another way.
 fn lacks_variable(probe: &Probe, secret: &Option<Secret>) -> bool {
-    let in_other_way = probe.is(Derived::SecretFile) || probe.is(Derived::SecretStdin);
-    probe.is(Derived::AnonymousRequest) || secret.is_some() && in_other_way
+    let in_other_way = probe.is_kind(DerivedKind::SecretFile) || probe.is_kind(DerivedKind::SecretStdin);
+    probe.is_kind(DerivedKind::AnonymousRequest) || secret.is_some() && in_other_way
 }
 
 /// Returns the secret of a run, for a probe that needs the secret or sets its variable in `env`.
@@ -200,6 +200,6 @@ fn secret(probe: &Probe, profile: &TargetProfile, env: &[(OsString, OsString)]) 
         return None;
     }
     let (_, value) = env.iter().rev().find(|(variable, _)| **variable == **name)?;
-    let file = probe.is(Derived::SecretFile).then(|| FILE_PLACE.to_owned());
+    let file = probe.is_kind(DerivedKind::SecretFile).then(|| FILE_PLACEHOLDER.to_owned());
     Some(Secret { value: value.clone(), file })
 }

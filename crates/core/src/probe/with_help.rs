@@ -2,7 +2,7 @@
 
 use super::definition::Probe;
 use super::profile::TargetProfile;
-use crate::config::FORMAT_PLACE;
+use crate::config::FORMAT_PLACEHOLDER;
 use crate::model::OutputFormat;
 use crate::targets::Interface;
 
@@ -30,7 +30,7 @@ impl TargetProfile {
             self.conventions.env_flags.entry(flag).or_insert(variable);
         }
         self.asks_first &= !help.output_is_format;
-        self.other_short_help = help.other_short_help;
+        self.other_short_help = help.short_h_is_not_help;
         for (format, asking) in
             [(OutputFormat::Json, &help.formats.json), (OutputFormat::Jsonl, &help.formats.jsonl)]
         {
@@ -51,7 +51,7 @@ fn listed_env_flags(
     profile: &TargetProfile,
 ) -> impl Iterator<Item = (String, String)> + use<> {
     let declared: Vec<String> = profile.conventions.env_flags.values().cloned().collect();
-    let format_option = profile.asking(OutputFormat::Json).first().cloned();
+    let format_option = profile.format_args(OutputFormat::Json).first().cloned();
     help.env_flags()
         .into_iter()
         .filter(move |pair| {
@@ -66,12 +66,12 @@ fn listed_env_flags(
 /// Returns the reason why the target could interpret an unknown command as data: the usage has a positional argument, or
 /// a probe that does not expect invalid usage begins with a word that is not a command.
 fn reason_against_unknown_command(help: &Interface, declared: &[Probe], usage: i32) -> Option<String> {
-    if let Some(word) = &help.free_word {
+    if let Some(word) = &help.positional_for_command {
         return Some(format!("the usage in its help has a positional argument `{word}`"));
     }
     let is_command = |word: &str| help.commands.iter().any(|command| command.name == word);
     let begins_with_data = |probe: &&Probe| {
-        let first = probe.call.args.iter().find(|word| *word != FORMAT_PLACE && *word != "--");
+        let first = probe.call.args.iter().find(|word| *word != FORMAT_PLACEHOLDER && *word != "--");
         probe.exit != Some(usage) && first.is_some_and(|word| !word.starts_with('-') && !is_command(word))
     };
     let probe = declared.iter().find(begins_with_data)?;

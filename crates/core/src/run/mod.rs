@@ -22,7 +22,7 @@ pub use agentnative_helper::{
 pub use observation::Observation;
 pub use recording_reader::{RecordingError, read_head, read_runs};
 pub use recording_writer::RecordingWriter;
-pub use resolve::{find, resolve};
-pub use runner::{Finished, Runner};
-pub use services::{Served, free_port};
+pub use resolve::{find_program, resolve};
+pub use runner::{RunResults, Runner};
+pub use services::{ServiceStart, free_port};
 pub use spec::{RunKey, RunSpec};

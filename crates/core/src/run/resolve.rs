@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// The errors of [`resolve`].
-pub fn find(program: &OsStr) -> Result<PathBuf> {
+pub fn find_program(program: &OsStr) -> Result<PathBuf> {
     resolve(program, std::env::var_os("PATH").as_deref())
 }
 

@@ -12,7 +12,7 @@ const HELPER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agentnative-help
 
 /// The result of a set of runs.
 #[derive(Debug, Clone)]
-pub struct Finished {
+pub struct RunResults {
     /// The observations in the order of the specifications. After an interruption, those of runs that did not start are
     /// missing.
     pub observations: Vec<Observation>,
@@ -66,7 +66,7 @@ impl Runner {
     ///
     /// # Errors
     /// If the handlers of signals cannot be restored afterwards.
-    pub fn unheard<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
+    pub fn with_default_signals<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
         match &mut self.helper {
             Some(helper) => helper.unheard(work).map_err(to_error),
             None => Ok(work()),
@@ -86,16 +86,20 @@ impl Runner {
     /// # Errors
     /// The errors of [`Runner::start`], and one if the helper has ended or lacks resources. Then the runner cannot be used
     /// any more.
-    pub fn run_all_blocking(
+    pub fn run_all(
         &mut self,
         specs: Vec<RunSpec>,
         on_done: &mut dyn FnMut(&Observation),
-    ) -> Result<Finished> {
+    ) -> Result<RunResults> {
         let calls: Vec<(RunKey, Vec<String>)> =
             specs.iter().map(|spec| (spec.key.clone(), spec.argv())).collect();
         let mut done: Vec<Option<Observation>> = calls.iter().map(|_| None).collect();
-        let mut finished =
-            Finished { observations: Vec::new(), interrupted: None, confinement: None, no_namespaces: None };
+        let mut finished = RunResults {
+            observations: Vec::new(),
+            interrupted: None,
+            confinement: None,
+            no_namespaces: None,
+        };
         if specs.is_empty() {
             return Ok(finished);
         }
@@ -139,7 +143,7 @@ impl Runner {
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
         let key = RunKey::plain(ProbeId::declared(name), OutputFormat::Text);
         let spec = RunSpec { key, job: Job { trusted: true, ..job } };
-        let mut finished = self.run_all_blocking(vec![spec], &mut |_| {})?;
+        let mut finished = self.run_all(vec![spec], &mut |_| {})?;
         match finished.interrupted {
             Some(signal) => Err(Error::interrupted(signal, "interrupted")),
             None => finished.observations.pop().ok_or_else(|| Error::general("the helper gave no result")),

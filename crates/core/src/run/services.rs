@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, TcpListener};
 
 /// The result of starting a service.
 #[derive(Debug)]
-pub enum Served {
+pub enum ServiceStart {
     /// The service is ready.
     Ready,
     /// The service has ended without being ready.
@@ -30,7 +30,7 @@ impl Runner {
     ///
     /// # Errors
     /// The errors of [`Runner::start`], and one if the folder cannot be created.
-    pub fn keep(&mut self, template: Template) -> Result<OsString> {
+    pub fn store_template(&mut self, template: Template) -> Result<OsString> {
         self.start()?.keep(template).map_err(to_error)
     }
 
@@ -38,7 +38,7 @@ impl Runner {
     ///
     /// # Errors
     /// The errors of [`Runner::start`], and one if the helper has ended.
-    pub fn serve(&mut self, service: Service) -> Result<Served> {
+    pub fn start_service(&mut self, service: Service) -> Result<ServiceStart> {
         let helper = self.start()?;
         helper.serve(service).map_err(to_error)?;
         let mut interrupted = None;
@@ -49,10 +49,12 @@ impl Runner {
                     helper.stop().map_err(to_error)?;
                 }
                 // A service that became ready just before the signal ends with the others.
-                Event::Serving => return Ok(interrupted.map_or(Served::Ready, Served::Interrupted)),
+                Event::Serving => {
+                    return Ok(interrupted.map_or(ServiceStart::Ready, ServiceStart::Interrupted));
+                }
                 Event::Done(_, outcome) => {
-                    let ended = || Served::Ended(observation(*outcome).into());
-                    return Ok(interrupted.map_or_else(ended, Served::Interrupted));
+                    let ended = || ServiceStart::Ended(observation(*outcome).into());
+                    return Ok(interrupted.map_or_else(ended, ServiceStart::Interrupted));
                 }
                 Event::Finished(..) => {}
             }

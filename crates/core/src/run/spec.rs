@@ -1,6 +1,6 @@
 //! The key and the specification of a run.
 
-use crate::model::{Condition, OutputFormat, ProbeId, Variant, combination_of, parts};
+use crate::model::{Condition, OutputFormat, ProbeId, Variant, combined_condition, single_conditions};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
 use strict_json::sanitize;
@@ -32,13 +32,13 @@ impl RunKey {
 
     /// Returns the runs that a run under a combined condition replaces; `None` for a single condition.
     pub fn parts(&self) -> Option<Vec<Self>> {
-        let parts = parts(self.variant, self.nth)?;
+        let parts = single_conditions(self.variant, self.nth)?;
         Some(parts.iter().map(|part| self.under(*part)).collect())
     }
 
     /// Returns the run under a combined condition that can replace this one, if there is one.
     pub fn combination(&self) -> Option<Self> {
-        combination_of(self.variant, self.nth).map(|combined| self.under(combined))
+        combined_condition(self.variant, self.nth).map(|combined| self.under(combined))
     }
 }
 

@@ -3,20 +3,20 @@
 use super::binary::{Binary, is_executable, newest, start_of};
 use super::cargo;
 use super::env::Env;
-use crate::manifest::{Bin, Manifest, Package};
+use crate::manifest::{Bin, ManifestKind, Package};
 use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 
 /// Returns the programs that the manifest in `folder` declares.
-pub(super) fn binaries(manifest: Manifest, folder: &Path, env: Env<'_>) -> Result<Vec<Binary>> {
-    if manifest == Manifest::Cargo {
+pub(super) fn binaries(manifest: ManifestKind, folder: &Path, env: Env<'_>) -> Result<Vec<Binary>> {
+    if manifest == ManifestKind::Cargo {
         return cargo::binaries(folder, env);
     }
     let Some(package) = manifest.read(folder)? else { return Ok(Vec::new()) };
     let to_binary = match manifest {
-        Manifest::Npm => return npm(&package, folder),
-        Manifest::Go => go,
-        Manifest::Cargo | Manifest::Python => python,
+        ManifestKind::Npm => return npm(&package, folder),
+        ManifestKind::Go => go,
+        ManifestKind::Cargo | ManifestKind::Python => python,
     };
     Ok(package.bins.iter().map(|bin| to_binary(&package, bin, folder)).collect())
 }
@@ -39,7 +39,7 @@ fn npm(package: &Package, folder: &Path) -> Result<Vec<Binary>> {
     let mut binaries = package_binaries(package, folder, folder);
     let has_own = !binaries.is_empty();
     for member in &package.members {
-        let Some(package) = Manifest::Npm.read(member)? else { continue };
+        let Some(package) = ManifestKind::Npm.read(member)? else { continue };
         binaries.extend(package_binaries(&package, member, folder).into_iter().map(|binary| Binary {
             package: package.name.clone(),
             own: !has_own,

@@ -58,7 +58,7 @@ impl Finder<'_> {
                 let package = self.package_declaring(&project, name);
                 (project, name.map(str::to_owned), package)
             }
-            _ => match Project::nearest(&folder, self.named)?
+            _ => match Project::nearest(&folder, self.trusts_folder)?
                 .filter(|project| !is_separate_package(project, &folder))
             {
                 None => (Project::without_manifests(&folder), None, folder.clone()),

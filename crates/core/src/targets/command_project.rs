@@ -2,8 +2,8 @@
 
 use super::find::Finder;
 use super::project::Project;
-use crate::config::repository;
-use crate::manifest::normal;
+use crate::config::repository_root;
+use crate::manifest::normalize_lexically;
 use std::path::{Path, PathBuf};
 
 impl Finder<'_> {
@@ -12,9 +12,9 @@ impl Finder<'_> {
     /// the manifests there declare a program of its name. Any other command has no project.
     pub(super) fn project_of(&self, root: &Path, command: &[String]) -> Option<Project> {
         // An error, such as a manifest with another owner, means that there is no project.
-        let nearest = Project::nearest(root, self.named).unwrap_or_default();
+        let nearest = Project::nearest(root, self.trusts_folder).unwrap_or_default();
         let tree = tree(root, nearest.as_ref());
-        let is_in_tree = |word: &str| normal(&root.join(word)).starts_with(&tree);
+        let is_in_tree = |word: &str| normalize_lexically(&root.join(word)).starts_with(&tree);
         let (program, arguments) = command.split_first()?;
         let own_word = match program.contains('/') && is_in_tree(program) {
             true => Some(program),
@@ -39,7 +39,7 @@ impl Finder<'_> {
 /// Returns the root of the tree that belongs to the configuration: the repository, else the folder of the nearest
 /// project, else the folder of the configuration.
 pub(super) fn tree(root: &Path, nearest: Option<&Project>) -> PathBuf {
-    repository(root).or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
+    repository_root(root).or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
 }
 
 /// Returns whether the manifests of the project apply to a program. They do not apply to a script that is, together

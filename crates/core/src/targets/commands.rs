@@ -1,6 +1,6 @@
 //! Explores the help pages of a target and its commands, down to the leaf commands.
 
-use super::help::{Command, FormatArgs, HelpCall, HelpPage, Interface, Operand};
+use super::help::{Argument, Command, FormatArgs, HelpCall, HelpPage, Interface};
 use agentnative_contract::counted;
 
 const MAX_DEPTH: usize = 4;
@@ -11,18 +11,18 @@ const MAX_TRIES: usize = 3;
 
 /// Makes help calls with the given arguments and returns the output of each, or `None` for a call without a help page.
 /// Returns fewer results than calls if no further calls can be made.
-pub type Ask<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
+pub type MakeHelpCalls<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
 
 /// A help page with its interpretation.
 type Page = (Vec<u8>, Interface);
 
 /// The commands of a target according to its help pages.
 #[derive(Debug, Default)]
-pub struct Commands {
+pub struct CommandTree {
     /// Interface of the target's own page.
     pub help: Interface,
     /// Leaf commands; the target itself if it has no commands.
-    pub calls: Vec<Call>,
+    pub leaves: Vec<LeafCommand>,
     /// Arguments of the call that prints the JSON Schema of the output.
     pub schema: Option<Vec<String>>,
     /// Message about the pages that were not read.
@@ -31,36 +31,36 @@ pub struct Commands {
 
 /// A leaf command with its arguments and formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct LeafCommand {
     /// Words of the command, such as `remote`, `add`; empty for the target itself.
     pub words: Vec<String>,
     /// Description in the help.
     pub about: String,
     /// Required arguments, each with the number of words that precede it.
-    pub required_args: Vec<(usize, Operand)>,
+    pub required_args: Vec<(usize, Argument)>,
     /// Optional positional arguments.
-    pub optional_args: Vec<Operand>,
+    pub optional_args: Vec<Argument>,
     /// Format flags; `None` if no page names one.
     pub formats: Option<FormatArgs>,
     /// Position of the format flag, as the number of words before it; `None` if it can be at the end.
-    pub format_place: Option<usize>,
+    pub flag_position: Option<usize>,
     /// Whether the command's own page uses the format flag of its parents for something else.
     pub format_flag_reused: bool,
 }
 
-impl Call {
+impl LeafCommand {
     /// Returns the words of the command, joined by spaces.
     pub fn name(&self) -> String {
         self.words.join(" ")
     }
 
     /// Returns the arguments of a call, with a value from `value` for each required argument without choices.
-    pub fn args(&self, value: &dyn Fn(&Operand) -> String) -> Vec<String> {
+    pub fn args(&self, value: &dyn Fn(&Argument) -> String) -> Vec<String> {
         let mut args = Vec::new();
         for level in 0..=self.words.len() {
             args.extend(level.checked_sub(1).map(|at| self.words[at].clone()));
-            if self.format_place == Some(level) {
-                args.push(crate::config::FORMAT_PLACE.to_owned());
+            if self.flag_position == Some(level) {
+                args.push(crate::config::FORMAT_PLACEHOLDER.to_owned());
             }
             for (_, operand) in self.required_args.iter().filter(|(at, _)| *at == level) {
                 args.extend(operand.option.clone());
@@ -73,8 +73,8 @@ impl Call {
     }
 
     /// Returns the required arguments without choices, whose values only the user knows.
-    pub fn open(&self) -> Vec<&Operand> {
-        let open = |operand: &&Operand| operand.choices.is_empty() && !operand.name.is_empty();
+    pub fn args_without_choices(&self) -> Vec<&Argument> {
+        let open = |operand: &&Argument| operand.choices.is_empty() && !operand.name.is_empty();
         self.required_args.iter().map(|(_, operand)| operand).filter(open).collect()
     }
 }
@@ -83,7 +83,7 @@ impl Call {
 struct Node {
     words: Vec<String>,
     about: String,
-    listed: Vec<Operand>,
+    listed: Vec<Argument>,
     parent: Option<usize>,
     page: Option<Page>,
 }
@@ -97,10 +97,10 @@ impl Node {
     }
 }
 
-impl Commands {
+impl CommandTree {
     /// Reads the help page of the target, and the pages of its commands if the help says how to request them. `ask`
     /// makes the help calls.
-    pub fn explore(page: &[u8], ask: &mut Ask<'_>) -> Self {
+    pub fn explore(page: &[u8], ask: &mut MakeHelpCalls<'_>) -> Self {
         let help = Interface::parse(page);
         let mut nodes = vec![Node {
             words: Vec::new(),
@@ -109,8 +109,8 @@ impl Commands {
             parent: None,
             page: Some((page.to_vec(), help.clone())),
         }];
-        let mut pages = PageReader { help_calls: help.nested.clone(), made: 0, unread: None, ask };
-        if help.nested.is_empty() && !help.commands.is_empty() {
+        let mut pages = PageReader { help_calls: help.help_calls.clone(), made: 0, unread: None, ask };
+        if help.help_calls.is_empty() && !help.commands.is_empty() {
             pages.unread = Some(
                 "the help pages of its subcommands were not read: its help does not say how to ask for them"
                     .to_owned(),
@@ -132,13 +132,13 @@ impl Commands {
             }
             let found = pages.read_level(&requests, &nodes);
             for (((parent, words), command), page) in requests.into_iter().zip(children).zip(found) {
-                let Command { about, operands: listed, .. } = command;
+                let Command { about, arguments: listed, .. } = command;
                 nodes.push(Node { words, about, listed, parent: Some(parent), page });
             }
             level = level.end..nodes.len();
         }
         let schema = calls.iter().position(prints_schema).map(|at| calls.remove(at).words);
-        Self { help, calls, schema, unread: pages.unread }
+        Self { help, leaves: calls, schema, unread: pages.unread }
     }
 }
 
@@ -147,7 +147,7 @@ fn is_meta_command(name: &str) -> bool {
 }
 
 /// Returns whether a command prints the schema of the output, judging by its name and description.
-fn prints_schema(call: &Call) -> bool {
+fn prints_schema(call: &LeafCommand) -> bool {
     let about = call.about.to_lowercase();
     call.words == ["schema"]
         && call.required_args.is_empty()
@@ -160,7 +160,7 @@ type PageRequest = (usize, Vec<String>);
 /// Returns the page of a command; `None` if the output is the page of a parent command.
 fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[Node]) -> Option<Page> {
     let path: Vec<&str> = words.iter().map(String::as_str).collect();
-    let help = Interface::of_command(&HelpPage::read(&bytes), &path);
+    let help = Interface::of_command(&HelpPage::parse(&bytes), &path);
     let mut ancestor = Some(*parent);
     while let Some(at) = ancestor {
         let same =
@@ -179,7 +179,7 @@ struct PageReader<'a, 'b> {
     help_calls: Vec<HelpCall>,
     made: usize,
     unread: Option<String>,
-    ask: &'a mut Ask<'b>,
+    ask: &'a mut MakeHelpCalls<'b>,
 }
 
 impl PageReader<'_, '_> {
@@ -223,20 +223,20 @@ impl PageReader<'_, '_> {
     }
 }
 
-fn call(nodes: &[Node], at: usize) -> Call {
+fn call(nodes: &[Node], at: usize) -> LeafCommand {
     let node = &nodes[at];
     let mut lineage = vec![at];
     while let Some(parent) = lineage.last().and_then(|at| nodes[*at].parent) {
         lineage.push(parent);
     }
     let own = match &node.page {
-        Some((_, page)) if !page.operands.is_empty() || node.listed.is_empty() => page.operands.clone(),
-        None if node.listed.is_empty() => Operand::in_description(&node.about).into_iter().collect(),
+        Some((_, page)) if !page.arguments.is_empty() || node.listed.is_empty() => page.arguments.clone(),
+        None if node.listed.is_empty() => Argument::in_description(&node.about).into_iter().collect(),
         _ => node.listed.clone(),
     };
     let own = own.into_iter().map(|operand| (node.words.len(), operand));
     let inherited = lineage[1..].iter().rev().flat_map(|at| {
-        let options = nodes[*at].page.iter().flat_map(|(_, page)| &page.operands);
+        let options = nodes[*at].page.iter().flat_map(|(_, page)| &page.arguments);
         let options = options.filter(|operand| operand.option.is_some());
         options.map(|operand| (nodes[*at].words.len(), operand.clone()))
     });
@@ -253,13 +253,13 @@ fn call(nodes: &[Node], at: usize) -> Call {
     let flag = formats.as_ref().and_then(|formats| formats.json.as_ref().or(formats.jsonl.as_ref())?.first());
     let format_flag_reused = is_above
         && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.has_option(flag)));
-    Call {
+    LeafCommand {
         words: node.words.clone(),
         about: node.about.clone(),
         required_args,
         optional_args: optional_args.into_iter().map(|(_, operand)| operand).collect(),
         formats: formats.filter(|_| !format_flag_reused),
-        format_place: level.filter(|_| !format_flag_reused).map(|level| nodes[level].words.len()),
+        flag_position: level.filter(|_| !format_flag_reused).map(|level| nodes[level].words.len()),
         format_flag_reused,
     }
 }

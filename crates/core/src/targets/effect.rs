@@ -1,6 +1,6 @@
 //! Guesses from its name and description whether a command changes anything.
 
-use super::commands::Call;
+use super::commands::LeafCommand;
 
 /// The probable effect of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +149,7 @@ const CHANGES: [&str; 88] = [
 /// Words in the descriptions of commands that run until they are stopped.
 const ENDLESS: [&str; 6] = ["continuously", "follow", "live", "real time", "real-time", "stream"];
 
-impl Call {
+impl LeafCommand {
     /// Returns the probable effect. It is unknown if the description has a further verb of change
     /// (`List, create, or delete branches`) or mentions a stream.
     pub fn effect(&self) -> Effect {
@@ -173,7 +173,7 @@ impl Call {
     }
 
     /// Returns whether the command seems to only read.
-    pub fn reads(&self) -> bool {
+    pub fn only_reads(&self) -> bool {
         self.effect() == Effect::Reads
     }
 }

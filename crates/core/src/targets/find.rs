@@ -49,9 +49,9 @@ pub struct Finder<'a> {
     /// Absolute working directory of this process, the base of relative paths.
     pub cwd: &'a Path,
     /// `--bin NAME`: a configured target or a program of the project.
-    pub bin: Option<&'a str>,
+    pub bin_name: Option<&'a str>,
     /// Whether the user named the configuration and thereby trusts the manifests next to it.
-    pub named: bool,
+    pub trusts_folder: bool,
     /// Finds an executable program: a bare name on PATH, or an absolute path. Returns its absolute path, or that of the
     /// real program behind a shim.
     pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
@@ -62,7 +62,7 @@ pub struct Finder<'a> {
 impl Finder<'_> {
     /// Returns the path at which the search for the configuration starts ([`Config::discover`]): the folder or the
     /// program.
-    pub fn start(&self, selector: &TargetSelector) -> Result<PathBuf> {
+    pub fn search_start(&self, selector: &TargetSelector) -> Result<PathBuf> {
         match selector {
             TargetSelector::Path(path) => Ok(self.absolute(path)),
             // Not resolved, since the program need not be built yet.
@@ -132,7 +132,7 @@ impl Finder<'_> {
         &self,
         configured: &'t [TargetConfig],
     ) -> Result<(&'t [TargetConfig], Option<&str>)> {
-        let Some(bin) = self.bin else { return Ok((configured, None)) };
+        let Some(bin) = self.bin_name else { return Ok((configured, None)) };
         match configured.iter().position(|target| target.name.as_deref() == Some(bin)) {
             Some(at) => Ok((&configured[at..=at], None)),
             None if configured.len() == 1 => Ok((configured, Some(bin))),
@@ -165,7 +165,7 @@ impl Finder<'_> {
             }
             _ => {
                 let hint = config.name.as_deref();
-                let (project, binary) = project::choose(folder, bin, hint, self.named, self.env)?;
+                let (project, binary) = project::choose(folder, bin, hint, self.trusts_folder, self.env)?;
                 let built = binary.built.expect("only built programs are considered").into_os_string();
                 let (program, prefix_args) = match binary.interpreter {
                     Some(interpreter) => (OsString::from(interpreter), vec![built]),

@@ -59,7 +59,7 @@ impl Toolkit {
     /// Returns the language with the argument parser from the first folder whose manifests require one.
     fn found<'f>(language: Option<HelpLanguage>, mut folders: impl Iterator<Item = &'f Path>) -> Self {
         let parser = language.and_then(|language| {
-            folders.find_map(|folder| ArgumentParser::of(language, &requirements(language, folder)))
+            folders.find_map(|folder| ArgumentParser::detect(language, &requirements(language, folder)))
         });
         Self { language, parser }
     }

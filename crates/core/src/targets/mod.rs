@@ -22,13 +22,15 @@ mod skeleton;
 
 pub use binary::Binary;
 pub use code::CodeBase;
-pub use commands::{Ask, Call, Commands};
+pub use commands::{CommandTree, LeafCommand, MakeHelpCalls};
 pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
-pub use help::{Choices, Command, Example, HelpPage, Interface, Names, Page, documented_exit_codes};
+pub use help::{
+    Command, CommandPage, Example, HelpPage, Interface, OptionChoices, TargetNames, documented_exit_codes,
+};
 pub use project::Project;
 #[cfg(feature = "init")]
-pub use skeleton::Skeleton;
+pub use skeleton::ConfigTemplate;
 
 use crate::config::TargetConfig;
 use crate::model::TargetInfo;
@@ -61,7 +63,7 @@ pub struct Target {
 
 impl Target {
     /// Returns the folder for the target's configuration file.
-    pub fn folder(&self) -> &Path {
+    pub fn config_folder(&self) -> &Path {
         self.project.as_ref().map_or(&self.cwd, |project| &project.folder)
     }
 

@@ -5,8 +5,8 @@ use super::binary::Binary;
 use super::env::Env;
 use super::{display_path, script};
 use crate::config::{check_owner, searched_folders};
-use crate::files::is_any;
-use crate::manifest::Manifest;
+use crate::files::exists_as_file;
+use crate::manifest::ManifestKind;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct Project {
     /// Absolute path of the folder.
     pub folder: PathBuf,
     /// Manifests in the folder; empty for a folder with a configuration only.
-    pub manifests: Vec<Manifest>,
+    pub manifests: Vec<ManifestKind>,
 }
 
 impl Project {
@@ -45,10 +45,10 @@ impl Project {
     pub(super) fn nearest(folder: &Path, named: bool) -> Result<Option<Self>> {
         for (nth, above) in searched_folders(folder).into_iter().enumerate() {
             let mut manifests = Vec::new();
-            for manifest in Manifest::ALL {
+            for manifest in ManifestKind::ALL {
                 let file = above.join(manifest.file_name());
                 let unreadable = |error| Error::io(ErrorKind::Config, "read", &file, &error);
-                if is_any(&file).map_err(unreadable)? {
+                if exists_as_file(&file).map_err(unreadable)? {
                     if nth > 0 || !named {
                         check_owner(&file, folder).map_err(|error| error.hint(OWN_COPY))?;
                     }
@@ -77,7 +77,7 @@ pub(super) fn choose(
     env: Env<'_>,
 ) -> Result<(Project, Binary)> {
     let Some(project) = Project::nearest(folder, named)? else {
-        let names = Manifest::ALL.map(Manifest::file_name).join(", ");
+        let names = ManifestKind::ALL.map(ManifestKind::file_name).join(", ");
         let message =
             format!("no project found: {} and its parent folders contain none of {names}", folder.display());
         let hint =
@@ -146,7 +146,7 @@ pub(super) fn package(
     }
 }
 
-pub(super) type Declared = (Manifest, Binary);
+pub(super) type Declared = (ManifestKind, Binary);
 
 /// Returns the candidates: the programs called `bin`, else those called `hint`, else the folder's own. The default
 /// program of a package replaces its other programs.

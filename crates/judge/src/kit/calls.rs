@@ -2,7 +2,7 @@
 
 use super::pages::PrintedPage;
 use crate::verdict::{Assertion, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Stream;
 use agentnative_core::targets::Example;
 
@@ -80,16 +80,16 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         let mut unread = None;
         for (nth, flag) in args.iter().enumerate().filter(|(_, arg)| arg.len() > 2 && arg.starts_with("--")) {
             let flag = flag.split('=').next().unwrap_or(flag);
-            if self.root.page.has_flag(flag) {
+            if self.root.page.mentions_flag(flag) {
                 continue;
             }
             match &called {
                 CalledCommand::Page(page, words) => {
                     // A flag before the last word of a command belongs to the commands above it.
                     let above = nth < *words && page.path.len() > 1;
-                    let passed_on = page.page.passes_on()
+                    let passed_on = page.page.forwards_arguments()
                         && args[*words..nth.max(*words)].iter().any(|arg| !arg.starts_with('-'));
-                    if !above && !passed_on && !page.page.has_flag(flag) {
+                    if !above && !passed_on && !page.page.mentions_flag(flag) {
                         return Some(InvalidCall::Flag(flag.to_owned()));
                     }
                 }
@@ -152,7 +152,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
     /// Passes unless the example is the call of a declared probe that did not end as declared.
     fn ended_as_declared(&self, args: &[String]) -> Assertion {
         let context = self.root.run.context;
-        let without_format = context.derived(Derived::NoFormat);
+        let without_format = context.derived(DerivedKind::NoFormat);
         for probe in context.declared().chain(without_format) {
             for format in &probe.formats {
                 if probe.args_in(*format, context.profile) == args

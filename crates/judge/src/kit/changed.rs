@@ -2,15 +2,15 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::Reason;
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{Area, Change, Changes, EntryKind};
 use std::collections::BTreeSet;
 use strict_json::sanitize;
 
-const READING_CALLS: [Derived; 4] =
-    [Derived::Help, Derived::Version, Derived::UnknownFlag, Derived::UnknownCommand];
+const READING_CALLS: [DerivedKind; 4] =
+    [DerivedKind::Help, DerivedKind::Version, DerivedKind::UnknownFlag, DerivedKind::UnknownCommand];
 /// Maximum number of changes that are named; others are counted.
 const MAX_NAMED: usize = 3;
 /// Maximum length of a path in messages, in characters.

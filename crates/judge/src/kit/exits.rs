@@ -1,6 +1,6 @@
 //! The expected exit codes of calls, and what to declare if no probe shows them.
 
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::CheckId;
 use agentnative_core::probe::{Probe, TargetProfile};
 
@@ -42,5 +42,5 @@ pub fn exit_check(profile: &TargetProfile, probe: &Probe) -> CheckId {
 
 /// True for a derived call of the target itself with an unknown flag or command.
 pub fn is_invalid_usage(probe: &Probe) -> bool {
-    [Derived::UnknownFlag, Derived::UnknownCommand].into_iter().any(|kind| probe.is(kind))
+    [DerivedKind::UnknownFlag, DerivedKind::UnknownCommand].into_iter().any(|kind| probe.is_kind(kind))
 }

@@ -1,28 +1,33 @@
 //! Where a common option is accepted.
 
 use crate::context::CheckContext;
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Flag;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::probe::Probe;
 
 /// Returns where a common option is accepted that this call of `kind` rejects, in words: before the subcommand, or by
 /// another probe.
-pub fn accepted_elsewhere(context: &CheckContext, call: &Probe, kind: Derived, flag: Flag) -> Option<String> {
+pub fn accepted_elsewhere(
+    context: &CheckContext,
+    call: &Probe,
+    kind: DerivedKind,
+    flag: CommonOption,
+) -> Option<String> {
     let is_accepted = |other: &&Probe| {
         let run = other.formats.iter().find_map(|format| context.plain(other, *format));
         let expected = context.source_of(other).and_then(|source| source.exit);
         run.is_some_and(|run| run.exit().is_some() && run.exit() == expected)
     };
     let starts_with_flag = |other: &&Probe| {
-        let asking = other.flag(flag, context.profile).args().unwrap_or_default();
+        let asking = other.common_option(flag, context.profile).args().unwrap_or_default();
         other.call.args.starts_with(asking)
     };
-    let mut before_subcommand = context.derived(Derived::GlobalFlag).filter(starts_with_flag);
+    let mut before_subcommand = context.derived(DerivedKind::GlobalFlag).filter(starts_with_flag);
     if before_subcommand.any(|other| is_accepted(&other)) {
         return Some("before the subcommand".into());
     }
     let mut others = context.derived(kind).filter(|other| other.name != call.name);
-    let data = |other: &&Probe| context.source_of(other).is_some_and(Probe::gives_data);
+    let data = |other: &&Probe| context.source_of(other).is_some_and(Probe::prints_data);
     let other = others.find(|other| data(other) && is_accepted(other))?;
-    Some(format!("by `{}`", other.of().unwrap_or(&other.name)))
+    Some(format!("by `{}`", other.source().unwrap_or(&other.name)))
 }

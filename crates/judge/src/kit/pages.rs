@@ -2,9 +2,9 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
-use agentnative_core::targets::{Command, HelpPage, Interface, Names, Page};
+use agentnative_core::targets::{Command, CommandPage, HelpPage, Interface, TargetNames};
 use std::io::Read as _;
 
 /// Maximum length of a help page, in bytes; the rest is not read.
@@ -16,7 +16,7 @@ pub struct PrintedPage<'a> {
     pub run: RunView<'a>,
     /// Words of the command; empty for the target itself.
     pub path: &'a [String],
-    pub page: Page,
+    pub page: CommandPage,
 }
 
 pub struct Pages<'a> {
@@ -34,10 +34,10 @@ impl<'a> Pages<'a> {
             return Err(run.blocked_by(CheckId::P3Help, "there is no help page".to_owned()));
         }
         let bytes = stdout_start(&run);
-        let root = HelpPage::read(&bytes);
+        let root = HelpPage::parse(&bytes);
         let commands = Interface::of_command(&root, &[]).commands;
         let names = names_of(&run, &root, &commands);
-        let page = Page::of(&root, &[], &names, &commands);
+        let page = CommandPage::new(&root, &[], &names, &commands);
         let of_command = |run: RunView<'a>| {
             prints_own_page(&run, &bytes).map_err(|_| {
                 run.blocked_by(
@@ -47,7 +47,7 @@ impl<'a> Pages<'a> {
             })?;
             let path = &run.probe.call.args[..run.probe.call.args.len().saturating_sub(1)];
             let words: Vec<&str> = path.iter().map(String::as_str).collect();
-            let page = Page::of(&HelpPage::read(&stdout_start(&run)), &words, &names, &commands);
+            let page = CommandPage::new(&HelpPage::parse(&stdout_start(&run)), &words, &names, &commands);
             Ok(PrintedPage { run, path, page })
         };
         let commands = command_help_runs(context).map(of_command).collect();
@@ -73,26 +73,29 @@ impl<'a> Pages<'a> {
 }
 
 /// Returns the names of the target, as far as its help shows them.
-pub fn target_names(context: &CheckContext) -> Names {
-    let Some(run) = help_run(context) else { return Names::default() };
-    let page = HelpPage::read(&stdout_start(&run));
+pub fn target_names(context: &CheckContext) -> TargetNames {
+    let Some(run) = help_run(context) else { return TargetNames::default() };
+    let page = HelpPage::parse(&stdout_start(&run));
     names_of(&run, &page, &Interface::of_command(&page, &[]).commands)
 }
 
-fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> Names {
+fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> TargetNames {
     let call = run.probe.args_in(OutputFormat::Text, run.context.profile);
-    Names::of(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
+    TargetNames::new(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
 }
 
 pub fn help_run<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
-    runs_of_kind(context, Derived::Help).next()
+    runs_of_kind(context, DerivedKind::Help).next()
 }
 
 pub fn command_help_runs<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    runs_of_kind(context, Derived::CommandHelp)
+    runs_of_kind(context, DerivedKind::CommandHelp)
 }
 
-pub fn runs_of_kind<'a>(context: &'a CheckContext<'a>, kind: Derived) -> impl Iterator<Item = RunView<'a>> {
+pub fn runs_of_kind<'a>(
+    context: &'a CheckContext<'a>,
+    kind: DerivedKind,
+) -> impl Iterator<Item = RunView<'a>> {
     context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 

@@ -2,12 +2,12 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Finding};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Evidence;
 use agentnative_core::probe::Probe;
 
 /// Returns the run of the call of `kind` that is derived from `probe`.
-pub fn scene<'a>(context: &'a CheckContext<'a>, kind: Derived, probe: &Probe) -> Option<RunView<'a>> {
+pub fn scene<'a>(context: &'a CheckContext<'a>, kind: DerivedKind, probe: &Probe) -> Option<RunView<'a>> {
     let call = context.derived_from(kind, probe).next()?;
     context.plain(call, call.formats.first().copied()?)
 }

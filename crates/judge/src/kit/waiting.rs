@@ -2,7 +2,7 @@
 
 use crate::context::RunView;
 use crate::verdict::{Assertion, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Waiting};
 use strict_json::sanitize;
@@ -20,7 +20,7 @@ pub fn waiting(run: &RunView) -> Assertion {
                 run.failed_at_line("asks", stream, line, detail)
             }
             // A call without its required confirmation reads no data: it asks.
-            None if ends_with_empty_stdin(run) && !run.probe.is(Derived::Unconfirmed) => Ok(()),
+            None if ends_with_empty_stdin(run) && !run.probe.is_kind(DerivedKind::Unconfirmed) => Ok(()),
             None => wait_failure(run),
         };
     }

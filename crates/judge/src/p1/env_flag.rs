@@ -2,13 +2,13 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, OutputFormat, Stream};
-use agentnative_core::probe::{EnvFlag, OFF, ON, Probe, env_flags};
+use agentnative_core::probe::{DISABLED_VALUES, ENABLED_VALUE, Probe, VariableOption, variable_options};
 
 /// `p1-env-flag`
 pub fn env_flag(context: &CheckContext) -> Judgement {
-    let pairs = env_flags(context.profile);
+    let pairs = variable_options(context.profile);
     if pairs.is_empty() {
         return Judgement::NotApplicable(
             "no option with a variable is known: the help shows no `[env: NAME]`, and `env_flags` is not declared"
@@ -19,7 +19,7 @@ pub fn env_flag(context: &CheckContext) -> Judgement {
     Judgement::of(assertions, "no option with a variable was tried: declare a probe that succeeds")
 }
 
-fn judge_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
+fn judge_pair(context: &CheckContext, pair: &VariableOption) -> Vec<Assertion> {
     let tried: Vec<Result<Vec<Assertion>, Reason>> = context
         .data_probes()
         .filter_map(|probe| match pair.format {
@@ -38,7 +38,7 @@ fn judge_pair(context: &CheckContext, pair: &EnvFlag) -> Vec<Assertion> {
 
 /// Returns the run of a probe with an option, or with its variable instead.
 fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
-    let call = context.case(Derived::EnvFlag, probe, case)?;
+    let call = context.case(DerivedKind::EnvFlag, probe, case)?;
     call.formats.iter().find_map(|format| context.plain(call, *format))
 }
 
@@ -46,14 +46,14 @@ fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<
 fn judge_switch(
     context: &CheckContext,
     probe: &Probe,
-    pair: &EnvFlag,
+    pair: &VariableOption,
 ) -> Option<Result<Vec<Assertion>, Reason>> {
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
         let without = match context.profile.contract.is_some() {
             true => context.plain(probe, with_flag.format()),
             false => context
-                .derived_from(Derived::NoFormat, probe)
+                .derived_from(DerivedKind::NoFormat, probe)
                 .find_map(|without_format| context.plain(without_format, with_flag.format())),
         };
         let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
@@ -73,9 +73,10 @@ fn judge_switch(
     };
     Some(judged().map(|without| {
         let set = |value: &str| run(context, probe, &pair.case(value));
-        let on = set(ON).map(|run| judge_switched_on(&run, &with_flag, &without, pair));
-        let off =
-            OFF.into_iter().filter_map(|value| Some(judge_switched_off(&set(value)?, &without, pair, value)));
+        let on = set(ENABLED_VALUE).map(|run| judge_switched_on(&run, &with_flag, &without, pair));
+        let off = DISABLED_VALUES
+            .into_iter()
+            .filter_map(|value| Some(judge_switched_off(&set(value)?, &without, pair, value)));
         on.into_iter().chain(off).collect()
     }))
 }
@@ -94,9 +95,14 @@ fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> 
     }
 }
 
-fn judge_switched_on(run: &RunView, with_flag: &RunView, without: &RunView, pair: &EnvFlag) -> Assertion {
+fn judge_switched_on(
+    run: &RunView,
+    with_flag: &RunView,
+    without: &RunView,
+    pair: &VariableOption,
+) -> Assertion {
     run.ended()?;
-    let (set, flag) = (pair.set(ON), &pair.flag);
+    let (set, flag) = (pair.set(ENABLED_VALUE), &pair.flag);
     if same(run, with_flag) {
         Ok(())
     } else if same(run, without) {
@@ -111,7 +117,7 @@ fn judge_switched_on(run: &RunView, with_flag: &RunView, without: &RunView, pair
     }
 }
 
-fn judge_switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &str) -> Assertion {
+fn judge_switched_off(run: &RunView, without: &RunView, pair: &VariableOption, value: &str) -> Assertion {
     run.ended()?;
     if same(run, without) {
         return Ok(());
@@ -124,7 +130,7 @@ fn judge_switched_off(run: &RunView, without: &RunView, pair: &EnvFlag, value: &
 fn judge_format_variable(
     context: &CheckContext,
     probe: &Probe,
-    pair: &EnvFlag,
+    pair: &VariableOption,
     format: OutputFormat,
 ) -> Option<Result<Vec<Assertion>, Reason>> {
     let run = run(context, probe, &pair.case(format.name()))?;

@@ -8,7 +8,8 @@ use agentnative_core::run::Purpose;
 
 /// `p1-no-prompt`
 pub fn no_prompt(context: &CheckContext) -> Judgement {
-    let runs = context.runs().filter(|run| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short());
+    let runs =
+        context.runs().filter(|run| run.variant() != Variant::ClosedPipe && !run.probe.has_special_end());
     let nothing_declared = context.data_probes().next().is_none();
     let undecided = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));

@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::display_exit;
 use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::Feature;
 use agentnative_core::model::{Evidence, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
@@ -31,7 +31,7 @@ pub fn path(context: &CheckContext) -> Judgement {
             Evidence { detail, ..Evidence::default() },
         )]);
     }
-    let other_ways = [Derived::SecretFile, Derived::SecretStdin];
+    let other_ways = [DerivedKind::SecretFile, DerivedKind::SecretStdin];
     let assertions = probes.flat_map(|probe| {
         let calls = other_ways.into_iter().flat_map(|kind| context.derived_from(kind, probe));
         calls.map(|call| same_as_with_variable(context, probe, call)).collect::<Vec<_>>()
@@ -63,7 +63,7 @@ fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) ->
         return inconclusive(format!("{} was not run", call.name));
     };
     let with_variable = match format {
-        OutputFormat::Text => context.derived_from(Derived::NoFormat, probe).next().or(Some(probe)),
+        OutputFormat::Text => context.derived_from(DerivedKind::NoFormat, probe).next().or(Some(probe)),
         _ => Some(probe),
     };
     let Some(with_variable) = with_variable.and_then(|with_variable| context.plain(with_variable, format))
@@ -103,8 +103,8 @@ fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) ->
 pub fn silent(context: &CheckContext) -> Judgement {
     let has_secret_call = |probe: &&Probe| {
         let declared = probe.is_declared() && probe.has_secret(context.profile);
-        let kinds = [Derived::SecretFile, Derived::SecretStdin, Derived::Verbose];
-        declared && !probe.is_apart() || kinds.into_iter().any(|kind| probe.is(kind))
+        let kinds = [DerivedKind::SecretFile, DerivedKind::SecretStdin, DerivedKind::Verbose];
+        declared && !probe.runs_only_in_scenarios() || kinds.into_iter().any(|kind| probe.is_kind(kind))
     };
     let mut probes = context.probes.iter().filter(has_secret_call).peekable();
     if probes.peek().is_none() {

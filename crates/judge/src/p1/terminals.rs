@@ -4,8 +4,8 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages, waiting};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::{Asking, Flag};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{CheckId, Stream, Variant};
 use agentnative_core::probe::Probe;
 use strict_json::sanitize;
@@ -76,10 +76,10 @@ const MAX_QUESTION: usize = 60;
 
 /// `p1-no-input`
 pub fn no_input(context: &CheckContext) -> Judgement {
-    match context.profile.conventions.flags.of(Flag::NoInput) {
-        Asking::Lacking => return Judgement::broken(vec![lacking()]),
-        Asking::Undeclared
-            if !context.declared().any(|probe| probe.call.flags.contains_key(&Flag::NoInput)) =>
+    match context.profile.conventions.flags.get(CommonOption::NoInput) {
+        FormatFlag::Absent => return Judgement::broken(vec![lacking()]),
+        FormatFlag::Unspecified
+            if !context.declared().any(|probe| probe.call.flags.contains_key(&CommonOption::NoInput)) =>
         {
             return Judgement::NotApplicable(
                 "no option that disables prompts is declared (`flags.no_input`)".into(),
@@ -88,7 +88,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
         _ => {}
     }
     let calls = || {
-        context.derived(Derived::NoInput).filter_map(|call| {
+        context.derived(DerivedKind::NoInput).filter_map(|call| {
             let run = context.runs_under(call, Variant::FullTerminal).next()?;
             Some((call, run))
         })
@@ -113,7 +113,7 @@ fn lacking() -> Finding {
 
 /// True if a probe asks a question on a full terminal.
 fn asks(context: &CheckContext, probe: &Probe) -> bool {
-    let scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
+    let scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
     let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.derived_from(kind, probe)));
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal));
     runs.any(|run| run.waits_for_input() && !shows_pages(&run))
@@ -122,7 +122,7 @@ fn asks(context: &CheckContext, probe: &Probe) -> bool {
 /// Returns the exit code of a call that changes something in its scenario, without the option.
 fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
     let source = context.source_of(call)?;
-    let mut scenes = [Derived::Unconfirmed, Derived::Confirmed].into_iter();
+    let mut scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
     scenes.find_map(|kind| {
         let scene = context.derived_from(kind, source).next()?;
         context.plain(scene, scene.formats.first().copied()?)?.exit()
@@ -131,7 +131,8 @@ fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
 
 /// Passes if a call with the option asks nothing.
 fn judge_no_input(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
-    let spelling = call.flag(Flag::NoInput, context.profile).args().unwrap_or_default().join(" ");
+    let spelling =
+        call.common_option(CommonOption::NoInput, context.profile).args().unwrap_or_default().join(" ");
     if run.waits_for_input() && !shows_pages(run) {
         let detail = format!("the command waits for an answer in spite of `{spelling}`");
         return run.failed_at_last_line("asks", detail);
@@ -139,7 +140,7 @@ fn judge_no_input(context: &CheckContext, call: &Probe, run: &RunView) -> Assert
     let plain = context.plain(call, run.format());
     let expected = call.exit.or_else(|| exit_in_scenario(context, call));
     if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != expected) {
-        let what = format!("`{spelling}` is rejected by {}", call.of().unwrap_or(&call.name));
+        let what = format!("`{spelling}` is rejected by {}", call.source().unwrap_or(&call.name));
         return inconclusive(plain.blocked_by(CheckId::P6GlobalFlags, what));
     }
     if !shows_pages(run) {

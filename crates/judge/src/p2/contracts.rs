@@ -44,7 +44,7 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
 fn applies(run: &RunView, contract: &Contract, kind: Against) -> bool {
     let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
     let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
-    run.probe.gives_data() || about_failures && printed
+    run.probe.prints_data() || about_failures && printed
 }
 
 fn validate(run: &RunView, contract: &Contract, kind: Against) -> Assertion {

@@ -5,7 +5,7 @@ use crate::kit::{Difference, declare_success, differences, ends_early, list_firs
 use crate::scan::Scan;
 use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
 use agentnative_contract::named;
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::Bytes;
@@ -59,7 +59,7 @@ const PIPE: u64 = 64 * 1024;
 /// Compares text that is longer than a pipe, of the call without a format. Only then is it read slowly and written to a
 /// file.
 fn text_for_each_consumer<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
-    let call = context.derived_from(Derived::NoFormat, probe).next()?;
+    let call = context.derived_from(DerivedKind::NoFormat, probe).next()?;
     let plain = context.plain(call, OutputFormat::Text)?;
     let is_long = plain.observation.stdout.bytes.len() >= PIPE;
     let is_judged = probe.formats.contains(&OutputFormat::Text) && is_long && plain.usable().is_ok();

@@ -7,7 +7,7 @@ use crate::kit::{
 };
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_diff::shape::Shape;
@@ -45,7 +45,7 @@ fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<
         true => formats.iter().map(|format| format.name()).collect(),
         false => supported.into_iter().filter(|format| !fails_in(*format)).map(OutputFormat::name).collect(),
     };
-    let fails = context.declared().any(|probe| !probe.gives_data());
+    let fails = context.declared().any(|probe| !probe.prints_data());
     (!missing.is_empty()).then(|| match fails {
         true => inconclusive(format!(
             "no probe fails in {}: {}",
@@ -66,7 +66,7 @@ fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertio
         .context
         .failures()
         .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
-    let asking = run.probe.asking(run.format(), run.context.profile).join(" ");
+    let asking = run.probe.format_args(run.format(), run.context.profile).join(" ");
     if declared {
         return Vec::new();
     }
@@ -85,7 +85,7 @@ impl RunView<'_> {
         let Some(wrong) = self.probe.call.args.last() else { return false };
         let profile = self.context.profile;
         let text = self.context.plain(self.probe, OutputFormat::Text);
-        let option = self.probe.asking(self.format(), profile).first();
+        let option = self.probe.format_args(self.format(), profile).first();
         let names_option = || !profile.global_format && option.is_some_and(|option| self.mentions(option));
         text.is_some_and(|text| text.mentions(wrong))
             && !self.mentions(wrong)
@@ -100,7 +100,7 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
     let declared = context.failures().any(Probe::is_declared);
     let counts = move |run: &RunView| {
         let failed = run.exit().is_some_and(|exit| exit != 0);
-        failed || run.probe.is_declared() || !declared && !run.probe.is(Derived::UnknownCommand)
+        failed || run.probe.is_declared() || !declared && !run.probe.is_kind(DerivedKind::UnknownCommand)
     };
     context
         .failures()

@@ -4,7 +4,7 @@ use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys};
 use crate::run_view::signal_words;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::TargetConfig;
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
@@ -80,7 +80,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
         ));
     }
     let expected = |probe: &&Probe| {
-        !probe.is_apart()
+        !probe.runs_only_in_scenarios()
             && (probe.is_declared() || is_invalid_usage(probe))
             && exit_check(context.profile, probe) == check
     };
@@ -91,7 +91,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
         own.into_iter().chain(derived).map(|probe| exits_with(context, probe, code)).collect();
     if code == 0 {
         let help =
-            context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+            context.derived(DerivedKind::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
         assertions.extend(help.filter_map(|run| help_succeeds(&run)));
     }
     // Help and version show nothing about the target's real work.
@@ -110,7 +110,7 @@ fn declare_exit(code: i32) -> String {
 /// True if some invalid usage exited with the code of usage errors.
 pub fn has_usage_code(context: &CheckContext) -> bool {
     let usage = Some(context.profile.conventions.usage);
-    let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.gives_data());
+    let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.prints_data());
     wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
 
@@ -175,9 +175,10 @@ fn names_invalid_word(run: &RunView) -> bool {
 /// may be the reason. A call that succeeds without the unknown flag decides, else the declared probes with that code.
 fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
     let context = run.context;
-    let flag =
-        || context.derived(Derived::IgnoredFlag).find_map(|probe| context.plain(probe, OutputFormat::Text));
-    if run.probe.is(Derived::UnknownFlag)
+    let flag = || {
+        context.derived(DerivedKind::IgnoredFlag).find_map(|probe| context.plain(probe, OutputFormat::Text))
+    };
+    if run.probe.is_kind(DerivedKind::UnknownFlag)
         && let Some(tried) = flag()
         && let Some(source) = context.source_of(tried.probe).filter(|source| source.exit == Some(0))
     {
@@ -193,7 +194,7 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
         }
     }
     let mut declared =
-        context.declared().filter(|probe| probe.exit == Some(code) && !probe.gives_data()).peekable();
+        context.declared().filter(|probe| probe.exit == Some(code) && !probe.prints_data()).peekable();
     if declared.peek().is_none() {
         return inconclusive(format!(
             "{} exited with {code} without naming what is unknown, so another failure may be the reason: declare a \
@@ -229,7 +230,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 pub fn consistent(context: &CheckContext) -> Judgement {
     // A call without a home may fail, but not crash.
     let bare_runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
-    let runs = context.runs().chain(bare_runs).filter(|run| !run.probe.is_cut_short());
+    let runs = context.runs().chain(bare_runs).filter(|run| !run.probe.has_special_end());
     let signals = runs.filter_map(|run| unexpected_signal(&run));
     let formats = context.declared().flat_map(|probe| same_code(context, probe));
     let payloads = context

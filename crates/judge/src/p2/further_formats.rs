@@ -2,24 +2,24 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::Judgement;
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 
 /// `p2-raw`
 pub fn raw(context: &CheckContext) -> Judgement {
-    offered(context, Derived::Raw, Derived::IgnoredFlag, "the target has no `--raw`")
+    offered(context, DerivedKind::Raw, DerivedKind::IgnoredFlag, "the target has no `--raw`")
 }
 
 /// `p2-more-formats`
 pub fn more(context: &CheckContext) -> Judgement {
     let none = "the target offers no format besides text, json and jsonl";
-    offered(context, Derived::MoreFormats, Derived::InvalidFormat, none)
+    offered(context, DerivedKind::MoreFormats, DerivedKind::InvalidFormat, none)
 }
 
 /// Passes if a derived probe of this kind is accepted, and one of the kind `wrong` is not: a target that accepts
 /// anything shows nothing.
-fn offered(context: &CheckContext, kind: Derived, wrong: Derived, none: &str) -> Judgement {
+fn offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, none: &str) -> Judgement {
     let fits = |probe: &&Probe| accepted_run(context, probe).is_some_and(|run| is_in_requested_format(&run));
     let Some(found) = context.derived(kind).find(fits) else {
         return Judgement::NotApplicable(none.into());

@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::misplaced;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_contract::{Contract, OutputSpec};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::Bytes;
@@ -154,7 +154,7 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
 
 /// Learns the output specification of a probe in a format; fails if it cannot be learnt.
 fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
-    let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.gives_data()));
+    let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.prints_data()));
     let (mut plain, mut contract, mut data) = (false, None, false);
     for run in learning_runs(context, probe, format) {
         plain |= run.variant() == Variant::Plain;
@@ -197,7 +197,7 @@ fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
 
 /// Returns the version of the target: the first line.
 fn version(context: &CheckContext) -> Option<String> {
-    let probe = context.derived(Derived::Version).next()?;
+    let probe = context.derived(DerivedKind::Version).next()?;
     let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
     let line = first_line(run.bytes(Stream::Stdout))?;
     let line = sanitize::capped(line.trim(), MAX_VERSION).to_string();

@@ -5,8 +5,8 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, difference, display_exit, ends_early, list_first};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_contract::is_schema;
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Asking;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
 /// `p2-json-alias`
@@ -20,14 +20,14 @@ pub fn alias(context: &CheckContext) -> Judgement {
     let with_output = |format: OutputFormat| {
         let mut probes = context.data_probes().filter(|probe| probe.formats.contains(&format)).peekable();
         match probes.peek() {
-            Some(_) => probes.any(|probe| probe.asks_with_output(format, context.profile)),
-            None => context.profile.default_flag(format),
+            Some(_) => probes.any(|probe| probe.has_output_flag(format, context.profile)),
+            None => context.profile.has_output_flag(format),
         }
     };
     if !formats.any(with_output) {
         return Judgement::NotApplicable("the target does not select formats with `--output`".into());
     }
-    let assertions = context.derived(Derived::Alias).filter_map(|probe| {
+    let assertions = context.derived(DerivedKind::Alias).filter_map(|probe| {
         let format = *probe.formats.first()?;
         Some(same(&context.plain(probe, format)?, &context.plain(context.source_of(probe)?, format)?))
     });
@@ -76,14 +76,14 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
 fn understood(short: &RunView, long: &RunView) -> Assertion {
     let context = short.context;
     let text = |probe| context.plain(probe, OutputFormat::Text);
-    let without_flag = context.derived_from(Derived::NoFormat, long.probe).find_map(text);
+    let without_flag = context.derived_from(DerivedKind::NoFormat, long.probe).find_map(text);
     let without = without_flag
         .map(|without_flag| context.scans.scan(without_flag.bytes(Stream::Stdout), short.format()));
     let has_effect = without.is_some_and(|without| {
         without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
     });
     let ignored = context
-        .derived(Derived::IgnoredFlag)
+        .derived(DerivedKind::IgnoredFlag)
         .find_map(text)
         .is_some_and(|run| context.source_of(run.probe).is_some_and(|source| source.exit == run.exit()));
     if has_effect || !ignored {
@@ -93,7 +93,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
         "{} prints the same as without a flag, and an invented flag is accepted: nothing shows that the target understands it",
         short.label()
     );
-    let wrong_calls = context.derived(Derived::UnknownFlag).find_map(text);
+    let wrong_calls = context.derived(DerivedKind::UnknownFlag).find_map(text);
     match wrong_calls.filter(|run| run.exit() == Some(0)) {
         Some(run) => Err(run.blocked_by(CheckId::P2ExitUsage, what).into()),
         None => inconclusive(what),
@@ -102,14 +102,15 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
 
 /// `p2-schema-print`
 pub fn schema(context: &CheckContext) -> Judgement {
-    if context.profile.conventions.schema == Asking::Lacking {
+    if context.profile.conventions.schema == FormatFlag::Absent {
         let formats = [OutputFormat::Json, OutputFormat::Jsonl];
         return context.unavailable(&formats).unwrap_or_else(|| {
             let remedy = "add a command that prints the JSON Schema of the output, then declare it";
             Judgement::broken(vec![Finding::lacking("schema", remedy)])
         });
     }
-    let printed = context.derived(Derived::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
+    let printed =
+        context.derived(DerivedKind::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         return Judgement::unverified(
             "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",

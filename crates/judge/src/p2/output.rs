@@ -4,10 +4,10 @@ use super::parity;
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{declare_success, display_exit};
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Asking;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
-use agentnative_core::probe::{Place, Probe, UNKNOWN_FORMAT};
+use agentnative_core::probe::{FlagPosition, Probe, UNKNOWN_FORMAT};
 use strict_json::{Problem, ProblemKind};
 
 /// `p2-output-format`
@@ -55,7 +55,7 @@ pub fn format(context: &CheckContext) -> Judgement {
             .filter_map(move |probe| Some(judge_rejection(&context.rejected_run(probe, format)?)))
     });
     let default = context.data_probes().filter_map(|probe| {
-        let without_format = context.derived_from(Derived::NoFormat, probe).next()?;
+        let without_format = context.derived_from(DerivedKind::NoFormat, probe).next()?;
         let without_format = context.plain(without_format, OutputFormat::Text)?;
         match context.profile.conventions.default_format {
             OutputFormat::Text => Some(judge_default(without_format, context.plain(probe, OutputFormat::Text)?)),
@@ -69,14 +69,16 @@ pub fn format(context: &CheckContext) -> Judgement {
     });
     let elsewhere = context.data_probes().filter_map(|probe| {
         let place = probe.place?;
-        let rejected = context.derived_from(Derived::Refused, probe).next()?;
+        let rejected = context.derived_from(DerivedKind::Refused, probe).next()?;
         Some(judge_position(context.runs_of(rejected).next()?, place))
     });
     let invalid = context
-        .derived(Derived::InvalidFormat)
+        .derived(DerivedKind::InvalidFormat)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         // If the probe was not run with a format, the empty folder may be the cause of a failure.
-        .filter(|run| run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::is_unasked))
+        .filter(|run| {
+            run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::omits_format_flag)
+        })
         .flat_map(|run| judge_invalid_format(&run));
     Judgement::of(
         assertions.into_iter().chain(rejected_by_probes).chain(elsewhere).chain(default).chain(invalid),
@@ -86,28 +88,28 @@ pub fn format(context: &CheckContext) -> Judgement {
 
 /// True if the target, or every probe with data, declares that there is no such format.
 fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
-    let declares_lacking = |probe: &Probe| probe.call.asking.get(&format) == Some(&Asking::Lacking);
+    let declares_lacking = |probe: &Probe| probe.call.format_flags.get(&format) == Some(&FormatFlag::Absent);
     let mut probes = context.data_probes().peekable();
     context.profile.lacks(format) || probes.peek().is_some() && probes.all(declares_lacking)
 }
 
 /// Passes if a format flag that is accepted only at another position than after the arguments is a global option
 /// according to the help.
-fn judge_position(rejected: RunView, place: Place) -> Assertion {
-    if place == Place::Front && rejected.context.profile.global_format {
+fn judge_position(rejected: RunView, place: FlagPosition) -> Assertion {
+    if place == FlagPosition::Front && rejected.context.profile.global_format {
         return Ok(());
     }
-    let spelling = rejected.probe.asking(rejected.format(), rejected.context.profile).join(" ");
+    let spelling = rejected.probe.format_args(rejected.format(), rejected.context.profile).join(" ");
     let detail = format!(
         "`{spelling}` is rejected after the arguments (exit code {}) but accepted {}, which the help does not show",
         display_exit(rejected.exit()),
-        place.words()
+        place.description()
     );
     rejected.failed_at_reason("elsewhere", Stream::Stderr, detail)
 }
 
 fn judge_rejection(run: &RunView) -> Assertion {
-    let spelling = run.probe.asking(run.format(), run.context.profile).join(" ");
+    let spelling = run.probe.format_args(run.format(), run.context.profile).join(" ");
     let detail = format!(
         "`{spelling}` is rejected: exit code {}, but {} without it (`\"{{format}}\"` in the `args` of a probe sets its position)",
         display_exit(run.exit()),

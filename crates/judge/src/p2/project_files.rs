@@ -3,8 +3,8 @@
 use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::verdict::{Finding, Judgement, Reason};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::facts::{Document, Project};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::facts::{Document, ProjectDocuments};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const MAX_HELP: u64 = 1 << 20;
 /// All evidence that these verdicts may rest on.
 pub struct ProjectFiles<'a> {
     /// Files of the project, if there is one.
-    pub project: Option<&'a Project>,
+    pub project: Option<&'a ProjectDocuments>,
     /// Manual page of the target as plain text, if it has one and it was read.
     pub manual: Option<&'a Document>,
     /// Help of the target.
@@ -46,7 +46,7 @@ pub struct Help<'a> {
 
 impl<'a> ProjectFiles<'a> {
     pub(super) fn collect(context: &'a CheckContext<'a>) -> Self {
-        let help = context.derived(Derived::Help).find_map(|probe| {
+        let help = context.derived(DerivedKind::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
             run.exit()?;
             let empty = run.observation.stdout.bytes.is_empty();
@@ -56,7 +56,7 @@ impl<'a> ProjectFiles<'a> {
             let argv = run.observation.command_line();
             Some(Help { probe: &probe.name, argv, stream, text: sanitize::lossless(&text).into_owned() })
         });
-        let printed = context.derived(Derived::Schema).find_map(|probe| {
+        let printed = context.derived(DerivedKind::Schema).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Json)?;
             if run.exit() == Some(0) { run.value(Stream::Stdout) } else { None }
         });

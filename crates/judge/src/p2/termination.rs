@@ -9,7 +9,7 @@ use agentnative_core::run::{End, Leftover};
 
 /// `p2-completes`
 pub fn completes(context: &CheckContext) -> Judgement {
-    let is_judged = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.is_cut_short();
+    let is_judged = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.has_special_end();
     let assertions = context.runs().filter(is_judged).map(|run| ended(&run));
     let nothing_declared = context.data_probes().next().is_none();
     let undecided = nothing_declared

@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{ExampleValidator, InvalidCall, Pages};
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_FLAG};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     }
     let run = |probe| context.plain(probe, OutputFormat::Text);
     let (tried, withheld): (Vec<&Probe>, Vec<&Probe>) =
-        context.derived(Derived::Example).partition(|probe| run(probe).is_some());
+        context.derived(DerivedKind::Example).partition(|probe| run(probe).is_some());
     // Examples are not run if another call shows that the target would execute them.
     let undecided = withheld.first().map(|probe| {
         let what = format!(
@@ -93,7 +93,7 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
 /// Returns the format that an example selects, if the target does not support it.
 fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
     let is_selected = |format: &OutputFormat| {
-        let asking = context.profile.asking(*format);
+        let asking = context.profile.format_args(*format);
         !asking.is_empty() && args.windows(asking.len()).any(|words| words == asking)
     };
     let is_rejected = |format: &OutputFormat| matches!(context.format_support(*format), FormatSupport::No(_));
@@ -103,9 +103,9 @@ fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputF
 /// Returns the run of a declared call with the unknown flag, which shows how the target rejects it.
 fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
     let context = run.context;
-    let tried = context.derived(Derived::IgnoredFlag);
+    let tried = context.derived(DerivedKind::IgnoredFlag);
     let own = context.source_of(run.probe).into_iter();
-    let of_same_probe = own.flat_map(|source| context.derived_from(Derived::IgnoredFlag, source));
+    let of_same_probe = own.flat_map(|source| context.derived_from(DerivedKind::IgnoredFlag, source));
     of_same_probe.chain(tried).find_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 

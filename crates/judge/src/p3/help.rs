@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{Pages, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, Stream};
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub fn help(context: &CheckContext) -> Judgement {
     let page = help_run(context);
     let long = page.iter().map(judge_help);
     let short =
-        page.as_ref().and_then(|page| Some((page, runs_of_kind(context, Derived::HelpShort).next()?)));
+        page.as_ref().and_then(|page| Some((page, runs_of_kind(context, DerivedKind::HelpShort).next()?)));
     let (short, note) = match short {
         _ if context.profile.other_short_help => (None, Some("`-h` is not an option for help here")),
         // A fault of both is reported once.
@@ -61,7 +61,7 @@ fn judge_help(run: &RunView) -> Assertion {
     let on_stdout = run.prints_words();
     let stderr = run.bytes(Stream::Stderr);
     if exit != 0 {
-        if on_stdout && stderr.is_empty() && run.probe.is(Derived::Help) {
+        if on_stdout && stderr.is_empty() && run.probe.is_kind(DerivedKind::Help) {
             let what = format!("`{call}` exits with {exit}");
             return Err(run.blocked_by(CheckId::P2ExitSuccess, what).into());
         }

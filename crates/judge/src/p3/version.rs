@@ -4,13 +4,13 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::runs_of_kind;
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Stream;
 
 /// `p3-version`
 pub fn version(context: &CheckContext) -> Judgement {
     Judgement::of(
-        runs_of_kind(context, Derived::Version).map(|run| prints_version(&run)),
+        runs_of_kind(context, DerivedKind::Version).map(|run| prints_version(&run)),
         "`--version` was not run",
     )
 }

@@ -4,7 +4,7 @@ use super::config_named::rejects_invalid_file;
 use crate::context::{CheckContext, RunView};
 use crate::kit::{no_request, scene};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 
@@ -30,7 +30,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     }
     let mut all = vec![with_unknown_flag(context, probe)];
     if probe.call.secret {
-        let run = scene(context, Derived::AnonymousRequest, probe);
+        let run = scene(context, DerivedKind::AnonymousRequest, probe);
         all.push(judge_run(run, probe, "sign-in", "without the secret"));
     }
     if context.profile.conventions.config_file.is_some() {
@@ -41,7 +41,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
 
 /// Passes if the same valid call reaches the server; otherwise invalid calls show nothing.
 fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
-    let Some(run) = scene(context, Derived::Timeout, probe) else {
+    let Some(run) = scene(context, DerivedKind::Timeout, probe) else {
         return Err(format!("{} was not run", probe.name).into());
     };
     match connections(&run)? {
@@ -61,17 +61,17 @@ fn connections(run: &RunView) -> Result<u32, Reason> {
 
 fn with_unknown_flag(context: &CheckContext, probe: &Probe) -> Assertion {
     let ignores = context
-        .derived(Derived::IgnoredFlag)
+        .derived(DerivedKind::IgnoredFlag)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         .find(|run| run.exit() == Some(0));
     if let Some(run) = ignores {
         return inconclusive(run.blocked_by(CheckId::P4UnknownFlag, format!("{} is accepted", run.label())));
     }
-    judge_run(scene(context, Derived::InvalidRequest, probe), probe, "usage", "with an unknown flag")
+    judge_run(scene(context, DerivedKind::InvalidRequest, probe), probe, "usage", "with an unknown flag")
 }
 
 fn with_invalid_file(context: &CheckContext, probe: &Probe) -> Assertion {
-    let call = context.derived_from(Derived::Timeout, probe).next();
+    let call = context.derived_from(DerivedKind::Timeout, probe).next();
     let run = call.and_then(|call| context.runs_under(call, Variant::Bare).next());
     if !rejects_invalid_file(context) {
         let what = "no declared call was seen to reject an invalid configuration file".to_owned();

@@ -36,7 +36,7 @@ pub(super) fn rejects_invalid_file(context: &CheckContext) -> bool {
 /// Returns the runs with an invalid configuration file, of calls that otherwise print data.
 fn with_invalid_file<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     let calls = context.probes.iter().filter(|probe| {
-        !probe.is_cut_short() && (probe.is_declared() || probe.of().is_some()) && probe.gives_data()
+        !probe.has_special_end() && (probe.is_declared() || probe.source().is_some()) && probe.prints_data()
     });
     calls.flat_map(|probe| context.runs_under(probe, Variant::Bare))
 }

@@ -3,7 +3,7 @@
 use crate::context::RunView;
 use crate::kit::error_object;
 use crate::verdict::{Reason, Unmet};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
 /// Returns why a failing run has no message that could be judged, with the check that reports it.
@@ -23,7 +23,7 @@ pub(super) fn no_message(run: &RunView) -> Option<Reason> {
     let context = run.context;
     let is_reported = || {
         let failures = context.failures().filter_map(|probe| context.plain(probe, run.format()));
-        !run.probe.is(Derived::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
+        !run.probe.is_kind(DerivedKind::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
     };
     (is_silent(run) && is_reported())
         .then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))

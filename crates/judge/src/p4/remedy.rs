@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// `p4-remedy`
 pub fn remedy(context: &CheckContext) -> Judgement {
-    let failing = || context.declared().filter(|probe| !probe.gives_data());
+    let failing = || context.declared().filter(|probe| !probe.prints_data());
     let runs = failing()
         .filter(|probe| !probe.call.remedy.is_empty())
         .flat_map(|probe| OutputFormat::ALL.into_iter().filter_map(|format| context.plain(probe, format)));

@@ -4,13 +4,13 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::NO_FAILURE;
 use crate::traceback::{self, Traceback};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, Stream, Variant};
 use agentnative_core::run::End;
 
 /// `p4-no-traceback`
 pub fn no_traceback(context: &CheckContext) -> Judgement {
-    let wrong = [Derived::IgnoredFlag, Derived::InvalidFormat, Derived::InvalidValue]
+    let wrong = [DerivedKind::IgnoredFlag, DerivedKind::InvalidFormat, DerivedKind::InvalidValue]
         .into_iter()
         .flat_map(|kind| context.derived(kind));
     let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
@@ -27,7 +27,7 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         is_traceback.then(|| inconclusive(what()))
     });
     // Invalid usage only shows how arguments are parsed, and not how the target's own work fails.
-    let declared = context.declared().any(|probe| !probe.gives_data());
+    let declared = context.declared().any(|probe| !probe.prints_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
     Judgement::of(assertions.chain(failed).chain(not_shown), NO_FAILURE)
 }

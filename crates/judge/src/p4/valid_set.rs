@@ -2,7 +2,7 @@
 
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_FORMAT, UNKNOWN_VALUE};
 
@@ -12,7 +12,7 @@ const MAX_LISTED: usize = 12;
 /// `p4-valid-set`
 pub fn valid_set(context: &CheckContext) -> Judgement {
     let runs = |kind| context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
-    let formats = runs(Derived::InvalidFormat).filter_map(|run| match formats_of(context, &run) {
+    let formats = runs(DerivedKind::InvalidFormat).filter_map(|run| match formats_of(context, &run) {
         Err(reason) => Some(Err(reason.into())),
         Ok(values) if values.is_empty() => None,
         Ok(values) => Some(match run.exited() {
@@ -23,7 +23,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
             Ok(_) => judge_message(&run, &values),
         }),
     });
-    let values = runs(Derived::InvalidValue).filter_map(|run| {
+    let values = runs(DerivedKind::InvalidValue).filter_map(|run| {
         let (_, flag) = option_with_value(&run, UNKNOWN_VALUE)?;
         let set = context.profile.choices.iter().find(|set| set.flag == flag)?;
         Some(match run.exited() {
@@ -35,12 +35,12 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     // Only an option that selects a format by a value can have an invalid value.
     let has_values = |probe: &Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(
-            |format| matches!(probe.asking(format, context.profile), [_, value] if value == format.name()),
+            |format| matches!(probe.format_args(format, context.profile), [_, value] if value == format.name()),
         )
     };
     let not_run = context.data_probes().any(has_values)
         && !context
-            .derived(Derived::InvalidFormat)
+            .derived(DerivedKind::InvalidFormat)
             .any(|probe| context.plain(probe, OutputFormat::Text).is_some());
     let mut assertions = formats.chain(values).peekable();
     if assertions.peek().is_none() && !not_run {
@@ -54,7 +54,7 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
     let Some((_, flag)) = option_with_value(run, UNKNOWN_FORMAT) else { return Ok(Vec::new()) };
     let mut values = Vec::new();
     for format in OutputFormat::ALL {
-        let value = match run.probe.asking(format, context.profile) {
+        let value = match run.probe.format_args(format, context.profile) {
             [own, value] if *own == flag => Some(value.clone()),
             [joined] => joined.strip_prefix(&format!("{flag}=")).map(str::to_owned),
             _ => None,

@@ -4,7 +4,7 @@ use super::message::no_message;
 use crate::context::{CheckContext, RunView};
 use crate::kit::{exit_check, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 
@@ -34,11 +34,12 @@ pub fn unknown_flag(context: &CheckContext) -> Judgement {
 
 /// `p4-names-culprit`
 pub fn names_culprit(context: &CheckContext) -> Judgement {
-    let of_the_target = [(Derived::UnknownFlag, UNKNOWN_FLAG), (Derived::UnknownCommand, UNKNOWN_COMMAND)]
-        .into_iter()
-        .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
-        .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
-        .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
+    let of_the_target =
+        [(DerivedKind::UnknownFlag, UNKNOWN_FLAG), (DerivedKind::UnknownCommand, UNKNOWN_COMMAND)]
+            .into_iter()
+            .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
+            .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
+            .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
     // After the arguments, a tool with options before them may only report too many arguments.
     let is_placed = |run: &RunView| matches!(run.probe.id, ProbeId::Derived { case: Case::Only, .. });
     let mut of_probes =
@@ -52,7 +53,7 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
 fn lacks_command(run: &RunView) -> bool {
     let profile = run.context.profile;
     let has_commands = profile.tries_command || profile.no_command.is_some();
-    has_commands && run.probe.is(Derived::UnknownFlag) && run.exit() != Some(0)
+    has_commands && run.probe.is_kind(DerivedKind::UnknownFlag) && run.exit() != Some(0)
 }
 
 /// True if the target may have rejected the call for a missing argument, and not for the unknown flag: its message in
@@ -60,14 +61,14 @@ fn lacks_command(run: &RunView) -> bool {
 fn lacks_argument(run: &RunView) -> bool {
     let names_flag = |run: &RunView| run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
     let text = run.context.plain(run.probe, OutputFormat::Text);
-    run.probe.is(Derived::UnknownFlag)
+    run.probe.is_kind(DerivedKind::UnknownFlag)
         && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
         && with_unknown_flag(run.context).any(|run| names_flag(&run))
 }
 
 fn named(run: &RunView, word: &str) -> Assertion {
     if run.exited()? == 0 {
-        let declared = run.probe.is(Derived::IgnoredFlag);
+        let declared = run.probe.is_kind(DerivedKind::IgnoredFlag);
         let check = if declared { CheckId::P4UnknownFlag } else { CheckId::P2ExitUsage };
         return inconclusive(run.blocked_by(check, format!("{} is accepted", run.label())));
     }
@@ -86,14 +87,14 @@ fn named(run: &RunView, word: &str) -> Assertion {
 /// Returns the calls of successful probes with an unknown flag at the end, except those where it may be an argument of
 /// another program.
 fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    context.derived(Derived::IgnoredFlag).filter_map(move |probe| {
+    context.derived(DerivedKind::IgnoredFlag).filter_map(move |probe| {
         let source = context
             .source_of(probe)
             .filter(|source| source.exit == Some(0) && !prints_help_or_version(source))?;
         let run = context.plain(probe, OutputFormat::Text)?;
         let is_data = run.exit() == Some(0) && run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
         // A call that fails without the flag as well may be rejected for another reason.
-        let complete_run = scene(context, Derived::Confirmed, source);
+        let complete_run = scene(context, DerivedKind::Confirmed, source);
         let fails = complete_run.is_some_and(|run| run.exit() != source.exit);
         (!is_data && !fails && !passes_on(context, source)).then_some(run)
     })
@@ -107,7 +108,8 @@ fn prints_help_or_version(probe: &Probe) -> bool {
 /// True if the end of a call is passed to another program, as far as the call and the help show.
 fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
-    let helps = context.derived(Derived::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let helps =
+        context.derived(DerivedKind::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
     probe.call.args.iter().any(|arg| arg == "--")
         || lines.any(|line| {

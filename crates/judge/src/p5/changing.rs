@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{display_exit, scene};
 use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Judgement, Reason};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::Feature;
 use agentnative_core::model::{CheckId, Stream};
 use agentnative_core::probe::{Effect, Probe};
@@ -55,7 +55,7 @@ fn undeclared(
 
 /// Returns the run of the complete call, if it ended as declared; otherwise why it is unknown.
 pub(super) fn complete_run<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
-    let Some(run) = scene(context, Derived::Confirmed, probe) else {
+    let Some(run) = scene(context, DerivedKind::Confirmed, probe) else {
         return Err(format!("{} was not run in full", probe.name).into());
     };
     match (run.exit(), probe.exit) {

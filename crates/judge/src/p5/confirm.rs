@@ -4,8 +4,8 @@ use super::changing::{nothing_destroyed, wrong_code};
 use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, lacking, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Flag;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::probe::Probe;
 
 /// `p5-confirm`
@@ -19,7 +19,7 @@ pub fn confirm(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
-    let Some(option) = probe.flag(Flag::Confirm, context.profile).args() else {
+    let Some(option) = probe.common_option(CommonOption::Confirm, context.profile).args() else {
         return vec![lacking(probe, "confirm", "an option that confirms the call")];
     };
     let option = option.join(" ");
@@ -27,7 +27,10 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
         Some(run) => judge(&run, &option),
         None => inconclusive(format!("{} was not run for this check", probe.name)),
     };
-    vec![judge_call(Derived::Unconfirmed, judge_unconfirmed), judge_call(Derived::Confirmed, judge_confirmed)]
+    vec![
+        judge_call(DerivedKind::Unconfirmed, judge_unconfirmed),
+        judge_call(DerivedKind::Confirmed, judge_confirmed),
+    ]
 }
 
 /// Passes if nothing is changed without the confirmation, whatever the call prints.

@@ -5,8 +5,8 @@ use super::changing::{complete_run, judge_changing, wrong_code};
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{RunChanges, lacking};
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Flag;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::{Effect, Probe};
 use strict_json::sanitize;
@@ -20,12 +20,12 @@ pub fn dry_run(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<Assertion> {
-    let Some(option) = probe.flag(Flag::DryRun, context.profile).args() else {
+    let Some(option) = probe.common_option(CommonOption::DryRun, context.profile).args() else {
         return vec![lacking(probe, "dry_run", "an option that shows what the call would change")];
     };
     let option = option.join(" ");
     let mut calls: Vec<Assertion> = Vec::new();
-    for call in context.derived_from(Derived::DryRun, probe) {
+    for call in context.derived_from(DerivedKind::DryRun, probe) {
         let runs = call.formats.iter().filter_map(|format| context.plain(call, *format));
         calls.extend(runs.map(|run| judge_run(&run, &option).and_then(|()| announces(&run, &option, probe))));
     }
@@ -34,7 +34,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<As
     }
     let in_json = |call: &Probe| call.formats.contains(&OutputFormat::Json);
     if effect.formats.contains(&OutputFormat::Json)
-        && !context.derived_from(Derived::DryRun, probe).any(in_json)
+        && !context.derived_from(DerivedKind::DryRun, probe).any(in_json)
     {
         calls.push(inconclusive(format!(
             "{} was not tried in json: neither the help nor the configuration shows that `--output` selects a format; declare formats.json under [target]",

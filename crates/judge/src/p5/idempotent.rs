@@ -4,7 +4,7 @@ use super::changing::{complete_run, judge_changing};
 use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, display_exit, scene, varies_between_runs};
 use crate::verdict::{Assertion, Judgement, SKIPPED_BY_FAST, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Stream, Variant};
 use agentnative_core::probe::{Effect, Probe};
 use agentnative_core::run::{Change, EntryKind};
@@ -41,7 +41,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: 
             probe.name
         ));
     }
-    let Some(again) = scene(context, Derived::Again, probe) else {
+    let Some(again) = scene(context, DerivedKind::Again, probe) else {
         return inconclusive(format!("{} was not run twice", probe.name));
     };
     let first = complete_run(context, probe)?;

@@ -5,8 +5,8 @@ use super::changing::nothing_destroyed;
 use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Flag;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::model::{CheckId, Stream};
 use agentnative_core::probe::Probe;
 
@@ -24,10 +24,12 @@ pub fn refusal(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(run) = scene(context, Derived::Unconfirmed, probe) else {
+    let Some(run) = scene(context, DerivedKind::Unconfirmed, probe) else {
         return inconclusive(format!("{} was not run without its confirmation", probe.name));
     };
-    let Some(option) = probe.flag(Flag::Confirm, context.profile).args().and_then(<[String]>::first) else {
+    let Some(option) =
+        probe.common_option(CommonOption::Confirm, context.profile).args().and_then(<[String]>::first)
+    else {
         return inconclusive(
             run.blocked_by(CheckId::P5Confirm, format!("{} has no confirmation", probe.name)),
         );

@@ -2,12 +2,12 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::model::{Stream, Variant, in_words};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::model::{Stream, Variant, condition_phrase};
 
 /// `p6-bare-environment`
 pub fn bare_environment(context: &CheckContext) -> Judgement {
-    let calls = [Derived::Help, Derived::Version].into_iter().flat_map(|kind| context.derived(kind));
+    let calls = [DerivedKind::Help, DerivedKind::Version].into_iter().flat_map(|kind| context.derived(kind));
     let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let judgement =
         Judgement::of(runs.map(|run| ends_as_usual(&run)), "`--help` and `--version` were not run");
@@ -25,7 +25,7 @@ fn ends_as_usual(run: &RunView) -> Assertion {
     if code == plain_code {
         return Ok(());
     }
-    let condition = in_words(run.variant(), run.observation.key.nth).unwrap_or_default();
+    let condition = condition_phrase(run.variant(), run.observation.key.nth).unwrap_or_default();
     let call = &run.probe.name;
     let detail = format!("`{call}` ends with {code} {condition}, and otherwise with {plain_code}");
     run.failed_at_reason("exit", Stream::Stderr, detail)

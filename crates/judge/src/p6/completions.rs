@@ -3,22 +3,22 @@
 use crate::context::{CheckContext, RunView};
 use crate::kit::{display_exit, target_names};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Asking;
-use agentnative_core::model::{Stream, Variant, in_words};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::FormatFlag;
+use agentnative_core::model::{Stream, Variant, condition_phrase};
 use agentnative_core::probe::SHELLS;
 
 /// `p6-completions`
 pub fn completions(context: &CheckContext) -> Judgement {
     let guessed = match context.profile.conventions.completions {
-        Asking::Lacking => {
+        FormatFlag::Absent => {
             let remedy = "print completion scripts, then declare the call";
             return Judgement::broken(vec![Finding::lacking("completions", remedy)]);
         }
-        Asking::Undeclared => true,
-        Asking::With(_) => false,
+        FormatFlag::Unspecified => true,
+        FormatFlag::Given(_) => false,
     };
-    let calls = || context.derived(Derived::Completions);
+    let calls = || context.derived(DerivedKind::Completions);
     let runs = calls().flat_map(|probe| {
         let plain = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
         plain.chain(context.runs_under(probe, Variant::Bare))
@@ -43,7 +43,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
 fn prints_script(run: &RunView) -> Assertion {
     let (context, call) = (run.context, &run.probe.name);
     run.ended()?;
-    let condition = in_words(run.variant(), run.observation.key.nth);
+    let condition = condition_phrase(run.variant(), run.observation.key.nth);
     let condition = condition.map(|words| format!(" {words}")).unwrap_or_default();
     if run.exit() != Some(0) {
         let detail = format!("`{call}` ends with {}{condition}; expected 0", display_exit(run.exit()));

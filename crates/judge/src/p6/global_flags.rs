@@ -3,13 +3,14 @@
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::accepted_elsewhere;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Flag;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream};
-use agentnative_core::probe::{Place, Probe};
+use agentnative_core::probe::{FlagPosition, Probe};
 
 /// Common options of every subcommand, each with the derived calls that show it.
-const COMMON_FLAGS: [(Derived, Flag); 2] = [(Derived::Quiet, Flag::Quiet), (Derived::NoInput, Flag::NoInput)];
+const COMMON_FLAGS: [(DerivedKind, CommonOption); 2] =
+    [(DerivedKind::Quiet, CommonOption::Quiet), (DerivedKind::NoInput, CommonOption::NoInput)];
 
 /// `p6-global-flags`
 pub fn global_flags(context: &CheckContext) -> Judgement {
@@ -29,7 +30,7 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
 
 /// Returns the judgement of a target without subcommands, which has one position for options.
 fn no_commands(context: &CheckContext) -> Judgement {
-    let help = context.derived(Derived::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
+    let help = context.derived(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
     match help {
         Some(help) if help.exit() == Some(0) => {
             Judgement::NotApplicable("the help lists no subcommands".into())
@@ -39,7 +40,12 @@ fn no_commands(context: &CheckContext) -> Judgement {
 }
 
 /// Judges whether a probe accepts a common option after its arguments; `None` if that was not run.
-fn judge_flag(context: &CheckContext, probe: &Probe, kind: Derived, flag: Flag) -> Option<Assertion> {
+fn judge_flag(
+    context: &CheckContext,
+    probe: &Probe,
+    kind: DerivedKind,
+    flag: CommonOption,
+) -> Option<Assertion> {
     let call = context.derived_from(kind, probe).next()?;
     let run = call.formats.iter().find_map(|format| context.plain(call, *format))?;
     Some(accepted_after_arguments(context, probe, &run, kind, flag))
@@ -49,8 +55,8 @@ fn accepted_after_arguments(
     context: &CheckContext,
     probe: &Probe,
     run: &RunView,
-    kind: Derived,
-    flag: Flag,
+    kind: DerivedKind,
+    flag: CommonOption,
 ) -> Assertion {
     let without = context.plain(probe, run.format());
     without.map_or(Ok(()), |without| without.usable())?;
@@ -66,7 +72,7 @@ fn accepted_after_arguments(
             );
             run.failed_at_reason("flag", Stream::Stderr, detail)
         }
-        None if kind == Derived::Quiet => {
+        None if kind == DerivedKind::Quiet => {
             Err(run.blocked_by(CheckId::P7Quiet, format!("`{spelling}` is rejected everywhere")).into())
         }
         None => {
@@ -78,14 +84,14 @@ fn accepted_after_arguments(
     }
 }
 
-fn spelling(context: &CheckContext, probe: &Probe, flag: Flag) -> String {
-    probe.flag(flag, context.profile).args().unwrap_or_default().join(" ")
+fn spelling(context: &CheckContext, probe: &Probe, flag: CommonOption) -> String {
+    probe.common_option(flag, context.profile).args().unwrap_or_default().join(" ")
 }
 
 /// Judges whether a probe accepts the format flag for json after its arguments; `None` if it has none.
 fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     const FORMAT: OutputFormat = OutputFormat::Json;
-    let asking = probe.asking(FORMAT, context.profile);
+    let asking = probe.format_args(FORMAT, context.profile);
     if asking.is_empty() || context.profile.contract.is_some() {
         return None;
     }
@@ -96,9 +102,9 @@ fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     if let Err(reason) = run.usable() {
         return Some(Err(reason.into()));
     }
-    let rejected = context.derived_from(Derived::Refused, probe).next();
+    let rejected = context.derived_from(DerivedKind::Refused, probe).next();
     let after_arguments =
-        context.derived_from(Derived::GlobalFlag, probe).find(|call| call.formats == [FORMAT]);
+        context.derived_from(DerivedKind::GlobalFlag, probe).find(|call| call.formats == [FORMAT]);
     // Otherwise the declared call has the flag there.
     let Some(call) = rejected.or(after_arguments) else { return Some(Ok(())) };
     let run = context.runs_of(call).next()?;
@@ -110,8 +116,8 @@ fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, asking:
     if Some(exit) == probe.exit {
         return Ok(());
     }
-    let place = probe.place.unwrap_or(Place::Front);
-    if probe.place.is_some() && !(place == Place::Front && context.profile.global_format) {
+    let place = probe.place.unwrap_or(FlagPosition::Front);
+    if probe.place.is_some() && !(place == FlagPosition::Front && context.profile.global_format) {
         let id = CheckId::P2OutputFormat;
         return inconclusive(Reason {
             message: format!("`{asking}` is rejected after the arguments of {}: see {id}", probe.name),
@@ -119,7 +125,7 @@ fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, asking:
             ..Reason::default()
         });
     }
-    let words = place.words();
+    let words = place.description();
     let detail =
         format!("`{asking}` is rejected after the arguments (exit code {exit}), but accepted {words}");
     run.failed_at_reason("format", Stream::Stderr, detail)

@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, moves_cursor};
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use std::io::Read as _;
 
@@ -14,7 +14,8 @@ const ESCAPE: u8 = 0x1b;
 /// `p6-no-color`
 pub fn no_color(context: &CheckContext) -> Judgement {
     let under = |variant| {
-        let help = context.derived(Derived::Help).flat_map(move |probe| context.runs_under(probe, variant));
+        let help =
+            context.derived(DerivedKind::Help).flat_map(move |probe| context.runs_under(probe, variant));
         context.declared_under(variant).chain(help)
     };
     let text = |run: &RunView| run.format() == OutputFormat::Text;
@@ -49,7 +50,7 @@ fn finds_nothing(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Optio
         }
     }
     // The output of a rejected call is not its normal output.
-    if !run.probe.is(Derived::Help) {
+    if !run.probe.is_kind(DerivedKind::Help) {
         run.plain()?.usable()?;
     }
     run.ended()?;

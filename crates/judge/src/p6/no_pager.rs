@@ -3,21 +3,22 @@
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::{Asking, Flag};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{OutputFormat, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::Purpose;
 
 /// `p6-no-pager`
 pub fn no_pager(context: &CheckContext) -> Judgement {
-    let data = || context.data_probes().chain(context.derived(Derived::NoFormat));
-    let help = || context.derived(Derived::Help);
+    let data = || context.data_probes().chain(context.derived(DerivedKind::NoFormat));
+    let help = || context.derived(DerivedKind::Help);
     let piped = data().chain(help()).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut assertions: Vec<Assertion> = piped
         .map(|run| starts_no_pager(&run, "pipe", "the output is a pipe, but the command starts the pager"))
         .collect();
-    let has_option = matches!(context.profile.conventions.flags.of(Flag::NoPager), Asking::With(_));
+    let has_option =
+        matches!(context.profile.conventions.flags.get(CommonOption::NoPager), FormatFlag::Given(_));
     let empty = |probe| context.runs_under(probe, Variant::NoPager);
     // The output after an unanswered question is unknown; other calls decide.
     let asks = |run: &RunView| run.waits_for_input() && !shows_pages(run);
@@ -51,10 +52,11 @@ fn starts_no_pager(run: &RunView, kind: &str, what: &str) -> Assertion {
 
 /// Passes if a probe with its option starts no pager, at one of the positions where the option is accepted.
 fn obeys_option(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
-    let calls = context.derived_from(Derived::NoPager, probe);
+    let calls = context.derived_from(DerivedKind::NoPager, probe);
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal)).peekable();
     runs.peek()?;
-    let spelling = probe.flag(Flag::NoPager, context.profile).args().unwrap_or_default().join(" ");
+    let spelling =
+        probe.common_option(CommonOption::NoPager, context.profile).args().unwrap_or_default().join(" ");
     let mut reason: Option<Unmet> = None;
     for run in runs {
         if run.exit() == probe.exit {

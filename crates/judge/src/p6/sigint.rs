@@ -4,7 +4,7 @@ use super::sigterm::{ends_incorrectly, judge_interruptible, was_interrupted};
 use crate::context::CheckContext;
 use crate::kit::scene;
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::CheckId;
 use agentnative_core::probe::Probe;
 use agentnative_core::run::End;
@@ -20,7 +20,7 @@ pub fn sigint(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(run) = scene(context, Derived::Sigint, probe) else {
+    let Some(run) = scene(context, DerivedKind::Sigint, probe) else {
         return inconclusive(format!("{} was not interrupted", probe.name));
     };
     was_interrupted(&run, probe)?;

@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, display_exit, scene, varies_between_runs};
 use crate::undeclared::without_feature;
 use crate::verdict::{Assertion, Judgement, Reason, SKIPPED_BY_FAST, inconclusive};
-use agentnative_core::catalogue::Derived;
+use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::Feature;
 use agentnative_core::model::{Stream, Variant};
 use agentnative_core::probe::Probe;
@@ -33,7 +33,7 @@ fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a 
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
-    let Some(run) = scene(context, Derived::Interrupted, probe) else {
+    let Some(run) = scene(context, DerivedKind::Interrupted, probe) else {
         return vec![inconclusive(format!("{} was not interrupted", probe.name))];
     };
     if let Err(reason) = was_interrupted(&run, probe) {
@@ -56,7 +56,7 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
 
 /// True if an interrupted call does not end as required.
 pub(super) fn ends_incorrectly(context: &CheckContext, probe: &Probe) -> bool {
-    scene(context, Derived::Interrupted, probe)
+    scene(context, DerivedKind::Interrupted, probe)
         .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends(&run).is_err())
 }
 
@@ -86,7 +86,7 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
     if changed.is_empty() {
         return Ok(());
     }
-    let Some(complete) = scene(context, Derived::Confirmed, probe) else {
+    let Some(complete) = scene(context, DerivedKind::Confirmed, probe) else {
         return inconclusive(format!("{} was not run in full", probe.name));
     };
     complete.ended()?;
@@ -124,11 +124,11 @@ fn is_complete(change: &Change, complete: &RunChanges, again: &RunChanges) -> bo
 
 /// Passes if the same call in the same folder then ends as usual.
 fn can_be_repeated(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(run) = scene(context, Derived::After, probe) else {
+    let Some(run) = scene(context, DerivedKind::After, probe) else {
         return inconclusive(format!("{} was not called again", probe.name));
     };
     if let Some(complete) =
-        scene(context, Derived::Confirmed, probe).filter(|complete| complete.exit() != probe.exit)
+        scene(context, DerivedKind::Confirmed, probe).filter(|complete| complete.exit() != probe.exit)
     {
         let label = complete.label();
         return inconclusive(format!(

@@ -4,10 +4,10 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{lacking, no_request, scene};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_contract::counted;
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Flag;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::model::Stream;
-use agentnative_core::probe::{Probe, TIMEOUT};
+use agentnative_core::probe::{Probe, STALLED_CALL_TIMEOUT};
 use agentnative_core::run::End;
 
 /// `p6-timeout`
@@ -21,11 +21,11 @@ pub fn timeout(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(option) = probe.flag(Flag::Timeout, context.profile).args() else {
+    let Some(option) = probe.common_option(CommonOption::Timeout, context.profile).args() else {
         return lacking(probe, "timeout", "an option that limits the time of requests");
     };
-    let option = Flag::Timeout.with_value(option, "1").join(" ");
-    match scene(context, Derived::Timeout, probe) {
+    let option = CommonOption::Timeout.with_value(option, "1").join(" ");
+    match scene(context, DerivedKind::Timeout, probe) {
         Some(run) => judge_run(&run, &option),
         None => inconclusive(format!("{} was not run with `{option}`", probe.name)),
     }
@@ -54,7 +54,7 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
         End::TimedOut | End::Waited => {
             let detail = format!(
                 "with `{option}`, the command still waits for an answer after {}",
-                counted(TIMEOUT.as_secs() as usize, "second")
+                counted(STALLED_CALL_TIMEOUT.as_secs() as usize, "second")
             );
             run.failed("goes-on", detail)
         }

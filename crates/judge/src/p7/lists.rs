@@ -6,8 +6,8 @@ use crate::context::{CheckContext, RunView};
 use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Judgement, Reason, SKIPPED_BY_FAST, Unmet, inconclusive};
 use agentnative_contract::counted;
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::{Asking, Feature, Flag, ListConfig};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::{CommonOption, Feature, FormatFlag, ListConfig};
 use agentnative_core::model::{Case, CheckId, OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 use serde_json::Value;
@@ -75,13 +75,13 @@ fn unlimited<'a>(
 
 /// Returns the run with a limit, if it was made.
 fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
-    context.plain(context.case(Derived::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
+    context.plain(context.case(DerivedKind::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
 }
 
 /// Returns the arguments for a limit, for messages.
 fn spelling(context: &CheckContext, probe: &Probe, limit: u64) -> String {
-    let args = probe.flag(Flag::Limit, context.profile).args().unwrap_or_default();
-    format!("`{}`", Flag::Limit.with_value(args, &limit.to_string()).join(" "))
+    let args = probe.common_option(CommonOption::Limit, context.profile).args().unwrap_or_default();
+    format!("`{}`", CommonOption::Limit.with_value(args, &limit.to_string()).join(" "))
 }
 
 /// True if the target rejects a limit: the call exits, but not as without one.
@@ -146,8 +146,8 @@ fn omits_items<'a>(
 }
 
 fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
-    match probe.flag(Flag::Limit, context.profile) {
-        Asking::Lacking => format!(
+    match probe.common_option(CommonOption::Limit, context.profile) {
+        FormatFlag::Absent => format!(
             "{} takes no limit according to the configuration, so nothing shows whether items are left out",
             probe.name
         ),
@@ -201,7 +201,7 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
         Ok(plain) => plain,
         Err(reason) => return vec![inconclusive(reason)],
     };
-    if probe.flag(Flag::Limit, context.profile) == &Asking::Lacking {
+    if probe.common_option(CommonOption::Limit, context.profile) == &FormatFlag::Absent {
         let detail = "the configuration has `flags.limit = false`; expected an option that limits the list";
         return vec![plain.run.failed("lacking", detail)];
     }

@@ -19,7 +19,7 @@ pub fn no_spinner(context: &CheckContext) -> Judgement {
 /// True if stderr has to contain only an error object, which another check judges.
 fn is_error_object(run: &RunView) -> bool {
     let on_stderr = run.context.profile.conventions.errors == Stream::Stderr;
-    on_stderr && run.format() != OutputFormat::Text && !run.probe.gives_data()
+    on_stderr && run.format() != OutputFormat::Text && !run.probe.prints_data()
 }
 
 fn has_no_redraw(run: &RunView) -> Assertion {

@@ -5,15 +5,15 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{accepted_elsewhere, difference, ends_early};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::{Asking, Flag};
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 
 /// `p7-quiet`
 pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
-        context.declared().partition(|probe| probe.gives_data());
+        context.declared().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = lacking(context);
     if data.is_empty() {
         assertions.push(inconclusive("declare a probe that succeeds"));
@@ -29,7 +29,7 @@ pub fn quiet(context: &CheckContext) -> Judgement {
 
 /// Returns the runs of a probe with the quiet option; only the first if it shows that the option is rejected.
 fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunView<'a>> {
-    let calls = context.derived_from(Derived::Quiet, probe);
+    let calls = context.derived_from(DerivedKind::Quiet, probe);
     let mut runs: Vec<RunView> = calls.flat_map(|call| context.runs_of(call)).collect();
     if runs.first().is_some_and(|run| run.exit() != probe.exit) {
         runs.truncate(1);
@@ -49,11 +49,12 @@ fn lacking(context: &CheckContext) -> Vec<Assertion> {
         let probe = probe.map(|probe| probe.name.clone());
         Err(Finding::new("lacking", Evidence { probe, detail, ..Evidence::default() }).into())
     };
-    if context.profile.conventions.flags.of(Flag::Quiet) == &Asking::Lacking {
+    if context.profile.conventions.flags.get(CommonOption::Quiet) == &FormatFlag::Absent {
         return vec![finding(None)];
     }
-    let own =
-        context.data_probes().filter(|probe| probe.call.flags.get(&Flag::Quiet) == Some(&Asking::Lacking));
+    let own = context
+        .data_probes()
+        .filter(|probe| probe.call.flags.get(&CommonOption::Quiet) == Some(&FormatFlag::Absent));
     own.map(|probe| finding(Some(probe))).collect()
 }
 
@@ -82,7 +83,7 @@ fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
     let is_listed = quiet_option(run).first().is_some_and(|option| context.profile.options.contains(option));
     let suppresses = !is_blank(plain, Stream::Stderr);
-    let mut unknown = context.derived_from(Derived::IgnoredFlag, probe);
+    let mut unknown = context.derived_from(DerivedKind::IgnoredFlag, probe);
     let accepted = unknown
         .find_map(|call| context.plain(call, OutputFormat::Text))
         .filter(|run| run.exit() == probe.exit);
@@ -98,9 +99,9 @@ fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
 fn judge_rejection(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     let context = run.context;
     let option_words = option_words(run);
-    let elsewhere = accepted_elsewhere(context, run.probe, Derived::Quiet, Flag::Quiet);
+    let elsewhere = accepted_elsewhere(context, run.probe, DerivedKind::Quiet, CommonOption::Quiet);
     // An accepted option at another position is judged as well.
-    let in_front = context.derived_from(Derived::GlobalFlag, probe).find_map(|call| {
+    let in_front = context.derived_from(DerivedKind::GlobalFlag, probe).find_map(|call| {
         let front = call.formats.iter().find_map(|format| context.plain(call, *format))?;
         (call.call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
     });
@@ -144,7 +145,7 @@ fn judge_rejection(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
 
 /// Returns the arguments of the quiet option in this call.
 fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
-    run.probe.flag(Flag::Quiet, run.context.profile).args().unwrap_or_default()
+    run.probe.common_option(CommonOption::Quiet, run.context.profile).args().unwrap_or_default()
 }
 
 fn option_words(run: &RunView) -> String {
@@ -177,7 +178,12 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     }
     let compared = match format {
         OutputFormat::Text => same_data::text(run, plain, &again),
-        _ => same_data::values(run, plain, &again, run.probe.flag(Flag::Quiet, run.context.profile)),
+        _ => same_data::values(
+            run,
+            plain,
+            &again,
+            run.probe.common_option(CommonOption::Quiet, run.context.profile),
+        ),
     };
     if !matches!(compared, Comparison::Same | Comparison::TooLarge) {
         run.context.repeated(plain.probe, format)?;

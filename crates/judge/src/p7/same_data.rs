@@ -1,7 +1,7 @@
 //! Whether two runs print the same data, except what changes from run to run.
 
 use crate::context::RunView;
-use agentnative_core::config::Asking;
+use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{OutputFormat, Stream};
 use serde_json::Value;
 use strict_json::escape_token;
@@ -95,7 +95,7 @@ fn is_summary(line: &str) -> bool {
 }
 
 /// Compares JSON values that are the same in all plain runs. Values that report the option itself may differ.
-pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &Asking) -> Comparison {
+pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &FormatFlag) -> Comparison {
     let Some(expected) = value(plain) else { return Comparison::TooLarge };
     let Some(own) = value(run) else {
         return if run.bytes(Stream::Stdout).is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::verdict::{Finding, Judgement};
-use agentnative_core::facts::{Bundle, Frontmatter};
+use agentnative_core::facts::{AgentInstructions, Frontmatter};
 use agentnative_core::model::Evidence;
 
 /// `p8-bundle`
@@ -11,7 +11,7 @@ pub fn bundle(context: &CheckContext) -> Judgement {
         return Judgement::NotApplicable(NO_PROJECT.to_owned());
     };
     let mut findings = Vec::new();
-    for Bundle { file, frontmatter, .. } in &project.bundles {
+    for AgentInstructions { file, frontmatter, .. } in &project.bundles {
         let (kind, detail) = match frontmatter {
             Frontmatter::Missing => {
                 ("no-frontmatter", format!("{file} does not begin with YAML frontmatter"))

@@ -3,9 +3,9 @@
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::kit::{ExampleValidator, Pages, target_names};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
-use agentnative_core::facts::Bundle;
+use agentnative_core::facts::AgentInstructions;
 use agentnative_core::model::Evidence;
-use agentnative_core::targets::{Example, Names};
+use agentnative_core::targets::{Example, TargetNames};
 
 /// `p8-bundle-current`
 pub fn current(context: &CheckContext) -> Judgement {
@@ -29,12 +29,17 @@ pub fn current(context: &CheckContext) -> Judgement {
 }
 
 /// Returns the calls of the target in the code of a file.
-fn calls<'b>(bundle: &'b Bundle, names: &'b Names) -> impl Iterator<Item = (&'b Bundle, Example)> {
+fn calls<'b>(
+    bundle: &'b AgentInstructions,
+    names: &'b TargetNames,
+) -> impl Iterator<Item = (&'b AgentInstructions, Example)> {
     let lines = bundle.code.iter();
-    lines.filter_map(move |code| Some((bundle, Example::in_code(code.line as usize, &code.text, names)?)))
+    lines.filter_map(move |code| {
+        Some((bundle, Example::from_code_line(code.line as usize, &code.text, names)?))
+    })
 }
 
-fn is_current(examples: &ExampleValidator, bundle: &Bundle, call: &Example) -> Assertion {
+fn is_current(examples: &ExampleValidator, bundle: &AgentInstructions, call: &Example) -> Assertion {
     let Some(invalid) = examples.find_error(&call.args) else { return Ok(()) };
     match invalid.into_problem() {
         Ok((kind, detail)) => {

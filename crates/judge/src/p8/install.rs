@@ -3,8 +3,8 @@
 use crate::context::{CheckContext, RunView};
 use crate::kit::recorded_changes;
 use crate::verdict::{Assertion, Finding, Judgement};
-use agentnative_core::catalogue::Derived;
-use agentnative_core::config::Asking;
+use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::run::{Change, Entry, EntryKind};
 
@@ -16,16 +16,16 @@ const INSTALL_COMMANDS: [&str; 2] = ["skill", "skills"];
 /// `p8-bundle-install`
 pub fn install(context: &CheckContext) -> Judgement {
     match &context.profile.conventions.bundle_install {
-        Asking::With(_) => {
-            let call = context.derived(Derived::BundleInstall);
+        FormatFlag::Given(_) => {
+            let call = context.derived(DerivedKind::BundleInstall);
             let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
             Judgement::of(runs.map(|run| judge_run(&run)), "the command of `bundle_install` was not run")
         }
-        Asking::Lacking => {
+        FormatFlag::Absent => {
             let remedy = "add a command that installs the instructions for agents, then declare it";
             Judgement::broken(vec![Finding::lacking("bundle_install", remedy)])
         }
-        Asking::Undeclared => undeclared(context),
+        FormatFlag::Unspecified => undeclared(context),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::package::PackageCode;
 use super::walk::walk;
-use agentnative_core::facts::{Built, Excluded};
+use agentnative_core::facts::{BuildTimes, Excluded};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns when `program` was built, and the file of `package` that changed last; `None` if the program is itself one
 /// of these files, or a time is unknown.
-pub fn built(package: &Path, program: &Path) -> Option<Built> {
+pub fn built(package: &Path, program: &Path) -> Option<BuildTimes> {
     let code = PackageCode::all(package);
     let files = code.iter().filter_map(|package| walk(package, &mut Excluded::default()).ok()).flatten();
     let mut newest: Option<(SystemTime, String)> = None;
@@ -27,7 +27,7 @@ pub fn built(package: &Path, program: &Path) -> Option<Built> {
         let since = time.duration_since(UNIX_EPOCH).ok()?;
         u64::try_from(since.as_millis()).ok()
     };
-    Some(Built {
+    Some(BuildTimes {
         program: super::name_in(package, program).unwrap_or_else(|| program.display().to_string()),
         at: milliseconds(program.metadata().ok()?.modified().ok()?)?,
         newest,

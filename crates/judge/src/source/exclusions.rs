@@ -1,6 +1,6 @@
 //! Exclusions of the file walk: foreign code, files that are not part of the program, ignored files.
 
-use agentnative_core::files::{MAX_TEXT, read};
+use agentnative_core::files::{MAX_TEXT_BYTES, read};
 use agentnative_core::manifest::workspace_root;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match, WalkBuilder};
@@ -135,7 +135,7 @@ impl GitignoreTree {
         if let Some(known) = folders.get(folder) {
             return Arc::clone(known);
         }
-        let bytes = read(&folder.join(".gitignore"), MAX_TEXT).unwrap_or_default();
+        let bytes = read(&folder.join(".gitignore"), MAX_TEXT_BYTES).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
         let found = Arc::new((patterns(folder, &lines), folder.join(".git").exists()));

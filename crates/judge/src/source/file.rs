@@ -5,7 +5,9 @@ use super::rules::{Grammar, RuleTable, WAIVER};
 use super::tree::Tree;
 use super::walk::SourceFile;
 use agentnative_contract::error::Result;
-use agentnative_core::facts::{Entry, MAX_FILE, Match, Ranges, Skipped, SourceWaiver, Span, Why};
+use agentnative_core::facts::{
+    EntryPoint, MAX_SOURCE_BYTES, Match, RangeSet, SkipReason, SkippedFile, SourceWaiver, Span,
+};
 use agentnative_core::files;
 use agentnative_core::manifest::is_go_main;
 use agentnative_core::model::Language;
@@ -33,7 +35,7 @@ pub(super) struct FileFacts {
     pub parsed: bool,
     pub generated: bool,
     pub matches: Vec<Match>,
-    pub skipped: Option<Skipped>,
+    pub skipped: Option<SkippedFile>,
     pub waivers: Vec<SourceWaiver>,
     /// Files of the project that it imports, as it names them; for Go, packages.
     pub imports: Vec<String>,
@@ -74,22 +76,22 @@ pub(super) fn match_rules(file: &SourceFile<'_>, table: &RuleTable<'_>) -> Resul
     Ok(facts)
 }
 
-fn skipped(file: &SourceFile<'_>, why: Why) -> Skipped {
-    Skipped { file: file.name.clone(), language: file.language, why }
+fn skipped(file: &SourceFile<'_>, why: SkipReason) -> SkippedFile {
+    SkippedFile { file: file.name.clone(), language: file.language, why }
 }
 
-fn text_of(file: &SourceFile<'_>) -> Result<String, Why> {
-    let bytes = match files::read(&file.path, MAX_FILE) {
+fn text_of(file: &SourceFile<'_>) -> Result<String, SkipReason> {
+    let bytes = match files::read(&file.path, MAX_SOURCE_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => return Err(Why::TooLarge(file.size)),
-        Err(error) => return Err(Why::Unreadable(error.to_string())),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => return Err(SkipReason::TooLarge(file.size)),
+        Err(error) => return Err(SkipReason::Unreadable(error.to_string())),
     };
     if memchr::memchr(0, &bytes).is_some() {
-        return Err(Why::Binary);
+        return Err(SkipReason::Binary);
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
-        Why::NotUtf8(line_of(error.as_bytes(), offset))
+        SkipReason::NotUtf8(line_of(error.as_bytes(), offset))
     })?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
@@ -135,9 +137,9 @@ fn matches_in(
     file: &SourceFile<'_>,
     grammar: &Grammar,
     table: &RuleTable<'_>,
-) -> Result<(Vec<Match>, Vec<SourceWaiver>), Why> {
+) -> Result<(Vec<Match>, Vec<SourceWaiver>), SkipReason> {
     let tree = parse(text, file)?;
-    let tree = Tree::new(tree).map_err(|offset| Why::TooDeep(line_of(text.as_bytes(), offset)))?;
+    let tree = Tree::new(tree).map_err(|offset| SkipReason::TooDeep(line_of(text.as_bytes(), offset)))?;
     let tree = AstGrep::doc(tree);
     let root = tree.root();
     let lines = LineIndex::new(text);
@@ -160,7 +162,7 @@ fn matches_in(
     }
     // A doc comment contains a node for its text.
     waivers.dedup_by(|a: &mut SourceWaiver, b| (a.line, &a.check) == (b.line, &b.check));
-    let spent = || root.get_doc().is_spent().then_some(Why::TooExpensive).map_or(Ok(()), Err);
+    let spent = || root.get_doc().is_spent().then_some(SkipReason::TooExpensive).map_or(Ok(()), Err);
     if found.is_empty() {
         return spent().map(|()| (Vec::new(), waivers));
     }
@@ -175,8 +177,8 @@ fn matches_in(
         entries.push(root.range());
     }
     spent()?;
-    let (tests, entries) = (Ranges::of(tests), Ranges::of(entries));
-    found.retain(|(_, range, _)| !tests.contain(range));
+    let (tests, entries) = (RangeSet::new(tests), RangeSet::new(entries));
+    found.retain(|(_, range, _)| !tests.contains(range));
     let matches = found.into_iter().map(|(index, range, name)| {
         let origin = table.origin(index);
         Match {
@@ -184,11 +186,11 @@ fn matches_in(
             language: file.language,
             rule: origin.rule.name.clone(),
             entry: if entry_file {
-                Entry::File
-            } else if entries.contain(&range) {
-                Entry::Code
+                EntryPoint::File
+            } else if entries.contains(&range) {
+                EntryPoint::Code
             } else {
-                Entry::No
+                EntryPoint::No
             },
             span: lines.span(&file.name, range),
             name,
@@ -204,11 +206,11 @@ fn line_of(bytes: &[u8], offset: usize) -> u64 {
 
 /// Parses a file. The grammar of Rust does not accept attributes in some places, such as before a field in a pattern;
 /// no rule depends on them, so they are replaced by spaces there.
-fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, Why> {
+fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, SkipReason> {
     let mut text = Cow::Borrowed(text);
     let mut rounds = if file.language == Language::Rust { MAX_ROUNDS } else { 1 };
     loop {
-        let parsed = StrDoc::try_new(&text, file.grammar).map_err(|_| Why::Broken(1))?;
+        let parsed = StrDoc::try_new(&text, file.grammar).map_err(|_| SkipReason::Broken(1))?;
         let errors = errors(&parsed);
         let Some(first) = errors.first() else { return Ok(parsed) };
         rounds -= 1;
@@ -217,7 +219,7 @@ fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, Why> 
             _ => errors.iter().filter_map(|error| attribute_at(&text, error)).collect(),
         };
         if attributes.is_empty() {
-            return Err(Why::Broken(line_of(text.as_bytes(), first.start)));
+            return Err(SkipReason::Broken(line_of(text.as_bytes(), first.start)));
         }
         for attribute in attributes {
             let blank: String =

@@ -2,7 +2,9 @@
 
 use super::exclusions::{patterns, relative_path};
 use super::language::ROWS;
-use agentnative_core::manifest::{Dependency, Manifest, Package, Start, packages, workspace_root};
+use agentnative_core::manifest::{
+    Dependency, ManifestKind, Package, PackageEntry, packages_in, workspace_root,
+};
 use agentnative_core::model::Language;
 use ignore::gitignore::Gitignore;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,7 @@ pub struct PackageCode {
     /// Dependencies in the manifests.
     pub dependencies: Vec<Dependency>,
     /// Entries of programs, each with a matcher of its files, and of the sources that it may be built from.
-    pub starts: Vec<(Start, Gitignore, Gitignore)>,
+    pub starts: Vec<(PackageEntry, Gitignore, Gitignore)>,
     /// File matchers by language.
     places: Vec<LanguageFiles>,
 }
@@ -43,7 +45,7 @@ impl PackageCode {
     /// Returns the package in `folder`, and then the packages of the same workspace that it is built with: path
     /// dependencies in Cargo manifests. An unreadable manifest counts as missing.
     pub fn all(folder: &Path) -> Vec<Self> {
-        let mut manifests = packages(folder);
+        let mut manifests = packages_in(folder);
         if manifests.iter().any(|package| package.is_program) {
             manifests.retain(|package| package.is_program);
         }
@@ -57,7 +59,7 @@ impl PackageCode {
             for dependency in &mut package.dependencies {
                 let named = dependency.folder.take().and_then(|folder| folder.canonicalize().ok());
                 let Some(folder) = named.filter(|folder| folder.starts_with(&root)) else { continue };
-                let Some(manifest) = Manifest::Cargo.read(&folder).ok().flatten() else { continue };
+                let Some(manifest) = ManifestKind::Cargo.read(&folder).ok().flatten() else { continue };
                 dependency.own = false;
                 if !known.contains(&folder) {
                     let prefix = relative_path(&real, &folder).map(|path| path + "/").unwrap_or_default();
@@ -78,7 +80,7 @@ impl PackageCode {
         languages.dedup();
         let places = ROWS.iter().map(|row| {
             let own = || packages.iter().filter(|package| package.language() == row.language);
-            let starts = own().flat_map(|package| &package.starts);
+            let starts = own().flat_map(|package| &package.entry_points);
             let entries: Vec<&str> = starts.flat_map(|start| &start.files).map(String::as_str).collect();
             let sources: Vec<&str> = own().flat_map(|package| &package.sources).map(String::as_str).collect();
             LanguageFiles {
@@ -89,7 +91,7 @@ impl PackageCode {
         });
         let matcher =
             |lines: &[String]| patterns(&folder, &lines.iter().map(String::as_str).collect::<Vec<_>>());
-        let starts = packages.iter().flat_map(|package| &package.starts);
+        let starts = packages.iter().flat_map(|package| &package.entry_points);
         let starts = starts.map(|start| (start.clone(), matcher(&start.files), matcher(&start.sources)));
         Self {
             places: places.collect(),

@@ -1,8 +1,8 @@
 //! Reads the files around the code: README files, schemas, and instructions for agents.
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, relative_path, walker};
-use agentnative_core::facts::{Bundle, CodeLine, Document, Frontmatter, Project};
-use agentnative_core::files::{MAX_TEXT, read};
+use agentnative_core::facts::{AgentInstructions, CodeLine, Document, Frontmatter, ProjectDocuments};
+use agentnative_core::files::{MAX_TEXT_BYTES, read};
 use ignore::DirEntry;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use strict_json::sanitize;
 
 /// Reads the files around `package`, a folder in `project`. Unreadable files count as missing.
-pub fn read_project(project: &Path, package: &Path) -> Project {
+pub fn read_project(project: &Path, package: &Path) -> ProjectDocuments {
     let absolute = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let (project, package) = (absolute(project), absolute(package));
     let mut readmes = Vec::new();
@@ -21,7 +21,7 @@ pub fn read_project(project: &Path, package: &Path) -> Project {
             break;
         }
     }
-    Project { readmes, schemas: schemas(&project), bundles: bundles(&project, &package) }
+    ProjectDocuments { readmes, schemas: schemas(&project), bundles: bundles(&project, &package) }
 }
 
 fn is_in_repository(folder: &Path) -> bool {
@@ -40,7 +40,7 @@ fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
 }
 
 fn document(project: &Path, path: &Path) -> Option<Document> {
-    let bytes = read(path, MAX_TEXT).ok()?;
+    let bytes = read(path, MAX_TEXT_BYTES).ok()?;
     Some(Document { file: relative_path(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
 }
 
@@ -71,7 +71,7 @@ fn is_schema(text: &str) -> bool {
 }
 
 /// Returns the instructions for agents, from the package up to the repository's root.
-fn bundles(project: &Path, package: &Path) -> Vec<Bundle> {
+fn bundles(project: &Path, package: &Path) -> Vec<AgentInstructions> {
     let mut found = Vec::new();
     for here in package.ancestors() {
         let mut folders = vec![here.to_owned()];
@@ -89,9 +89,9 @@ fn bundles(project: &Path, package: &Path) -> Vec<Bundle> {
     found
 }
 
-fn bundle(project: &Path, path: &Path) -> Option<Bundle> {
+fn bundle(project: &Path, path: &Path) -> Option<AgentInstructions> {
     let Document { file, text } = document(project, path)?;
-    Some(Bundle { file, frontmatter: frontmatter(&text), code: code(&text) })
+    Some(AgentInstructions { file, frontmatter: frontmatter(&text), code: code(&text) })
 }
 
 /// Returns the code in a Markdown text.

@@ -7,7 +7,7 @@ use super::unread::ImportGraph;
 use super::walk::{self, SourceFile};
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
-use agentnative_core::facts::Facts;
+use agentnative_core::facts::CodeFacts;
 use agentnative_core::model::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ pub const BUDGET: Budget = Budget { memory: 1 << 30, ..Budget::STEP };
 ///
 /// # Errors
 /// As [`scan`].
-pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<Facts> {
+pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<CodeFacts> {
     let fingerprints = rules.fingerprints.clone();
     budget::within(budget, move || scan(&folder, &rules)).unwrap_or_else(|spent| {
         let stopped = Some(format!("reading the code was stopped: it needs {spent}"));
-        Ok(Facts { rules: fingerprints, stopped, ..Facts::default() })
+        Ok(CodeFacts { rules: fingerprints, stopped, ..CodeFacts::default() })
     })
 }
 
@@ -34,13 +34,13 @@ pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<Fact
 ///
 /// # Errors
 /// Returns a general error if `folder` is not a folder, or a rule is invalid.
-pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
+pub fn scan(folder: &Path, rules: &Rules) -> Result<CodeFacts> {
     let packages = PackageCode::all(folder);
     let own = &packages[0];
-    let mut facts = Facts {
+    let mut facts = CodeFacts {
         manifest: own.manifest.map(str::to_owned),
         rules: rules.fingerprints.clone(),
-        ..Facts::default()
+        ..CodeFacts::default()
     };
     let mut files = Vec::new();
     for package in &packages {
@@ -78,7 +78,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<Facts> {
 }
 
 /// Matches the rules about names that other rules captured.
-fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Result<()> {
+fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut CodeFacts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
         if let Some(name) = &found.name
@@ -111,7 +111,7 @@ fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut Facts) -> Re
 }
 
 impl FileFacts {
-    fn add_to(self, facts: &mut Facts) {
+    fn add_to(self, facts: &mut CodeFacts) {
         facts.bytes += self.bytes;
         facts.parsed += usize::from(self.parsed);
         facts.matches.extend(self.matches);

@@ -6,8 +6,10 @@ use super::imports::SCRIPTS;
 use super::name_in;
 use super::package::PackageCode;
 use super::walk::SourceFile;
-use agentnative_core::facts::{Unread, WhyUnread};
-use agentnative_core::manifest::{go_files, go_module, is_built, is_go_program, normal};
+use agentnative_core::facts::{UnreadCode, UnreadReason};
+use agentnative_core::manifest::{
+    go_file_texts, go_module_path, is_build_folder, is_go_program, normalize_lexically,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +40,7 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
     }
 
     /// Returns the code of the program in `package` that was not read.
-    pub fn unread(&self, package: &PackageCode) -> Vec<Unread> {
+    pub fn unread(&self, package: &PackageCode) -> Vec<UnreadCode> {
         let own: Vec<&Path> = self
             .files
             .iter()
@@ -56,18 +58,18 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
                 continue;
             }
             let why = match own.iter().copied().any(|path| is(&path)) {
-                true => WhyUnread::Generated,
-                false if start.is_built => WhyUnread::Built,
-                false => WhyUnread::NotFound,
+                true => UnreadReason::Generated,
+                false if start.is_build_product => UnreadReason::Built,
+                false => UnreadReason::NotFound,
             };
-            unread.push(Unread { name: start.name.clone(), importer: None, why });
+            unread.push(UnreadCode { name: start.name.clone(), importer: None, why });
         }
         if !has_source {
             let stems: BTreeSet<PathBuf> = own.iter().flat_map(|path| stems(path)).collect();
             let by_path = self.imports.iter().filter(|(_, path, ..)| !is_go(path));
             let imports = by_path.filter_map(|(importer, path, entry, name)| {
                 let why = why_unread(&package.folder, &stems, path, *entry, name)?;
-                Some(Unread { name: name.clone(), importer: Some((*importer).to_owned()), why })
+                Some(UnreadCode { name: name.clone(), importer: Some((*importer).to_owned()), why })
             });
             unread.extend(imports);
         }
@@ -79,13 +81,13 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
 
     /// Returns the unread code of a Go program: packages of its module that it imports, directly or indirectly, or the
     /// program itself.
-    fn unread_go(&self, package: &PackageCode, own: &[&Path]) -> Vec<Unread> {
-        let unread = |name: String, importer| Unread { name, importer, why: WhyUnread::NotFound };
+    fn unread_go(&self, package: &PackageCode, own: &[&Path]) -> Vec<UnreadCode> {
+        let unread = |name: String, importer| UnreadCode { name, importer, why: UnreadReason::NotFound };
         if !self.go_programs.iter().any(|main| main.starts_with(&package.folder)) {
             let start = go_main(&package.folder).and_then(|main| name_in(&package.folder, &main));
             return start.map(|start| unread(start, None)).into_iter().collect();
         }
-        let Some(module) = go_module(&package.folder) else { return Vec::new() };
+        let Some(module) = go_module_path(&package.folder) else { return Vec::new() };
         let mut imports: BTreeMap<&Path, Vec<(&str, &str)>> = BTreeMap::new();
         for (importer, path, _, name) in self.imports.iter().filter(|(_, path, ..)| is_go(path)) {
             imports.entry(path.parent().unwrap_or(path)).or_default().push((importer, name));
@@ -106,7 +108,7 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
                 }
                 if read_folders.contains(&*folder) {
                     pending.push(folder);
-                } else if go_files(&folder).iter().any(|text| !is_generated(text)) {
+                } else if go_file_texts(&folder).iter().any(|text| !is_generated(text)) {
                     found.push(unread(below[1..].to_owned(), Some((*importer).to_owned())));
                 }
             }
@@ -146,8 +148,8 @@ fn why_unread(
     importer: &Path,
     is_entry: bool,
     name: &str,
-) -> Option<WhyUnread> {
-    let path = normal(&importer.parent()?.join(name));
+) -> Option<UnreadReason> {
+    let path = normalize_lexically(&importer.parent()?.join(name));
     let is_script =
         path.extension().and_then(|extension| extension.to_str()).is_some_and(|e| SCRIPTS.contains(&e));
     if stems.contains(&path) || is_script && stems.contains(&path.with_extension("")) {
@@ -158,5 +160,9 @@ fn why_unread(
     if first == "node_modules" {
         return None;
     }
-    if is_built(first) { Some(WhyUnread::Built) } else { is_entry.then_some(WhyUnread::NotFound) }
+    if is_build_folder(first) {
+        Some(UnreadReason::Built)
+    } else {
+        is_entry.then_some(UnreadReason::NotFound)
+    }
 }

@@ -6,7 +6,7 @@ use super::package::PackageCode;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::facts::Excluded;
 use agentnative_core::files;
-use agentnative_core::manifest::is_package;
+use agentnative_core::manifest::has_package;
 use agentnative_core::model::Language;
 use ast_grep_language::SupportLang;
 use ignore::DirEntry;
@@ -43,7 +43,7 @@ pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Res
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let inside = entry.depth() > 0 && is_folder;
-        !(inside && (vendored.matched(entry.path(), true).is_ignore() || nested && is_package(entry.path())))
+        !(inside && (vendored.matched(entry.path(), true).is_ignore() || nested && has_package(entry.path())))
     };
     let entries = walker(&root, enter).build();
     let non_product = patterns(&root, NON_PRODUCT);

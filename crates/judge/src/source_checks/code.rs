@@ -1,7 +1,7 @@
 //! The code of a target as the input of the source checks.
 
 use agentnative_core::catalogue::checks;
-use agentnative_core::facts::{Facts, Skipped};
+use agentnative_core::facts::{CodeFacts, SkippedFile};
 
 /// Maximum number of skipped files that are named.
 const MAX_NAMED: usize = 3;
@@ -10,7 +10,7 @@ const MAX_NAMED: usize = 3;
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
     /// Facts of the code.
-    pub facts: &'a Facts,
+    pub facts: &'a CodeFacts,
     /// Paths of the output modules, relative to the package; if empty, they are detected.
     pub output: &'a [String],
 }
@@ -27,7 +27,7 @@ impl Code<'_> {
 
     /// True if all files of the program were read.
     pub fn is_complete(&self) -> bool {
-        let Facts { stopped, skipped, unread, excluded, .. } = self.facts;
+        let CodeFacts { stopped, skipped, unread, excluded, .. } = self.facts;
         stopped.is_none() && skipped.is_empty() && unread.is_empty() && excluded.folders == 0
     }
 
@@ -52,8 +52,8 @@ impl Code<'_> {
     }
 
     /// Returns the first skipped files, each with the reason, and the number of the others.
-    pub(super) fn list(&self, skipped: &[Skipped]) -> String {
-        let name = |file: &Skipped| format!("{} ({})", self.path(&file.file), file.why);
+    pub(super) fn list(&self, skipped: &[SkippedFile]) -> String {
+        let name = |file: &SkippedFile| format!("{} ({})", self.path(&file.file), file.why);
         let mut parts: Vec<String> = skipped.iter().take(MAX_NAMED).map(name).collect();
         if skipped.len() > MAX_NAMED {
             parts.push(format!("and {} more", skipped.len() - MAX_NAMED));

@@ -10,7 +10,7 @@ pub use code::Code;
 use super::context::{NO_PROJECT, NoCode};
 use super::verdict::Judgement;
 use agentnative_core::catalogue::Check;
-use agentnative_core::facts::{Built, SourceWaiver};
+use agentnative_core::facts::{BuildTimes, SourceWaiver};
 use std::collections::BTreeMap;
 
 /// Judges a source check.
@@ -35,8 +35,8 @@ pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
 }
 
 /// Returns a note if the program is older than its code.
-pub fn stale(built: &Built) -> Option<String> {
-    let Built { program, newest, .. } = built;
+pub fn stale(built: &BuildTimes) -> Option<String> {
+    let BuildTimes { program, newest, .. } = built;
     (built.changed > built.at).then(|| {
         format!(
             "{newest} is newer than the checked program {program}, which may be outdated; \

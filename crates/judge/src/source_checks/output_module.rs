@@ -1,7 +1,7 @@
 //! Detects the output module of a program: the code that configures its output.
 
 use super::code::Code;
-use agentnative_core::facts::{Entry, Match, Ranges, Span};
+use agentnative_core::facts::{EntryPoint, Match, RangeSet, Span};
 use std::collections::BTreeMap;
 
 /// Conventional names of output modules, without extension: files and folders.
@@ -54,7 +54,7 @@ pub(super) struct OutputModule<'a> {
 enum ModulePart {
     All,
     /// Ranges of the output configuration in an entry file.
-    Parts(Ranges),
+    Parts(RangeSet),
 }
 
 impl<'a> OutputModule<'a> {
@@ -66,8 +66,10 @@ impl<'a> OutputModule<'a> {
                 parts.entry(&found.span.file).or_default().push(found);
             }
         }
-        let home = |parts: Vec<&Match>| match parts.iter().all(|home| home.entry == Entry::File) {
-            true => ModulePart::Parts(Ranges::of(parts.iter().map(|home| home.span.range.clone()).collect())),
+        let home = |parts: Vec<&Match>| match parts.iter().all(|home| home.entry == EntryPoint::File) {
+            true => {
+                ModulePart::Parts(RangeSet::new(parts.iter().map(|home| home.span.range.clone()).collect()))
+            }
             false => ModulePart::All,
         };
         Self { code, homes: parts.into_iter().map(|(file, parts)| (file, home(parts))).collect() }
@@ -84,7 +86,7 @@ impl<'a> OutputModule<'a> {
         }
         let is_home = self.homes.get(file.as_str()).is_some_and(|home| match home {
             ModulePart::All => true,
-            ModulePart::Parts(parts) => parts.contain(&place.range),
+            ModulePart::Parts(parts) => parts.contains(&place.range),
         });
         is_home || has_output_name(file)
     }

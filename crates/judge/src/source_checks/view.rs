@@ -3,8 +3,8 @@
 use super::code::Code;
 use super::output_module::OutputModule;
 use crate::verdict::{Finding, Judgement};
-use agentnative_core::catalogue::{Check, Home, MISSING, Role, SourceCheck, SourceRule};
-use agentnative_core::facts::{Entry, Match, Ranges, SourceWaiver, Span};
+use agentnative_core::catalogue::{Check, ExemptPart, MISSING, MatchRole, SourceCheck, SourceRule};
+use agentnative_core::facts::{EntryPoint, Match, RangeSet, SourceWaiver, Span};
 use agentnative_core::manifest::Dependency;
 use agentnative_core::model::{CheckId, Evidence, Language};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,14 +38,14 @@ impl<'a> CheckView<'a> {
     }
 
     /// Returns the matches of the rules with this role.
-    fn matches(&self, role: Role) -> Vec<RuleMatch<'a>> {
+    fn matches(&self, role: MatchRole) -> Vec<RuleMatch<'a>> {
         let own = self.code.facts.matches.iter().filter(|found| found.check == self.check.id.as_str());
         let all = own.filter_map(|found| Some(RuleMatch { rule: self.rule(found)?, found }));
         all.filter(|one| one.rule.role == role).collect()
     }
 
     /// True if the languages of the package have a rule with this role.
-    fn has(&self, role: Role) -> bool {
+    fn has(&self, role: MatchRole) -> bool {
         let languages =
             self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
         languages.flat_map(|language| &language.rules).any(|rule| rule.role == role)
@@ -102,8 +102,8 @@ impl<'a> CheckView<'a> {
         }
         let open = |what: &str| Judgement::unverified(format!("{what}{gaps}"));
         let wanted = self.wanted();
-        if self.has(Role::Wanted) && wanted.is_none() {
-            if let Some(open_match) = self.matches(Role::Open).first() {
+        if self.has(MatchRole::Wanted) && wanted.is_none() {
+            if let Some(open_match) = self.matches(MatchRole::Open).first() {
                 let at = &open_match.found.span;
                 return open(&format!(
                     "{} ({}:{})",
@@ -121,7 +121,7 @@ impl<'a> CheckView<'a> {
                 (None, None, _) => open("nothing in the code decides it"),
             };
         }
-        if self.has(Role::Fault) && !gaps.is_empty() {
+        if self.has(MatchRole::Fault) && !gaps.is_empty() {
             return open("not all files could be read");
         }
         let rest = if not.is_empty() { String::new() } else { format!("; not covered: {}", names(&not)) };
@@ -139,8 +139,8 @@ impl<'a> CheckView<'a> {
     /// Returns the faults, or, without wanted matches, the near matches; each with the reason of its waiver.
     fn findings(&self) -> Vec<(Option<String>, Finding)> {
         let mut matches = self.faults();
-        if matches.is_empty() && self.wanted().is_none() && self.matches(Role::Open).is_empty() {
-            matches = self.matches(Role::Nearly);
+        if matches.is_empty() && self.wanted().is_none() && self.matches(MatchRole::Open).is_empty() {
+            matches = self.matches(MatchRole::Nearly);
         }
         // Several rules may match at one place.
         let mut places = BTreeSet::new();
@@ -151,7 +151,7 @@ impl<'a> CheckView<'a> {
         let waivers: BTreeMap<(&str, u64), &SourceWaiver> =
             own.map(|waiver| ((&*waiver.file, waiver.waives), waiver)).collect();
         let finding = |RuleMatch { rule, found }: RuleMatch<'_>| {
-            let message = rule.message_of(found.name.as_deref().unwrap_or_default());
+            let message = rule.message_with(found.name.as_deref().unwrap_or_default());
             let waiver = waivers.get(&(&*found.span.file, found.span.start.0));
             let reason = waiver.and_then(|waiver| waiver.reason.clone());
             (reason, Finding::new(&rule.name, self.evidence(&found.span, message)))
@@ -161,23 +161,24 @@ impl<'a> CheckView<'a> {
 
     /// Returns the faults that are not in an allowed place and not reported by another check.
     fn faults(&self) -> Vec<RuleMatch<'a>> {
-        let mut matches = self.matches(Role::Fault);
+        let mut matches = self.matches(MatchRole::Fault);
         let output = OutputModule::detect(self.code);
         matches.retain(|fault| match self.source.except {
             _ if fault.rule.everywhere => true,
-            Some(Home::Output) => !output.contains(&fault.found.span),
-            Some(Home::Entry) => fault.found.entry == Entry::No,
+            Some(ExemptPart::Output) => !output.contains(&fault.found.span),
+            Some(ExemptPart::Entry) => fault.found.entry == EntryPoint::No,
             None => true,
         });
         let first = self.source.yields_to.as_ref().and_then(|id| self.code.view(*id));
         let mut others: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
-        for other in first.iter().flat_map(|first| first.matches(Role::Fault)) {
+        for other in first.iter().flat_map(|first| first.matches(MatchRole::Fault)) {
             others.entry(&other.found.span.file).or_default().push(other.found.span.range.clone());
         }
-        let others: BTreeMap<&str, Ranges> =
-            others.into_iter().map(|(file, ranges)| (file, Ranges::of(ranges))).collect();
-        let is_other =
-            |place: &Span| others.get(place.file.as_str()).is_some_and(|ranges| ranges.overlap(&place.range));
+        let others: BTreeMap<&str, RangeSet> =
+            others.into_iter().map(|(file, ranges)| (file, RangeSet::new(ranges))).collect();
+        let is_other = |place: &Span| {
+            others.get(place.file.as_str()).is_some_and(|ranges| ranges.overlaps(&place.range))
+        };
         matches.retain(|fault| !is_other(&fault.found.span));
         matches
     }
@@ -191,7 +192,7 @@ impl<'a> CheckView<'a> {
         if let Some(dependency) = self.code.facts.dependencies.iter().find(listed) {
             return Some(format!("the package depends on {}", dependency.name));
         }
-        let matches = self.matches(Role::Wanted);
+        let matches = self.matches(MatchRole::Wanted);
         let place = |one: &RuleMatch<'_>| format!("{}:{}", one.found.span.file, one.found.span.range.start);
         let kind = |one: &RuleMatch<'a>| (&one.rule.name, one.found.language);
         let mut different: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();

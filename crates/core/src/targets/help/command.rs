@@ -8,12 +8,12 @@ pub struct Command {
     /// First line of its description; may be empty.
     pub about: String,
     /// Arguments after its name in the list of commands.
-    pub operands: Vec<Operand>,
+    pub arguments: Vec<Argument>,
 }
 
 /// An argument of a call: a positional argument, or the value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operand {
+pub struct Argument {
     /// Name in the usage, without brackets: `file`.
     pub name: String,
     /// Option that takes the value; `None` for a positional argument.

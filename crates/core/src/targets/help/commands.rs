@@ -2,7 +2,7 @@
 
 use super::command::Command;
 use super::layout::{HelpPage, SectionKind};
-use super::{operands, usage};
+use super::{arguments, usage};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_COMMANDS: usize = 500;
@@ -82,8 +82,12 @@ impl CommandCollector {
                 about.clone_into(&mut known.about);
             }
         } else if self.commands.len() < MAX_COMMANDS {
-            let operands = operands::parse(&usage::words(words));
-            self.commands.push(Command { name: name.to_owned(), about: about.to_owned(), operands });
+            let operands = arguments::parse(&usage::words(words));
+            self.commands.push(Command {
+                name: name.to_owned(),
+                about: about.to_owned(),
+                arguments: operands,
+            });
         }
     }
 
@@ -213,7 +217,7 @@ const VALUE_WORDS: [&str; 16] = [
 /// anything else follows.
 fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, String)> {
     let words = usage::words(form);
-    let words = operands::words_after(&words, path)?;
+    let words = arguments::words_after(&words, path)?;
     let mut rest = words.iter().skip_while(|word| word.starts_with('[') || word.starts_with('-'));
     let first = rest.next()?;
     let names = usage::choices(first);

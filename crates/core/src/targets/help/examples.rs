@@ -17,7 +17,7 @@ pub struct Example {
 
 impl Example {
     /// Returns the call in a line of code; `None` if it does not call the target by one of `names`.
-    pub fn in_code(line: usize, code: &str, names: &Names) -> Option<Self> {
+    pub fn from_code_line(line: usize, code: &str, names: &TargetNames) -> Option<Self> {
         let (_, call) = call(code.trim());
         let split = shell_words(call);
         let args = names.arguments_of(&split)?;
@@ -32,12 +32,12 @@ impl Example {
 
 /// The names of a target, each of one or more words; the longest first.
 #[derive(Debug, Clone, Default)]
-pub struct Names(Vec<Vec<String>>);
+pub struct TargetNames(Vec<Vec<String>>);
 
-impl Names {
+impl TargetNames {
     /// Collects the names from the usage and the list of commands of a page, and the file name of the program, also
     /// without the extension of a script. `argv` is the command line of the target without arguments.
-    pub fn of(page: &HelpPage, commands: &[Command], argv: &[String]) -> Self {
+    pub fn new(page: &HelpPage, commands: &[Command], argv: &[String]) -> Self {
         let mut names = BTreeSet::new();
         for form in &page.usage {
             let words = usage::words(form);
@@ -86,7 +86,7 @@ impl Names {
 }
 
 /// Returns the examples on a page of the target with these names and commands.
-pub(super) fn parse(page: &HelpPage, names: &Names, commands: &[Command]) -> Vec<Example> {
+pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) -> Vec<Example> {
     let mut found = Vec::new();
     for section in &page.sections {
         found.extend(page.heading(section).and_then(|heading| in_line(heading, names)));
@@ -127,10 +127,10 @@ fn with_continuation<'p>(line: &Line, rest: &mut impl Iterator<Item = &'p Line>)
 }
 
 /// Returns the example in a line such as `Example: grep -i x file`.
-fn in_line(line: &Line, names: &Names) -> Option<Example> {
+fn in_line(line: &Line, names: &TargetNames) -> Option<Example> {
     let (title, call) = line.words.split_once(':')?;
     let is_title = ["example", "examples", "e.g."].contains(&title.to_lowercase().as_str());
-    Example::in_code(line.number, call, names).filter(|_| is_title)
+    Example::from_code_line(line.number, call, names).filter(|_| is_title)
 }
 
 /// Removes bullets, prompts and variable assignments before a call; also returns whether there was a prompt.

@@ -1,11 +1,11 @@
 //! The interface of a target or of one of its commands, as a help page describes it.
 
-use super::command::{Command, Operand};
+use super::command::{Argument, Command};
 use super::formats::{self, FormatArgs};
 use super::layout::HelpPage;
 use super::nested::{self, HelpCall};
-use super::options::{self, Choices, CliOption, EnvFlag};
-use super::{commands, operands, usage};
+use super::options::{self, CliOption, OptionChoices, OptionVariable};
+use super::{arguments, commands, usage};
 
 /// The interface of a target or of one of its commands, as a help page describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,25 +13,25 @@ pub struct Interface {
     /// Commands in the order of the page, each name once.
     pub commands: Vec<Command>,
     /// Placeholder of a positional argument in the place of a command, such as `[prompt]`.
-    pub free_word: Option<String>,
+    pub positional_for_command: Option<String>,
     /// Options in the order of the page.
     pub options: Vec<CliOption>,
     /// Whether `-h` is not the help flag.
-    pub other_short_help: bool,
+    pub short_h_is_not_help: bool,
     /// Whether `--output` selects a format.
     pub output_is_format: bool,
     /// Probable format flags.
     pub formats: FormatArgs,
     /// Arguments of a call, up to a subcommand.
-    pub operands: Vec<Operand>,
+    pub arguments: Vec<Argument>,
     /// Documented forms of a help call for its commands, the best first.
-    pub nested: Vec<HelpCall>,
+    pub help_calls: Vec<HelpCall>,
 }
 
 impl Interface {
     /// Parses the bytes of a target's own help page.
     pub fn parse(bytes: &[u8]) -> Self {
-        Self::of_command(&HelpPage::read(bytes), &[])
+        Self::of_command(&HelpPage::parse(bytes), &[])
     }
 
     /// Interprets the help page of the subcommand `path`, or of the target itself if the path is empty.
@@ -39,23 +39,23 @@ impl Interface {
         let mut options = options::parse(page);
         let (commands, positional_in_list) = commands::parse(page, path);
         let free_word = usage::free_positional(&page.usage, &commands).or(positional_in_list);
-        let (mut operands, before_command) = operands::of_command(page, path);
+        let (mut operands, before_command) = arguments::of_command(page, path);
         // A page that lists the command itself is shared by all commands, as with docopt.
         let lists = |commands: &[Command], name: &str| commands.iter().any(|command| command.name == name);
         let is_shared = path.first().is_some_and(|name| lists(&commands::parse(page, &[]).0, name));
         if is_shared {
-            operands::retain_options(&mut options, page, path);
+            arguments::retain_options(&mut options, page, path);
         } else if !commands.is_empty() && !before_command {
             operands.clear(); // They belong to a call without a subcommand.
         }
         options::add_required(&options, &mut operands);
         Self {
-            free_word,
-            other_short_help: options::other_short_help(&options),
+            positional_for_command: free_word,
+            short_h_is_not_help: options::other_short_help(&options),
             output_is_format: formats::output_is_format(&options),
             formats: formats::parse(&options),
-            nested: nested::help_calls(page, &commands),
-            operands,
+            help_calls: nested::help_calls(page, &commands),
+            arguments: operands,
             commands,
             options,
         }
@@ -72,12 +72,12 @@ impl Interface {
     }
 
     /// Returns the options with listed values, once for each name.
-    pub fn choices(&self) -> Vec<Choices> {
+    pub fn choices(&self) -> Vec<OptionChoices> {
         options::choices(&self.options)
     }
 
     /// Returns the options with an environment variable, by their longest names.
-    pub fn env_flags(&self) -> Vec<EnvFlag> {
+    pub fn env_flags(&self) -> Vec<OptionVariable> {
         options::env_flags(&self.options)
     }
 }

@@ -64,7 +64,7 @@ impl Section {
 
 impl HelpPage {
     /// Parses the bytes of a help page.
-    pub fn read(bytes: &[u8]) -> Self {
+    pub fn parse(bytes: &[u8]) -> Self {
         let text = boxes::without_boxes(&sanitize::plain(&bytes[..bytes.len().min(MAX_BYTES)]));
         let (usage, usage_lines) = usage::parse(&text);
         let lines = lines(&text);

@@ -2,6 +2,7 @@
 //! library wrote the text (argparse, clap, click, cobra, commander, docopt, fire, oclif, typer, yargs) or whether a
 //! person did. `HelpPage` splits a page into its usage and its sections; `Interface` interprets them.
 
+mod arguments;
 mod boxes;
 mod command;
 mod commands;
@@ -11,17 +12,16 @@ mod formats;
 mod interface;
 mod layout;
 mod nested;
-mod operands;
 mod options;
 mod page;
 mod usage;
 
-pub use command::{Command, Operand};
-pub use examples::{Example, Names};
+pub use command::{Argument, Command};
+pub use examples::{Example, TargetNames};
 pub use exit_codes::documented_exit_codes;
 pub use formats::FormatArgs;
 pub use interface::Interface;
 pub use layout::HelpPage;
 pub use nested::HelpCall;
-pub use options::{Choices, CliOption, EnvFlag};
-pub use page::Page;
+pub use options::{CliOption, OptionChoices, OptionVariable};
+pub use page::CommandPage;

@@ -1,6 +1,6 @@
 //! Parses the options on a help page.
 
-use super::command::Operand;
+use super::command::Argument;
 use super::layout::HelpPage;
 use super::usage;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct CliOption {
 
 /// An option with a closed set of values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choices {
+pub struct OptionChoices {
     /// Name of the option with its dashes.
     pub flag: String,
     /// Values, at least two.
@@ -40,7 +40,7 @@ pub struct Choices {
 
 /// An option that an environment variable can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnvFlag {
+pub struct OptionVariable {
     /// Name of the option with its dashes.
     pub flag: String,
     /// Name of the environment variable.
@@ -284,33 +284,33 @@ pub(super) fn names(options: &[CliOption]) -> Vec<String> {
 }
 
 /// Returns the options with listed values, once for each name.
-pub(super) fn choices(options: &[CliOption]) -> Vec<Choices> {
+pub(super) fn choices(options: &[CliOption]) -> Vec<OptionChoices> {
     let of = |option: &CliOption| {
         let values = option.values.clone();
-        let named = |name: &String| Choices { flag: name.clone(), values: values.clone() };
+        let named = |name: &String| OptionChoices { flag: name.clone(), values: values.clone() };
         option.names.iter().map(named).collect::<Vec<_>>()
     };
     options.iter().filter(|option| !option.values.is_empty()).flat_map(of).collect()
 }
 
 /// Returns the options with an environment variable, by their longest names.
-pub(super) fn env_flags(options: &[CliOption]) -> Vec<EnvFlag> {
+pub(super) fn env_flags(options: &[CliOption]) -> Vec<OptionVariable> {
     let of = |option: &CliOption| {
         let (flag, variable) = (option.longest_name().to_owned(), option.variable.clone()?);
-        Some(EnvFlag { flag, variable, takes_value: option.value.is_some() })
+        Some(OptionVariable { flag, variable, takes_value: option.value.is_some() })
     };
     options.iter().filter_map(of).collect()
 }
 
 /// Adds the options that the page marks as required and its usage does not show.
-pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Operand>) {
+pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Argument>) {
     for option in options.iter().filter(|option| option.required) {
         let long = option.names.iter().find(|name| name.starts_with("--"));
         let Some(name) = long.or(option.names.first()) else { continue };
         let is_there =
             operands.iter().any(|known| known.option.as_ref().is_some_and(|known| option.is_called(known)));
         if !is_there {
-            operands.push(Operand {
+            operands.push(Argument {
                 name: name.trim_start_matches('-').to_owned(),
                 option: Some(name.clone()),
                 required: true,

@@ -1,7 +1,7 @@
 //! A help page with its examples, for checks of calls: commands with aliases, and flags anywhere in the text.
 
 use super::command::Command;
-use super::examples::{self, Example, Names};
+use super::examples::{self, Example, TargetNames};
 use super::usage::{self, Meaning};
 use super::{HelpPage, Interface, commands};
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const MORE_COMMANDS: [&str; 10] = [
 
 /// The help page of a target or of one of its commands.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct CommandPage {
     /// Interface that the page describes.
     pub interface: Interface,
     /// Examples on the page.
@@ -33,10 +33,10 @@ pub struct Page {
     text: String,
 }
 
-impl Page {
+impl CommandPage {
     /// Interprets the page of the command `path`, or of the target itself if the path is empty. `names` and `commands`
     /// are those of the target.
-    pub fn of(page: &HelpPage, path: &[&str], names: &Names, commands: &[Command]) -> Self {
+    pub fn new(page: &HelpPage, path: &[&str], names: &TargetNames, commands: &[Command]) -> Self {
         let examples = examples::parse(page, names, commands);
         let shown: BTreeSet<usize> = examples.iter().map(|example| example.line).collect();
         let rest = page.text.lines().enumerate().filter(|(at, _)| !shown.contains(at)).map(|(_, line)| line);
@@ -60,7 +60,7 @@ impl Page {
     pub fn lists_all_commands(&self) -> bool {
         let text = self.text.to_lowercase();
         !self.interface.commands.is_empty()
-            && self.interface.free_word.is_none()
+            && self.interface.positional_for_command.is_none()
             && !MORE_COMMANDS.iter().any(|words| text.contains(words))
             && !text
                 .lines()
@@ -68,7 +68,7 @@ impl Page {
     }
 
     /// Returns whether the page contains a long flag.
-    pub fn has_flag(&self, flag: &str) -> bool {
+    pub fn mentions_flag(&self, flag: &str) -> bool {
         let is_part = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
         let names = |flag: &str| {
             self.text.match_indices(flag).any(|(at, _)| {
@@ -85,7 +85,7 @@ impl Page {
 
     /// Returns whether the arguments after the positional ones can belong to another program: `[ARGS]...`. After a
     /// placeholder for the listed commands, they are the arguments of that command instead.
-    pub fn passes_on(&self) -> bool {
+    pub fn forwards_arguments(&self) -> bool {
         let has_commands = !self.interface.commands.is_empty();
         self.usage.iter().any(|form| {
             let words = usage::words(form);

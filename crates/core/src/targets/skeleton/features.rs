@@ -1,7 +1,7 @@
 //! Detects features of a target for the template: common options, lists, authentication.
 
-use super::Skeleton;
-use crate::targets::commands::Call;
+use super::ConfigTemplate;
+use crate::targets::commands::LeafCommand;
 use crate::targets::effect::Effect;
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "prune", "purge", "rem
 /// Last words of commands that print lists.
 const LISTS: [&str; 3] = ["list", "ls", "search"];
 
-impl Skeleton<'_> {
+impl ConfigTemplate<'_> {
     /// Returns the features that the help shows, and values derived from the target's name.
     pub(super) fn features(&self) -> Value {
         let has_option = |name: &&str| self.commands.help.has_option(name);
-        let any = |is: fn(&Call) -> bool| self.commands.calls.iter().any(is);
+        let any = |is: fn(&LeafCommand) -> bool| self.commands.leaves.iter().any(is);
         let token = self.name.to_uppercase().replace(|char: char| !char.is_ascii_alphanumeric(), "_");
         json!({
             "no_input": NO_INPUT.into_iter().find(has_option).unwrap_or(NO_INPUT[0]),
@@ -31,14 +31,14 @@ impl Skeleton<'_> {
     }
 }
 
-pub(super) fn changes(call: &Call) -> bool {
+pub(super) fn changes(call: &LeafCommand) -> bool {
     call.effect() == Effect::Changes
 }
 
-pub(super) fn destroys(call: &Call) -> bool {
+pub(super) fn destroys(call: &LeafCommand) -> bool {
     call.words.last().is_some_and(|word| DESTROYS.contains(&word.as_str()))
 }
 
-pub(super) fn lists(call: &Call) -> bool {
+pub(super) fn lists(call: &LeafCommand) -> bool {
     call.words.last().is_some_and(|word| LISTS.contains(&word.as_str())) && call.effect() == Effect::Reads
 }

@@ -1,6 +1,6 @@
 //! Selects the format flags of the target, those of most commands, and the different flags of single commands.
 
-use crate::targets::commands::{Call, Commands};
+use crate::targets::commands::{CommandTree, LeafCommand};
 use crate::targets::help::FormatArgs;
 use serde_json::{Value, json};
 
@@ -35,15 +35,15 @@ impl FormatArgs {
 
 /// Returns the format flags of the target: the most common ones of its commands, the first of these on a tie; `None`
 /// if no help page names any.
-pub(super) fn target_formats(commands: &Commands) -> Option<&FormatArgs> {
-    let all: Vec<&FormatArgs> = commands.calls.iter().filter_map(|call| call.formats.as_ref()).collect();
+pub(super) fn target_formats(commands: &CommandTree) -> Option<&FormatArgs> {
+    let all: Vec<&FormatArgs> = commands.leaves.iter().filter_map(|call| call.formats.as_ref()).collect();
     let count = |formats: &FormatArgs| all.iter().filter(|other| other.has_same_flags(formats)).count();
     let most = all.iter().rev().max_by_key(|formats| count(formats)).copied();
     most.or_else(|| Some(&commands.help.formats).filter(|formats| formats.have_json()))
 }
 
 /// Returns the format flags of a command if they differ from those of the target.
-pub(super) fn call_formats(call: &Call, target: Option<&FormatArgs>) -> Option<Value> {
+pub(super) fn call_formats(call: &LeafCommand, target: Option<&FormatArgs>) -> Option<Value> {
     let (own, target) = (call.formats.as_ref()?, target?);
     (!own.has_same_flags(target)).then(|| own.template_value())
 }

@@ -5,10 +5,10 @@ mod features;
 mod formats;
 mod next;
 
-use super::commands::{Call, Commands};
+use super::commands::{CommandTree, LeafCommand};
 use super::effect::Effect;
-use super::help::{FormatArgs, Operand};
-use crate::config::{FORMAT_PLACE, ProbeConfig, TargetConfig};
+use super::help::{Argument, FormatArgs};
+use crate::config::{FORMAT_PLACEHOLDER, ProbeConfig, TargetConfig};
 use agentnative_contract::error::{Error, Result};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
@@ -24,31 +24,33 @@ const MAX_SUGGESTIONS: usize = 40;
 
 /// The input of a generated configuration.
 #[derive(Debug)]
-pub struct Skeleton<'a> {
+pub struct ConfigTemplate<'a> {
     /// Name of the target.
     pub name: &'a str,
     /// Command of the target; `None` if a manifest declares it.
     pub command: Option<&'a [String]>,
     /// Commands of the target according to its help pages.
-    pub commands: &'a Commands,
+    pub commands: &'a CommandTree,
     /// Documented exit codes with their meaning.
     pub exit_codes: &'a BTreeMap<i32, String>,
     /// Probes that the user confirmed.
     pub probes: &'a [ProbeConfig],
 }
 
-impl Call {
+impl LeafCommand {
     /// Returns the call with its required arguments, for messages: `show <id>`.
-    pub fn needed(&self) -> String {
+    pub fn usage_required(&self) -> String {
         let mut words = self.args(&placeholder);
-        words.retain(|word| word != FORMAT_PLACE);
+        words.retain(|word| word != FORMAT_PLACEHOLDER);
         comment_text(&words.join(" "))
     }
 
     /// Returns the call with all its arguments, for messages: `show <id> [page]`.
-    pub fn usage(&self) -> String {
-        let words =
-            [self.needed()].into_iter().filter(|needed| !needed.is_empty()).chain(self.optional_args_text());
+    pub fn usage_full(&self) -> String {
+        let words = [self.usage_required()]
+            .into_iter()
+            .filter(|needed| !needed.is_empty())
+            .chain(self.optional_args_text());
         words.collect::<Vec<_>>().join(" ")
     }
 
@@ -59,7 +61,7 @@ impl Call {
 
     /// Returns the first of `args` that is a placeholder of this call instead of a value.
     pub fn placeholder_in<'a>(&self, args: &'a [String]) -> Option<&'a String> {
-        let open = self.open();
+        let open = self.args_without_choices();
         let is_placeholder =
             |arg: &&String| open.iter().any(|it| **arg == placeholder(it) || **arg == nonexistent(it));
         args.iter().find(is_placeholder)
@@ -67,19 +69,20 @@ impl Call {
 
     /// Returns a probe of the command with the given values for its required arguments.
     pub fn probe(&self, target: &str, values: &[String]) -> ProbeConfig {
-        let open: Vec<_> = self.open().into_iter().cloned().collect();
+        let open: Vec<_> = self.args_without_choices().into_iter().cloned().collect();
         let value = |operand: &_| {
             let index = open.iter().position(|other| other == operand);
             index.and_then(|index| values.get(index).cloned()).unwrap_or_default()
         };
         let args = self.args(&value);
-        let words: Vec<&str> = args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACE).collect();
+        let words: Vec<&str> =
+            args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACEHOLDER).collect();
         let name = if words.is_empty() { comment_text(target) } else { words.join(" ") };
         ProbeConfig::new(name, args)
     }
 }
 
-impl Skeleton<'_> {
+impl ConfigTemplate<'_> {
     /// Returns the text of the configuration. Confirmed probes are declared; everything else from the help is a comment.
     /// The text is a valid configuration, also with all comments turned on, and deterministic.
     ///
@@ -100,9 +103,10 @@ impl Skeleton<'_> {
     fn template_values(&self) -> serde_json::Value {
         let formats = formats::target_formats(self.commands);
         let default = TargetConfig::default().conventions;
-        let used =
-            |call: &&Call| self.probes.iter().any(|probe| self.call_of(&probe.call.args) == Some(call));
-        let open: Vec<&Call> = self.commands.calls.iter().filter(|call| !used(call)).collect();
+        let used = |call: &&LeafCommand| {
+            self.probes.iter().any(|probe| self.call_of(&probe.call.args) == Some(call))
+        };
+        let open: Vec<&LeafCommand> = self.commands.leaves.iter().filter(|call| !used(call)).collect();
         let with_effect = |effect| open.iter().filter(move |call| call.effect() == effect);
         let suggested = [Effect::Reads, Effect::Unknown, Effect::Changes]
             .into_iter()
@@ -138,17 +142,20 @@ impl Skeleton<'_> {
         })
     }
 
-    fn suggested(&self, call: &Call, formats: Option<&FormatArgs>) -> serde_json::Value {
+    fn suggested(&self, call: &LeafCommand, formats: Option<&FormatArgs>) -> serde_json::Value {
         let takes = call.optional_args_text().join(" ");
         let takes = if takes.is_empty() { takes } else { format!("takes {takes}") };
         let about = [comment_text(&call.about), takes].into_iter().filter(|words| !words.is_empty());
-        let open = call.open().into_iter().map(|operand| format!("<{}>", comment_text(&operand.name)));
+        let open = call
+            .args_without_choices()
+            .into_iter()
+            .map(|operand| format!("<{}>", comment_text(&operand.name)));
         json!({
             "about": about.collect::<Vec<_>>().join("; "),
             "name": if call.words.is_empty() { comment_text(self.name) } else { call.name() },
             "args": call.args(&placeholder),
             "open": open.collect::<Vec<_>>(),
-            "reads": call.reads(),
+            "reads": call.only_reads(),
             "changes": features::changes(call),
             "destroys": features::destroys(call),
             "lists": features::lists(call),
@@ -191,9 +198,9 @@ impl Skeleton<'_> {
     }
 
     /// Returns the command that a probe calls: the first one in its arguments, and the longest at that position.
-    fn call_of(&self, args: &[String]) -> Option<&Call> {
-        let args: Vec<&String> = args.iter().filter(|arg| *arg != FORMAT_PLACE).collect();
-        let found = self.commands.calls.iter().filter_map(|call| {
+    fn call_of(&self, args: &[String]) -> Option<&LeafCommand> {
+        let args: Vec<&String> = args.iter().filter(|arg| *arg != FORMAT_PLACEHOLDER).collect();
+        let found = self.commands.leaves.iter().filter_map(|call| {
             let Some(first) = call.words.first() else { return Some((Reverse(usize::MAX), 0, call)) };
             let at = args.iter().position(|arg| *arg == first)?;
             let follows = call.words.len() <= args.len() - at
@@ -205,8 +212,8 @@ impl Skeleton<'_> {
 
     /// Returns the arguments of a call that requests something nonexistent.
     fn failing_call(&self) -> Option<Vec<String>> {
-        let one_value = |call: &&Call| call.reads() && call.open().len() == 1;
-        self.commands.calls.iter().find(one_value).map(|call| call.args(&nonexistent))
+        let one_value = |call: &&LeafCommand| call.only_reads() && call.args_without_choices().len() == 1;
+        self.commands.leaves.iter().find(one_value).map(|call| call.args(&nonexistent))
     }
 
     /// Returns the template values of a probe that exits with `code`.
@@ -231,25 +238,25 @@ impl Skeleton<'_> {
 }
 
 /// Returns the placeholder for a value that only the user knows.
-fn placeholder(operand: &Operand) -> String {
+fn placeholder(operand: &Argument) -> String {
     format!("<{}>", operand.name)
 }
 
 /// Returns the placeholder for a value that causes a failure.
-fn nonexistent(operand: &Operand) -> String {
+fn nonexistent(operand: &Argument) -> String {
     format!("<{} that does not exist>", operand.name)
 }
 
 /// Returns the arguments of a confirmed probe, with the flag position inserted if the help pages define one.
-fn with_flag_position(args: &[String], call: Option<&Call>) -> Vec<String> {
+fn with_flag_position(args: &[String], call: Option<&LeafCommand>) -> Vec<String> {
     let place = call.and_then(|call| {
-        let at = call.format_place?;
+        let at = call.flag_position?;
         let begins = call.words.iter().zip(args).all(|(word, arg)| word == arg);
         (begins && at < args.len()).then_some(at)
     });
     let mut args = args.to_vec();
-    if let Some(at) = place.filter(|_| !args.iter().any(|arg| arg == FORMAT_PLACE)) {
-        args.insert(at, FORMAT_PLACE.to_owned());
+    if let Some(at) = place.filter(|_| !args.iter().any(|arg| arg == FORMAT_PLACEHOLDER)) {
+        args.insert(at, FORMAT_PLACEHOLDER.to_owned());
     }
     args
 }

@@ -1,8 +1,8 @@
 //! Describes the steps that remain after `agentnative init`, one sentence each.
 
-use super::Skeleton;
-use crate::config::FORMAT_PLACE;
-use crate::targets::{Call, Effect};
+use super::ConfigTemplate;
+use crate::config::FORMAT_PLACEHOLDER;
+use crate::targets::{Effect, LeafCommand};
 use agentnative_contract::listed;
 
 /// Maximum number of commands that are named; the others are counted.
@@ -10,9 +10,9 @@ const MAX_NAMES: usize = 8;
 /// Maximum number of calls with required values that are written out.
 const MAX_PROBES: usize = 3;
 
-impl Skeleton<'_> {
+impl ConfigTemplate<'_> {
     /// Returns the remaining steps in their order. `target` is the target's part of the command line, in shell syntax.
-    pub fn next(&self, target: &str) -> Vec<String> {
+    pub fn next_steps(&self, target: &str) -> Vec<String> {
         let mut next = Vec::new();
         if self.probes.is_empty() {
             next.extend(self.declare(target));
@@ -21,7 +21,8 @@ impl Skeleton<'_> {
         if !codes.is_empty() {
             let example = match self.failing_call() {
                 Some(args) if codes[0] == "1" => {
-                    let words: Vec<String> = args.into_iter().filter(|word| word != FORMAT_PLACE).collect();
+                    let words: Vec<String> =
+                        args.into_iter().filter(|word| word != FORMAT_PLACEHOLDER).collect();
                     format!(", such as `--probe \"1:{}\"`", words.join(" "))
                 }
                 _ => String::new(),
@@ -38,12 +39,12 @@ impl Skeleton<'_> {
 
     /// Returns the steps to declare probes: a command line with the calls that seem to only read, and the other calls.
     fn declare(&self, target: &str) -> Vec<String> {
-        let calls = &self.commands.calls;
-        let with_effect = |effect: Effect| -> Vec<&Call> {
+        let calls = &self.commands.leaves;
+        let with_effect = |effect: Effect| -> Vec<&LeafCommand> {
             calls.iter().filter(|call| call.effect() == effect && !call.words.is_empty()).collect()
         };
-        let (open, safe): (Vec<&Call>, Vec<&Call>) =
-            with_effect(Effect::Reads).into_iter().partition(|call| !call.open().is_empty());
+        let (open, safe): (Vec<&LeafCommand>, Vec<&LeafCommand>) =
+            with_effect(Effect::Reads).into_iter().partition(|call| !call.args_without_choices().is_empty());
         let mut words = String::from("agentnative init --force");
         if !safe.is_empty() {
             let names: Vec<String> = safe.iter().take(MAX_NAMES).map(|call| call.name()).collect();
@@ -53,8 +54,8 @@ impl Skeleton<'_> {
         }
         let mut values = Vec::new();
         for call in open.iter().take(MAX_PROBES) {
-            words.push_str(&format!(" --probe \"{}\"", call.needed()));
-            for operand in call.open() {
+            words.push_str(&format!(" --probe \"{}\"", call.usage_required()));
+            for operand in call.args_without_choices() {
                 let value = format!("`<{}>`", operand.name);
                 if !values.contains(&value) {
                     values.push(value);
@@ -80,7 +81,7 @@ impl Skeleton<'_> {
             declare.push_str(&format!("\n{}", notes.join("; ")));
         }
         let mut steps = vec![declare];
-        let name_list = |calls: Vec<&Call>| {
+        let name_list = |calls: Vec<&LeafCommand>| {
             let mut names: Vec<String> =
                 calls.iter().take(MAX_NAMES).map(|call| format!("`{}`", call.name())).collect();
             let more = calls.len() - names.len();

@@ -1,7 +1,7 @@
 //! Parses the positional arguments and the required options of a command from its usage.
 
 use super::HelpPage;
-use super::command::Operand;
+use super::command::Argument;
 use super::options::{self, CliOption};
 use super::usage::{self, Meaning};
 
@@ -25,7 +25,7 @@ const OUTPUT_NOUNS: [&str; 12] = [
 /// Words that can follow the noun of an argument.
 const FOLLOWERS: [&str; 11] = ["and", "as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
 
-impl Operand {
+impl Argument {
     /// Guesses the required argument of a command without a known usage: the noun with an indefinite article after the
     /// verb or `of` in its description (`Show the status of a host`).
     pub fn in_description(about: &str) -> Option<Self> {
@@ -44,7 +44,7 @@ impl Operand {
 }
 
 /// Returns the arguments of the command `path` from the usage on its page, and whether a subcommand follows them.
-pub(super) fn of_command(page: &HelpPage, path: &[&str]) -> (Vec<Operand>, bool) {
+pub(super) fn of_command(page: &HelpPage, path: &[&str]) -> (Vec<Argument>, bool) {
     let arguments_of_form = |form: &String| {
         let words = usage::words(form);
         Some(up_to_command(words_after(&words, path)?, 0))
@@ -89,12 +89,12 @@ pub(super) fn words_after<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option
 }
 
 /// Returns the arguments in words of a usage, up to a subcommand.
-pub(super) fn parse(words: &[&str]) -> Vec<Operand> {
+pub(super) fn parse(words: &[&str]) -> Vec<Argument> {
     up_to_command(words, 0).0
 }
 
 /// Like [`parse`]; also returns whether a subcommand follows. `depth` is the number of enclosing groups.
-fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
+fn up_to_command(words: &[&str], depth: usize) -> (Vec<Argument>, bool) {
     let mut all = Vec::new();
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
@@ -120,8 +120,8 @@ fn up_to_command(words: &[&str], depth: usize) -> (Vec<Operand>, bool) {
         } else if let Some(group) = optional_group(word) {
             let inner = if depth < MAX_DEPTH { up_to_command(&group, depth + 1).0 } else { Vec::new() };
             for operand in inner {
-                if !all.iter().any(|known: &Operand| known.name == operand.name) {
-                    all.push(Operand { required: false, ..operand });
+                if !all.iter().any(|known: &Argument| known.name == operand.name) {
+                    all.push(Argument { required: false, ..operand });
                 }
             }
         } else {
@@ -148,9 +148,9 @@ fn optional_group(word: &str) -> Option<Vec<&str>> {
     (is_group && are_values).then_some(words)
 }
 
-fn operand(word: &str, option: Option<&str>, required: bool) -> Operand {
+fn operand(word: &str, option: Option<&str>, required: bool) -> Argument {
     let name = word.trim_matches(|char: char| "[]<>(){}. ".contains(char)).trim_end_matches("...");
-    Operand {
+    Argument {
         name: name.to_owned(),
         option: option.map(str::to_owned),
         required,

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind as Cause, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A file that appears under its name when [`WholeFile::finish`] is called. Until then, an existing file stays unchanged.
-pub struct WholeFile {
+pub struct AtomicFile {
     path: PathBuf,
     file: File,
     /// Temporary file; `None` if the path is a device or a pipe, or no file can be created in its folder. The
@@ -28,7 +28,7 @@ impl Drop for TempPart {
     }
 }
 
-impl WholeFile {
+impl AtomicFile {
     /// Opens the file for writing. Called before the runs, so that an unwritable path is reported before they are made.
     ///
     /// # Errors
@@ -107,20 +107,20 @@ impl WholeFile {
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn write(self, text: &[u8]) -> Result<()> {
-        self.fill(text)?;
-        self.finish()
+        self.write_contents(text)?;
+        self.persist()
     }
 
     /// Writes the contents without putting the file at its path.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
-    pub fn fill(&self, text: &[u8]) -> Result<()> {
+    pub fn write_contents(&self, text: &[u8]) -> Result<()> {
         self.file()?.write_all(text).map_err(|error| failed(&self.path, &error))
     }
 
     /// Returns the error for a failed write.
-    pub fn failed(&self, error: &io::Error) -> Error {
+    pub fn write_error(&self, error: &io::Error) -> Error {
         failed(&self.path, error)
     }
 
@@ -128,7 +128,7 @@ impl WholeFile {
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
-    pub fn finish(self) -> Result<()> {
+    pub fn persist(self) -> Result<()> {
         let renamed = self.part.as_ref().map_or(Ok(()), |part| fs::rename(&part.path, &part.destination));
         renamed.map_err(|error| failed(&self.path, &error))
     }

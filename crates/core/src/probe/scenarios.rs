@@ -2,20 +2,24 @@
 //! starts in a fresh copy of the workspace.
 
 use super::args::insert_behind_format;
-use super::derived_call::{UNKNOWN_FLAG, derive_from, placed};
+use super::derived_call::{UNKNOWN_FLAG, derive_from, insert_option};
 use super::{Effect, Probe, TargetProfile};
-use crate::catalogue::Derived;
-use crate::config::Flag;
+use crate::catalogue::DerivedKind;
+use crate::config::CommonOption;
 use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Time within which a call with a time limit of one second has to end.
-pub const TIMEOUT: Duration = Duration::from_secs(5);
+pub const STALLED_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) fn calls(kinds: &BTreeSet<Derived>, declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
+pub(super) fn calls(
+    kinds: &BTreeSet<DerivedKind>,
+    declared: &[Probe],
+    profile: &TargetProfile,
+) -> Vec<Probe> {
     let in_json = accepts_json(declared, profile);
-    let scenes = declared.iter().map(|probe| Scenes { probe, profile, in_json });
+    let scenes = declared.iter().map(|probe| Scenarios { probe, profile, in_json });
     scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.calls_of(*kind))).collect()
 }
 
@@ -28,14 +32,14 @@ fn accepts_json(declared: &[Probe], profile: &TargetProfile) -> bool {
 
 /// Derives the calls of the scenarios of one probe.
 #[derive(Clone, Copy)]
-struct Scenes<'a> {
+struct Scenarios<'a> {
     probe: &'a Probe,
     profile: &'a TargetProfile,
     in_json: bool,
 }
 
-impl Scenes<'_> {
-    fn calls_of(self, kind: Derived) -> Vec<Probe> {
+impl Scenarios<'_> {
+    fn calls_of(self, kind: DerivedKind) -> Vec<Probe> {
         let probe = self.probe;
         let changing = probe.effect.as_ref().map(|effect| self.changing_calls(kind, effect));
         if probe.is_stalled() {
@@ -46,41 +50,44 @@ impl Scenes<'_> {
     }
 
     /// Returns the call of a probe that calls the stalled server, with a time limit if the probe has the option.
-    fn stalled_call(self, kind: Derived) -> Option<Probe> {
-        let spelling = self.probe.flag(Flag::Timeout, self.profile).args().unwrap_or_default();
-        let options = Flag::Timeout.with_value(spelling, "1");
+    fn stalled_call(self, kind: DerivedKind) -> Option<Probe> {
+        let spelling =
+            self.probe.common_option(CommonOption::Timeout, self.profile).args().unwrap_or_default();
+        let options = CommonOption::Timeout.with_value(spelling, "1");
         let args = self.placed(&self.probe.call.args, &options);
         let (label, args) = match kind {
-            Derived::Timeout if options.is_empty() => ("no time limit".to_owned(), args),
-            Derived::Timeout => (options.join(" "), args),
-            Derived::InvalidRequest => {
+            DerivedKind::Timeout if options.is_empty() => ("no time limit".to_owned(), args),
+            DerivedKind::Timeout => (options.join(" "), args),
+            DerivedKind::InvalidRequest => {
                 ("unknown flag".to_owned(), self.placed(&args, &[UNKNOWN_FLAG.to_owned()]))
             }
-            Derived::AnonymousRequest if self.probe.call.secret => ("no secret".to_owned(), args),
+            DerivedKind::AnonymousRequest if self.probe.call.secret => ("no secret".to_owned(), args),
             _ => return None,
         };
         let mut call = self.call(kind, &label, args, self.simplest_format());
-        call.call.secret &= kind != Derived::AnonymousRequest;
-        Some(Probe { exit: None, timeout: TIMEOUT, ..call })
+        call.call.secret &= kind != DerivedKind::AnonymousRequest;
+        Some(Probe { exit: None, timeout: STALLED_CALL_TIMEOUT, ..call })
     }
 
-    fn interrupted_calls(self, kind: Derived) -> Vec<Probe> {
+    fn interrupted_calls(self, kind: DerivedKind) -> Vec<Probe> {
         let (label, exit) = match kind {
-            Derived::Interrupted => ("interrupted", None),
-            Derived::Sigint => ("SIGINT", None),
-            Derived::After => ("after an interrupted one", self.probe.exit),
-            Derived::Confirmed => ("in full", self.probe.exit),
+            DerivedKind::Interrupted => ("interrupted", None),
+            DerivedKind::Sigint => ("SIGINT", None),
+            DerivedKind::After => ("after an interrupted one", self.probe.exit),
+            DerivedKind::Confirmed => ("in full", self.probe.exit),
             _ => return Vec::new(),
         };
         vec![Probe { exit, ..self.call(kind, label, self.probe.call.args.clone(), self.simplest_format()) }]
     }
 
-    fn changing_calls(self, kind: Derived, effect: &Effect) -> Vec<Probe> {
+    fn changing_calls(self, kind: DerivedKind, effect: &Effect) -> Vec<Probe> {
         let probe = self.probe;
         let unconfirmed = effect.unconfirmed.as_ref().unwrap_or(&probe.call.args);
         match kind {
-            Derived::DryRun => {
-                let Some(options) = probe.flag(Flag::DryRun, self.profile).args() else { return Vec::new() };
+            DerivedKind::DryRun => {
+                let Some(options) = probe.common_option(CommonOption::DryRun, self.profile).args() else {
+                    return Vec::new();
+                };
                 let args = self.placed(unconfirmed, options);
                 let mut formats = vec![self.simplest_format()];
                 let json = self.in_json && effect.formats.contains(&OutputFormat::Json);
@@ -96,7 +103,7 @@ impl Scenes<'_> {
                 };
                 formats.iter().map(dry).collect()
             }
-            Derived::Unconfirmed => {
+            DerivedKind::Unconfirmed => {
                 let args = effect.unconfirmed.iter();
                 let call = |args: &Vec<String>| {
                     let mut call = self.call(kind, "unconfirmed", args.clone(), self.simplest_format());
@@ -105,16 +112,18 @@ impl Scenes<'_> {
                 };
                 args.map(call).collect()
             }
-            Derived::Confirmed => {
+            DerivedKind::Confirmed => {
                 vec![self.call(kind, "in full", probe.call.args.clone(), self.simplest_format())]
             }
-            Derived::Again if effect.idempotent => {
+            DerivedKind::Again if effect.idempotent => {
                 let mut again = self.call(kind, "again", probe.call.args.clone(), self.simplest_format());
                 again.call.setup.push(again.args_in(again.formats[0], self.profile));
                 vec![again]
             }
             // With the confirmation, if required: if the unknown flag is ignored, the call changes something.
-            Derived::IgnoredFlag if probe.is_apart() && !probe.call.args.iter().any(|arg| arg == "--") => {
+            DerivedKind::IgnoredFlag
+                if probe.runs_only_in_scenarios() && !probe.call.args.iter().any(|arg| arg == "--") =>
+            {
                 let flag = UNKNOWN_FLAG;
                 let placed = (Case::Only, "unknown flag", self.placed(&probe.call.args, &[flag.to_owned()]));
                 let behind = insert_behind_format(&probe.call.args, flag);
@@ -126,8 +135,8 @@ impl Scenes<'_> {
                 [placed].into_iter().chain(behind).map(call).collect()
             }
             // Without the confirmation, which would answer the prompt.
-            Derived::NoInput if probe.is_apart() => {
-                let options = probe.flag(Flag::NoInput, self.profile).args();
+            DerivedKind::NoInput if probe.runs_only_in_scenarios() => {
+                let options = probe.common_option(CommonOption::NoInput, self.profile).args();
                 let call = |options: &[String]| {
                     let args = self.placed(unconfirmed, options);
                     Probe { exit: None, ..self.call(kind, &options.join(" "), args, self.simplest_format()) }
@@ -139,7 +148,7 @@ impl Scenes<'_> {
     }
 
     fn placed(&self, args: &[String], option: &[String]) -> Vec<String> {
-        placed(args, option, self.probe, self.profile)
+        insert_option(args, option, self.probe, self.profile)
     }
 
     /// Returns the format of a call that runs in only one: text, else the first of the probe.
@@ -152,14 +161,14 @@ impl Scenes<'_> {
         }
     }
 
-    fn call(&self, kind: Derived, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
+    fn call(&self, kind: DerivedKind, label: &str, args: Vec<String>, format: OutputFormat) -> Probe {
         self.call_of_case(Case::Only, kind, label, args, format)
     }
 
     fn call_of_case(
         &self,
         case: Case,
-        kind: Derived,
+        kind: DerivedKind,
         label: &str,
         args: Vec<String>,
         format: OutputFormat,

@@ -2,21 +2,21 @@
 
 use super::derived_call::derive_from;
 use super::{Probe, TargetProfile, flagged};
-use crate::catalogue::Derived;
-use crate::config::place_format;
+use crate::catalogue::DerivedKind;
+use crate::config::insert_format_flag;
 use crate::model::{Case, OutputFormat};
 
 /// The value of a variable that turns the option on.
-pub const ON: &str = "1";
+pub const ENABLED_VALUE: &str = "1";
 /// The values of a variable that leave the option off.
-pub const OFF: [&str; 3] = ["0", "false", ""];
+pub const DISABLED_VALUES: [&str; 3] = ["0", "false", ""];
 
 /// Maximum number of probes that each pair is tried on.
 const MAX_PROBES: usize = 3;
 
 /// An option, with the environment variable that can replace it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnvFlag {
+pub struct VariableOption {
     /// The option, with its value if it takes one.
     pub flag: String,
     /// The variable.
@@ -25,7 +25,7 @@ pub struct EnvFlag {
     pub format: Option<OutputFormat>,
 }
 
-impl EnvFlag {
+impl VariableOption {
     /// Returns the assignment of `value` to the variable in shell syntax.
     pub fn set(&self, value: &str) -> String {
         format!("{}={value}", self.variable)
@@ -38,21 +38,21 @@ impl EnvFlag {
 }
 
 /// Returns the options and variables that can be tried.
-pub fn env_flags(profile: &TargetProfile) -> Vec<EnvFlag> {
+pub fn variable_options(profile: &TargetProfile) -> Vec<VariableOption> {
     let by_value = |flag: &String| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find_map(|format| {
-            let value = match profile.asking(format) {
+            let value = match profile.format_args(format) {
                 [option, value] if option == flag => value,
                 [word] => word.strip_prefix(flag.as_str())?.strip_prefix('=')?,
                 _ => return None,
             };
-            (value == format.name()).then(|| (format, profile.asking(format).join(" ")))
+            (value == format.name()).then(|| (format, profile.format_args(format).join(" ")))
         })
     };
     let pair = |(flag, variable): (&String, &String)| {
         let (format, flag) =
             by_value(flag).map_or((None, flag.clone()), |(format, words)| (Some(format), words));
-        EnvFlag { flag, variable: variable.clone(), format }
+        VariableOption { flag, variable: variable.clone(), format }
     };
     profile.conventions.env_flags.iter().map(pair).collect()
 }
@@ -60,24 +60,25 @@ pub fn env_flags(profile: &TargetProfile) -> Vec<EnvFlag> {
 /// Returns calls of the first probes that are expected to exit with 0, with each option or its variable.
 pub(super) fn calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let probes = || declared.iter().filter(|probe| probe.exit == Some(0)).take(MAX_PROBES);
-    env_flags(profile)
+    variable_options(profile)
         .iter()
         .flat_map(|pair| probes().flat_map(|probe| pair_calls(pair, probe, profile)))
         .collect()
 }
 
-fn pair_calls(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
+fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
     // The calls omit the format flag, which would override an option or variable that selects a format. A target with a
     // contract has only the format of that.
     let has_contract = profile.contract.is_some();
-    let without_format = |args: &[String]| if has_contract { args.to_vec() } else { place_format(args, &[]) };
+    let without_format =
+        |args: &[String]| if has_contract { args.to_vec() } else { insert_format_flag(args, &[]) };
     let call = |case, label: &str| Probe {
         asks_format: has_contract && probe.asks_format,
         formats: match has_contract {
             true => probe.formats.iter().copied().take(1).collect(),
             false => vec![OutputFormat::Text],
         },
-        ..derive_from(Derived::EnvFlag, case, probe, label).with_args(without_format(&probe.call.args))
+        ..derive_from(DerivedKind::EnvFlag, case, probe, label).with_args(without_format(&probe.call.args))
     };
     let with_variable = |value: &str| {
         let mut call = call(pair.case(value), &pair.set(value));
@@ -97,6 +98,6 @@ fn pair_calls(pair: &EnvFlag, probe: &Probe, profile: &TargetProfile) -> Vec<Pro
     let label = format!("{} for {}", pair.flag, pair.variable);
     let case = Case::OptionOf(pair.variable.clone());
     let with_flag = call(case, &label).with_args(without_format(&args));
-    let values = [ON].into_iter().chain(OFF);
+    let values = [ENABLED_VALUE].into_iter().chain(DISABLED_VALUES);
     std::iter::once(with_flag).chain(values.map(with_variable)).collect()
 }
