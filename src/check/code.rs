@@ -54,7 +54,7 @@ pub(super) fn read(
 fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<BuildTimes> {
     let folder = &code.project.folder;
     let repository = repository_root(folder);
-    let tree = repository_root.as_deref().unwrap_or(folder);
+    let tree = repository.as_deref().unwrap_or(folder);
     let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
     let mut programs = files.filter(|path| path.is_file() && path.starts_with(tree));
     agentnative_judge::source::built(

@@ -75,7 +75,7 @@ impl LoadedContracts {
             if !is_apart {
                 probe.formats = vec![format];
             }
-            probe.call.format_flags.retain(|_, asking| asking.args().is_some());
+            probe.call.format_flags.retain(|_, flag| flag.args().is_some());
         }
         let name = contracts.json.or(contracts.jsonl).unwrap_or_default();
         let contract = &self.0[&name];

@@ -212,9 +212,9 @@ fn a_run_sees_only_its_own_terminal() {
         let Some(printed) = in_namespaces(sh(script, variant)) else { return };
         assert_eq!(printed, "/dev/pts/0\n0 ptmx\n24 80\n", "{name}");
     }
-    let mut asking = sh("read answer", Variant::TerminalIn);
-    asking.job.isolation = Isolation::Available;
-    let outcome = run(asking);
+    let mut prompting = sh("read answer", Variant::TerminalIn);
+    prompting.job.isolation = Isolation::Available;
+    let outcome = run(prompting);
     assert_eq!(
         (&outcome.end, outcome.waits_for_input()),
         (&End::Waited, true),

@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 pub enum FormatFlag {
     /// Neither declared nor derivable from the other formats.
     #[default]
+    #[serde(rename = "undeclared")]
     Unspecified,
     /// The target does not have the format (`false`).
+    #[serde(rename = "lacking")]
     Absent,
     /// These arguments select the format.
     #[serde(untagged)]
@@ -95,18 +97,18 @@ impl FormatFlags {
 
     /// Replaces the format flags that are in `declared`.
     pub(super) fn with_declared(mut self, declared: BTreeMap<OutputFormat, FormatFlag>) -> Self {
-        for (format, asking) in declared {
-            self.assumed &= asking.args().is_none_or(<[String]>::is_empty);
-            self.set(format, asking);
+        for (format, flag) in declared {
+            self.assumed &= flag.args().is_none_or(<[String]>::is_empty);
+            self.set(format, flag);
         }
         self
     }
 
-    fn set(&mut self, format: OutputFormat, asking: FormatFlag) {
+    fn set(&mut self, format: OutputFormat, flag: FormatFlag) {
         match format {
-            OutputFormat::Text => self.text = asking,
-            OutputFormat::Json => self.json = asking,
-            OutputFormat::Jsonl => self.jsonl = asking,
+            OutputFormat::Text => self.text = flag,
+            OutputFormat::Json => self.json = flag,
+            OutputFormat::Jsonl => self.jsonl = flag,
         }
     }
 
@@ -135,8 +137,8 @@ impl FormatFlags {
                 None => FormatFlag::Unspecified,
             }
         };
-        let asking = |format| declared.get(&format).cloned().unwrap_or_else(|| derived(format));
-        Self { text: asking(Text), json: asking(Json), jsonl: asking(Jsonl), assumed: templates.is_empty() }
+        let flag = |format| declared.get(&format).cloned().unwrap_or_else(|| derived(format));
+        Self { text: flag(Text), json: flag(Json), jsonl: flag(Jsonl), assumed: templates.is_empty() }
     }
 }
 
@@ -165,13 +167,13 @@ pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, F
 /// Placeholder for the format flag in the arguments of a probe.
 pub const FORMAT_PLACEHOLDER: &str = "{format}";
 
-/// Inserts a format flag (`asking`) into `args`: in place of `"{format}"`, else before the first `--`, else at the end.
-pub fn insert_format_flag(args: &[String], asking: &[String]) -> Vec<String> {
+/// Inserts a format flag (`flag_args`) into `args`: in place of `"{format}"`, else before the first `--`, else at the end.
+pub fn insert_format_flag(args: &[String], flag_args: &[String]) -> Vec<String> {
     let flag_position = args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     let end = || args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let (before, after) = match flag_position {
         Some(index) => (&args[..index], &args[index + 1..]),
         None => args.split_at(end()),
     };
-    [before, asking, after].concat()
+    [before, flag_args, after].concat()
 }

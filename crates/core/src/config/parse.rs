@@ -164,16 +164,16 @@ fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
 
 /// Reports formats of a probe that its target does not have.
 fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
-    let asking = &parsed.probe.call.format_flags;
+    let format_flags = &parsed.probe.call.format_flags;
     let is_lacking = |format: &OutputFormat| {
-        !asking.contains_key(format) && target.conventions.formats.get(*format) == &FormatFlag::Absent
+        !format_flags.contains_key(format) && target.conventions.formats.get(*format) == &FormatFlag::Absent
     };
     let Some(value) = Table::get(&parsed.section, "formats") else { return };
     let formats = &parsed.probe.formats;
     let lacking: Vec<&str> =
         formats.iter().filter(|format| is_lacking(format)).map(|format| format.name()).collect();
     // The formats that a table does not name have the format flags of the target.
-    if !lacking.is_empty() && (asking.is_empty() || lacking.len() == formats.len()) {
+    if !lacking.is_empty() && (format_flags.is_empty() || lacking.len() == formats.len()) {
         let all = lacking.join(", ");
         value.fault::<()>(&format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
     }

@@ -37,7 +37,7 @@ fn parse<'a>(mut section: Section<'a>, root: &Path, known: &ValidationContext<'_
     check_combinations(&section);
     let effect = effect(&section, code);
     let dry_run_exit = common_flags::take_dry_run_exit(&mut section);
-    let (formats, asking) =
+    let (formats, format_flags) =
         take_formats(&mut section).unwrap_or_else(|| (OutputFormat::ALL.to_vec(), BTreeMap::new()));
     let contract = contract::parse(&section, root, known);
     let stdin = stdin(&section, root);
@@ -48,7 +48,7 @@ fn parse<'a>(mut section: Section<'a>, root: &Path, known: &ValidationContext<'_
         section.take(key);
     }
     let probe = section.applied_to(ProbeConfig::new("", Vec::new()));
-    let call = CallConfig { contract, format_flags: asking, stdin, cwd, workspace, interrupt, ..probe.call };
+    let call = CallConfig { contract, format_flags, stdin, cwd, workspace, interrupt, ..probe.call };
     ParsedProbe { probe: ProbeConfig { call, formats, dry_run_exit, effect, ..probe }, section, exit }
 }
 
@@ -127,16 +127,16 @@ fn take_formats(
         formats.dedup();
         return Some((formats, BTreeMap::new()));
     }
-    let mut asking = formats::take(section)?;
+    let mut format_flags = formats::take(section)?;
     // A call that prints JSON without a format flag has no other format, unless another one is declared.
-    let is_unconditional = |format| asking.get(&format) == Some(&FormatFlag::Given(Vec::new()));
+    let is_unconditional = |format| format_flags.get(&format) == Some(&FormatFlag::Given(Vec::new()));
     if is_unconditional(OutputFormat::Json) || is_unconditional(OutputFormat::Jsonl) {
         OutputFormat::ALL.into_iter().for_each(|format| {
-            asking.entry(format).or_insert(FormatFlag::Absent);
+            format_flags.entry(format).or_insert(FormatFlag::Absent);
         });
     }
-    let lacks = |format: &OutputFormat| asking.get(format) == Some(&FormatFlag::Absent);
-    Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), asking))
+    let lacks = |format: &OutputFormat| format_flags.get(format) == Some(&FormatFlag::Absent);
+    Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), format_flags))
 }
 
 /// Returns the bytes for stdin: the text, or the content of the file.

@@ -210,7 +210,7 @@ pub struct CallConfig {
     #[serde(default)]
     pub contract: Contracts,
     /// The format flags that differ from those of the target.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, rename = "asking", skip_serializing_if = "BTreeMap::is_empty")]
     pub format_flags: BTreeMap<OutputFormat, FormatFlag>,
     /// The spellings of common options that differ from those of the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

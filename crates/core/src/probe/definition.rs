@@ -67,6 +67,7 @@ pub enum FlagPosition {
     /// Before all arguments.
     Front,
     /// After the first argument that is not a flag.
+    #[serde(rename = "behind-first")]
     AfterFirst,
 }
 
@@ -214,8 +215,8 @@ impl Probe {
         // In a call of the target itself, text needs no format flag, which the call may not accept.
         let needs_flag =
             self.asks_format && (self.is_declared() || self.source().is_some() || format.is_json());
-        let asking = if needs_flag { self.format_args(format, profile) } else { &[] };
-        insert_format_flag(&self.call.args, asking)
+        let flag_args = if needs_flag { self.format_args(format, profile) } else { &[] };
+        insert_format_flag(&self.call.args, flag_args)
     }
 
     /// Returns whether the format flag of this probe is `--output FORMAT`.

@@ -253,25 +253,29 @@ pub fn target_calls(kind: DerivedKind, profile: &TargetProfile, timeout: Duratio
 /// are derived from that alone.
 fn from_probe(kind: DerivedKind, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
-    let call = |case, label: &str, asking: &[&str], exit, format| {
-        let asking: Vec<String> = asking.iter().map(|arg| (*arg).to_owned()).collect();
+    let call = |case, label: &str, flag_args: &[&str], exit, format| {
+        let flag_args: Vec<String> = flag_args.iter().map(|arg| (*arg).to_owned()).collect();
         let mut call = Probe {
             asks_format: false,
             exit,
             formats: vec![format],
-            ..derive_from(kind, case, probe, label).with_args(insert_format_flag(&probe.call.args, &asking))
+            ..derive_from(kind, case, probe, label)
+                .with_args(insert_format_flag(&probe.call.args, &flag_args))
         };
         call.call.result &= exit.is_some();
         call
     };
-    let with = |label: &str, asking: &[&str], exit, format| call(Case::Only, label, asking, exit, format);
+    let with =
+        |label: &str, flag_args: &[&str], exit, format| call(Case::Only, label, flag_args, exit, format);
     match kind {
         DerivedKind::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         DerivedKind::InvalidFormat if first => {
             let unknown = |format| with_unknown_format(probe.format_args(format, profile), format);
-            let Some(asking) = [Json, Jsonl, Text].into_iter().find_map(unknown) else { return Vec::new() };
-            let asking: Vec<&str> = asking.iter().map(String::as_str).collect();
-            let mut invalid = with("invalid format", &asking, None, Text);
+            let Some(flag_args) = [Json, Jsonl, Text].into_iter().find_map(unknown) else {
+                return Vec::new();
+            };
+            let flag_args: Vec<&str> = flag_args.iter().map(String::as_str).collect();
+            let mut invalid = with("invalid format", &flag_args, None, Text);
             if probe.has_unverified_format_flag(profile) {
                 invalid.call.workspace.get_or_insert(Workspace::Empty);
             }
@@ -340,22 +344,23 @@ fn with_invalid_value(choices: &OptionChoices, args: &[String]) -> Option<Vec<St
 }
 
 /// Replaces the value of a format flag by an unknown format; `None` for a flag without a value, such as `-j`.
-fn with_unknown_format(asking: &[String], format: OutputFormat) -> Option<Vec<String>> {
-    let is_value =
-        |index: usize| index > 0 && asking[index - 1].starts_with('-') && !asking[index].starts_with('-');
+fn with_unknown_format(flag_args: &[String], format: OutputFormat) -> Option<Vec<String>> {
+    let is_value = |index: usize| {
+        index > 0 && flag_args[index - 1].starts_with('-') && !flag_args[index].starts_with('-')
+    };
     let name = format.name();
     // The name of the format, else a word that contains it, such as `json1`.
     let is_name = |word: &str| word == name;
     let contains_name = |word: &str| word.to_lowercase().contains(OutputFormat::Json.name());
     let find = |matches: &dyn Fn(&str) -> bool| {
-        (0..asking.len()).rev().find_map(|index| match asking[index].split_once('=') {
+        (0..flag_args.len()).rev().find_map(|index| match flag_args[index].split_once('=') {
             Some((flag, value)) if matches(value) => Some((index, format!("{flag}={UNKNOWN_FORMAT}"))),
-            None if matches(&asking[index]) && is_value(index) => Some((index, UNKNOWN_FORMAT.to_owned())),
+            None if matches(&flag_args[index]) && is_value(index) => Some((index, UNKNOWN_FORMAT.to_owned())),
             _ => None,
         })
     };
     let (index, unknown) = find(&is_name).or_else(|| find(&contains_name))?;
-    let mut asking = asking.to_vec();
-    asking[index] = unknown;
-    Some(asking)
+    let mut flag_args = flag_args.to_vec();
+    flag_args[index] = unknown;
+    Some(flag_args)
 }

@@ -54,7 +54,7 @@ fn with_option_after(
     probe: &Probe,
     profile: &TargetProfile,
 ) -> Option<Probe> {
-    let asking = probe.common_option(flag, profile).args()?;
+    let flag_args = probe.common_option(flag, profile).args()?;
     let index = option_index(probe, profile);
     let both_formats = kind == DerivedKind::Quiet && probe.prints_data();
     let wanted: &[OutputFormat] =
@@ -64,8 +64,8 @@ fn with_option_after(
     if formats.is_empty() && probe.prints_data() {
         formats.clone_from(&probe.formats);
     }
-    let args = [&probe.call.args[..index], asking, &probe.call.args[index..]].concat();
-    let call = derive_from(kind, Case::Only, probe, &profile.label(flag, asking)).with_args(args);
+    let args = [&probe.call.args[..index], flag_args, &probe.call.args[index..]].concat();
+    let call = derive_from(kind, Case::Only, probe, &profile.label(flag, flag_args)).with_args(args);
     Some(Probe { formats, ..call })
 }
 
@@ -86,12 +86,12 @@ fn with_option_before(
     probe: &Probe,
     profile: &TargetProfile,
 ) -> Option<Probe> {
-    let asking = probe.common_option(flag, profile).args()?;
-    let label = format!("{} in front", profile.label(flag, asking));
-    let call = derive_from(kind, Case::InFront(asking.to_vec()), probe, &label);
+    let flag_args = probe.common_option(flag, profile).args()?;
+    let label = format!("{} in front", profile.label(flag, flag_args));
+    let call = derive_from(kind, Case::InFront(flag_args.to_vec()), probe, &label);
     Some(Probe {
         formats: probe.formats.first().copied().into_iter().collect(),
-        ..call.with_args([asking, &probe.call.args].concat())
+        ..call.with_args([flag_args, &probe.call.args].concat())
     })
 }
 
@@ -100,17 +100,17 @@ fn with_format_last(probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     const FORMAT: OutputFormat = OutputFormat::Json;
     let has_declared_position =
         probe.place.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER);
-    let asking = probe.format_args(FORMAT, profile);
-    if !has_declared_position || !probe.formats.contains(&FORMAT) || asking.is_empty() {
+    let flag_args = probe.format_args(FORMAT, profile);
+    if !has_declared_position || !probe.formats.contains(&FORMAT) || flag_args.is_empty() {
         return None;
     }
     let without_marker: Vec<String> =
         probe.call.args.iter().filter(|arg| *arg != FORMAT_PLACEHOLDER).cloned().collect();
-    let args = insert_format_flag(&without_marker, asking);
-    let label = format!("{} at the end", asking.join(" "));
+    let args = insert_format_flag(&without_marker, flag_args);
+    let label = format!("{} at the end", flag_args.join(" "));
     (args != probe.args_in(FORMAT, profile)).then(|| Probe {
         asks_format: false,
         formats: vec![FORMAT],
-        ..derive_from(DerivedKind::GlobalFlag, Case::words(asking), probe, &label).with_args(args)
+        ..derive_from(DerivedKind::GlobalFlag, Case::words(flag_args), probe, &label).with_args(args)
     })
 }

@@ -107,6 +107,6 @@ impl TargetProfile {
 }
 
 /// Returns whether these arguments are `--output FORMAT`.
-pub(super) fn is_output_flag(asking: &[String], format: OutputFormat) -> bool {
-    asking == ["--output", format.name()]
+pub(super) fn is_output_flag(flag_args: &[String], format: OutputFormat) -> bool {
+    flag_args == ["--output", format.name()]
 }

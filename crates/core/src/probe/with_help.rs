@@ -31,11 +31,11 @@ impl TargetProfile {
         }
         self.asks_first &= !help.output_is_format;
         self.other_short_help = help.short_h_is_not_help;
-        for (format, asking) in
+        for (format, flag_args) in
             [(OutputFormat::Json, &help.formats.json), (OutputFormat::Jsonl, &help.formats.jsonl)]
         {
-            if asking.is_some()
-                && asking.as_deref() == self.conventions.formats.args(format)
+            if flag_args.is_some()
+                && flag_args.as_deref() == self.conventions.formats.args(format)
                 && !self.known_formats.contains(&format)
             {
                 self.known_formats.push(format);

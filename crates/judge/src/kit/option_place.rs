@@ -19,8 +19,8 @@ pub fn accepted_elsewhere(
         run.is_some_and(|run| run.exit().is_some() && run.exit() == expected)
     };
     let starts_with_flag = |other: &&Probe| {
-        let asking = other.common_option(flag, context.profile).args().unwrap_or_default();
-        other.call.args.starts_with(asking)
+        let flag_args = other.common_option(flag, context.profile).args().unwrap_or_default();
+        other.call.args.starts_with(flag_args)
     };
     let mut before_subcommand = context.derived(DerivedKind::GlobalFlag).filter(starts_with_flag);
     if before_subcommand.any(|other| is_accepted(&other)) {

@@ -93,16 +93,16 @@ pub fn no_input(context: &CheckContext) -> Judgement {
             Some((call, run))
         })
     };
-    let asking = calls()
+    let prompting = calls()
         .filter(|(call, _)| context.source_of(call).is_some_and(|source| asks(context, source)))
         .count();
     let assertions = calls().map(|(call, run)| judge_no_input(context, call, &run));
-    let shown = (asking == 0).then(|| {
+    let shown = (prompting == 0).then(|| {
         inconclusive(
             "no probe asks a question on a terminal: declare one that does, and that the option lets succeed",
         )
     });
-    let subject = if asking == 1 { "1 probe asks".to_owned() } else { format!("{asking} probes ask") };
+    let subject = if prompting == 1 { "1 probe asks".to_owned() } else { format!("{prompting} probes ask") };
     Judgement::of(assertions.chain(shown), declare_success(""))
         .with_note(&format!("{subject} a question on a terminal without the option"))
 }

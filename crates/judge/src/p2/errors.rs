@@ -66,12 +66,12 @@ fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertio
         .context
         .failures()
         .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
-    let asking = run.probe.format_args(run.format(), run.context.profile).join(" ");
+    let flag_args = run.probe.format_args(run.format(), run.context.profile).join(" ");
     if declared {
         return Vec::new();
     }
     let missing = declare_failure("json or jsonl");
-    vec![inconclusive(format!("the target accepts `{asking}` only after a command: {missing}"))]
+    vec![inconclusive(format!("the target accepts `{flag_args}` only after a command: {missing}"))]
 }
 
 impl RunView<'_> {

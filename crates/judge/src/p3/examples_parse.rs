@@ -93,8 +93,8 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
 /// Returns the format that an example selects, if the target does not support it.
 fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
     let is_selected = |format: &OutputFormat| {
-        let asking = context.profile.format_args(*format);
-        !asking.is_empty() && args.windows(asking.len()).any(|words| words == asking)
+        let flag_args = context.profile.format_args(*format);
+        !flag_args.is_empty() && args.windows(flag_args.len()).any(|words| words == flag_args)
     };
     let is_rejected = |format: &OutputFormat| matches!(context.format_support(*format), FormatSupport::No(_));
     OutputFormat::ALL.into_iter().find(|format| is_selected(format) && is_rejected(format))

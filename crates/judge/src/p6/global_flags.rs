@@ -91,8 +91,8 @@ fn spelling(context: &CheckContext, probe: &Probe, flag: CommonOption) -> String
 /// Judges whether a probe accepts the format flag for json after its arguments; `None` if it has none.
 fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     const FORMAT: OutputFormat = OutputFormat::Json;
-    let asking = probe.format_args(FORMAT, context.profile);
-    if asking.is_empty() || context.profile.contract.is_some() {
+    let flag_args = probe.format_args(FORMAT, context.profile);
+    if flag_args.is_empty() || context.profile.contract.is_some() {
         return None;
     }
     let run = context.plain(probe, FORMAT)?;
@@ -108,10 +108,10 @@ fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     // Otherwise the declared call has the flag there.
     let Some(call) = rejected.or(after_arguments) else { return Some(Ok(())) };
     let run = context.runs_of(call).next()?;
-    Some(format_accepted(context, probe, &run, &asking.join(" ")))
+    Some(format_accepted(context, probe, &run, &flag_args.join(" ")))
 }
 
-fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, asking: &str) -> Assertion {
+fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, flag_args: &str) -> Assertion {
     let exit = run.exited()?;
     if Some(exit) == probe.exit {
         return Ok(());
@@ -120,13 +120,13 @@ fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, asking:
     if probe.place.is_some() && !(place == FlagPosition::Front && context.profile.global_format) {
         let id = CheckId::P2OutputFormat;
         return inconclusive(Reason {
-            message: format!("`{asking}` is rejected after the arguments of {}: see {id}", probe.name),
+            message: format!("`{flag_args}` is rejected after the arguments of {}: see {id}", probe.name),
             blocked_by: Some(BlockedBy { id, probe: Some(probe.name.clone()), format: None }),
             ..Reason::default()
         });
     }
     let words = place.description();
     let detail =
-        format!("`{asking}` is rejected after the arguments (exit code {exit}), but accepted {words}");
+        format!("`{flag_args}` is rejected after the arguments (exit code {exit}), but accepted {words}");
     run.failed_at_reason("format", Stream::Stderr, detail)
 }

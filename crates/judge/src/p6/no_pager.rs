@@ -22,8 +22,8 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
     let empty = |probe| context.runs_under(probe, Variant::NoPager);
     // The output after an unanswered question is unknown; other calls decide.
     let asks = |run: &RunView| run.waits_for_input() && !shows_pages(run);
-    let (asking, others): (Vec<_>, Vec<_>) = data().flat_map(empty).partition(asks);
-    let seen = if others.is_empty() { asking } else { others };
+    let (prompting, others): (Vec<_>, Vec<_>) = data().flat_map(empty).partition(asks);
+    let seen = if others.is_empty() { prompting } else { others };
     let empty: Vec<RunView> = seen.into_iter().chain(help().flat_map(empty)).collect();
     if has_option {
         assertions.extend(context.data_probes().filter_map(|probe| obeys_option(context, probe)));
