@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use agentnative_contract::Framing;
-use agentnative_diff::infer::{Inference, Rules};
+use agentnative_diff::infer::{Inference, InferenceOptions};
 use std::fs::{self, File};
 use std::io::{BufWriter, Result, Write as _};
 use std::path::{Path, PathBuf};
@@ -49,8 +49,9 @@ fn run(case: &str, folder: &Path) {
         let clock = Instant::now();
         let mut inference = Inference::new();
         let input = File::open(&path).expect("the data is there");
-        let faults = inference.input(input, Some(framing), *threads, &mut |_| ()).expect("it can be read");
-        assert!(faults.is_empty() && inference.schema(&Rules::default()).is_object());
+        let faults =
+            inference.add_input(input, Some(framing), *threads, &mut |_| ()).expect("it can be read");
+        assert!(faults.is_empty() && inference.schema(&InferenceOptions::default()).is_object());
         best = best.min(clock.elapsed().as_secs_f64());
     }
     println!("{case:36} {:7.0} MB/s {:7.1} MiB", bytes as f64 / 1e6 / best, peak());

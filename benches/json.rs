@@ -99,12 +99,12 @@ fn main() {
     println!("{records} lines, {} bytes", lines.len());
     measure("read_lines", lines.len(), || {
         let summary = read_lines(lines.as_bytes(), &options, &mut ()).expect("memory can be read");
-        assert!(summary.problems.is_empty() && summary.whole == records as u64, "{:?}", summary.problems);
+        assert!(summary.problems.is_empty() && summary.complete == records as u64, "{:?}", summary.problems);
     });
     let document = format!("[{}]", lines.trim_end().replace('\n', ",\n  "));
     measure("read_document", document.len(), || {
         let summary = read_document(document.as_bytes(), &options, &mut ()).expect("memory can be read");
-        assert!(summary.problems.is_empty() && summary.whole == 1, "{:?}", summary.problems);
+        assert!(summary.problems.is_empty() && summary.complete == 1, "{:?}", summary.problems);
     });
     measure("read_value", document.len(), || {
         let read = read_value(document.as_bytes(), &options, u64::MAX).expect("memory can be read");

@@ -26,8 +26,8 @@ fn main() {
     };
     let folder = Path::new(folder);
     let three = three();
-    ours("three rules", folder, || Rules::of(&three));
-    ours("all rules", folder, || Rules::of(checks()));
+    ours("three rules", folder, || Rules::new(&three));
+    ours("all rules", folder, || Rules::new(checks()));
     let program = args.get(1).map_or("ast-grep", String::as_str);
     match Command::new(program).arg("--version").stdout(Stdio::null()).status() {
         Ok(status) if status.success() => ast_grep(program, folder, &three),

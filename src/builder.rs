@@ -1,7 +1,7 @@
 //! Checks a command in a test: [`Check`].
 
 use crate::check::{ConfigSource, Judged, Report, Selection, Session, SessionOptions, TargetSelector};
-use crate::output::{View, text_report};
+use crate::output::{ReportView, text_report};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue;
 use agentnative_core::config::ProbeConfig;
@@ -236,11 +236,11 @@ impl Check {
     fn failure_text(&self, judged: Judged, unmet: &Error) -> String {
         let folder = std::env::current_dir().ok();
         let judged = [judged];
-        let view = View {
+        let view = ReportView {
             verbose: self.verbose,
             folder: folder.as_deref(),
             strict: self.strict,
-            ..View::new(&judged, OutputConfig::plain(OutputFormat::Text))
+            ..ReportView::new(&judged, OutputConfig::plain(OutputFormat::Text))
         };
         let report = text_report(&view).unwrap_or_else(|error| error_text(&error, false));
         report + &error_text(unmet, false)

@@ -1,9 +1,9 @@
 //! Verdicts on simulated targets: a result reports every problem of a run, and every run is considered.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, verdict};
+use crate::simulated_target::{Call, CallResult, PROBES, conforming, exited, record, success, verdict};
 use agentnative::model::{CheckId, CheckResult, Evidence, OutputFormat, Status, Variant};
 use agentnative::probe::UNKNOWN_FLAG;
-use agentnative::run::End;
+use agentnative::run::RunEnd;
 
 fn assert_status(result: &CheckResult, status: Status) {
     assert_eq!(result.status, status, "{}: {} {:?}", result.id, result.message, result.evidence);
@@ -13,12 +13,16 @@ fn assert_status(result: &CheckResult, status: Status) {
 fn with_changed_list(
     variant: Variant,
     format: OutputFormat,
-    changed: impl Fn(String) -> Answer,
-) -> impl Fn(&Call) -> Answer {
+    changed: impl Fn(String) -> CallResult,
+) -> impl Fn(&Call) -> CallResult {
     move |call| {
         let is_changed_call = call.args.first().is_some_and(|arg| arg == "list") && call.variant == variant;
-        let Answer(stdout, stderr, end) = conforming(call);
-        if is_changed_call && call.format == format { changed(stdout) } else { Answer(stdout, stderr, end) }
+        let CallResult(stdout, stderr, end) = conforming(call);
+        if is_changed_call && call.format == format {
+            changed(stdout)
+        } else {
+            CallResult(stdout, stderr, end)
+        }
     }
 }
 
@@ -36,7 +40,7 @@ fn json_evidence<'a>(result: &'a CheckResult, probe: &str) -> (Vec<&'a str>, Str
 #[test]
 fn all_runs_that_must_print_the_same_are_compared() {
     use Variant::{File, HostileEnv, OpenStdin, SlowReader, Tty};
-    let other = |stdout: String| data(stdout.replace("1,", "\"1\",").replace("name", "title"));
+    let other = |stdout: String| success(stdout.replace("1,", "\"1\",").replace("name", "title"));
     for variant in [SlowReader, File] {
         let changes = with_changed_list(variant, OutputFormat::Json, other);
         let result = verdict(CheckId::P2OutputStable, PROBES, &changes);
@@ -46,13 +50,13 @@ fn all_runs_that_must_print_the_same_are_compared() {
         for id in [CheckId::P2OutputComplete, CheckId::P2JsonAlias, CheckId::P2OutputPure] {
             assert_ne!(verdict(id, PROBES, &changes).status, Status::Fail, "{id} {variant:?}");
         }
-        let fails = with_changed_list(variant, OutputFormat::Jsonl, |stdout| ended(3, stdout, ""));
+        let fails = with_changed_list(variant, OutputFormat::Jsonl, |stdout| exited(3, stdout, ""));
         assert_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails), Status::Fail);
         let notice =
-            with_changed_list(variant, OutputFormat::Jsonl, |stdout| data(format!("{stdout}Done.\n")));
+            with_changed_list(variant, OutputFormat::Jsonl, |stdout| success(format!("{stdout}Done.\n")));
         assert_status(&verdict(CheckId::P2OutputJsonl, PROBES, notice), Status::Fail);
         let colour =
-            with_changed_list(variant, OutputFormat::Json, |stdout| data(format!("{stdout}\u{1b}[0m")));
+            with_changed_list(variant, OutputFormat::Json, |stdout| success(format!("{stdout}\u{1b}[0m")));
         assert_status(&verdict(CheckId::P2OutputPure, PROBES, colour), Status::Fail);
     }
     // A terminal and the environment may change the data, but not the exit code.
@@ -60,11 +64,11 @@ fn all_runs_that_must_print_the_same_are_compared() {
         let changes = with_changed_list(variant, OutputFormat::Json, other);
         assert_status(&verdict(CheckId::P2OutputStable, PROBES, changes), Status::Pass);
     }
-    let fails = |format| with_changed_list(Tty, format, |stdout| ended(3, stdout, ""));
+    let fails = |format| with_changed_list(Tty, format, |stdout| exited(3, stdout, ""));
     assert_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails(OutputFormat::Json)), Status::Fail);
     assert_status(&verdict(CheckId::P2ExitConsistent, PROBES, fails(OutputFormat::Text)), Status::Pass);
     // Truncated output is a problem of another check.
-    let cut = with_changed_list(File, OutputFormat::Json, |stdout| data(&stdout[..stdout.len() / 2]));
+    let cut = with_changed_list(File, OutputFormat::Json, |stdout| success(&stdout[..stdout.len() / 2]));
     let result = verdict(CheckId::P2OutputStable, PROBES, cut);
     assert_status(&result, Status::Unverified);
     assert!(result.message.contains("see p2-output-complete"), "{}", result.message);
@@ -72,8 +76,9 @@ fn all_runs_that_must_print_the_same_are_compared() {
 
 #[test]
 fn all_differences_of_a_run_are_reported() {
-    let other =
-        |stdout: String| data(stdout.replace("1,", "\"1\",").replace("true", "1").replace("name", "title"));
+    let other = |stdout: String| {
+        success(stdout.replace("1,", "\"1\",").replace("true", "1").replace("name", "title"))
+    };
     let result =
         verdict(CheckId::P2OutputStable, PROBES, with_changed_list(Variant::File, OutputFormat::Json, other));
     let (kinds, details) = json_evidence(&result, "list");
@@ -135,7 +140,7 @@ fn all_problems_of_an_error_are_reported_together() {
     ];
     for (stdout, stderr, kinds, parts) in cases {
         let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
-            true if call.format == OutputFormat::Json => ended(1, stdout, stderr.clone()),
+            true if call.format == OutputFormat::Json => exited(1, stdout, stderr.clone()),
             _ => conforming(call),
         };
         let result = verdict(CheckId::P2ErrorJson, PROBES, target);
@@ -148,7 +153,7 @@ fn all_problems_of_an_error_are_reported_together() {
     }
     // The evidence is on the line of the object, not on the text around it.
     let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
-        true if call.format == OutputFormat::Json => ended(1, "", "Loading ...\n{\"error\":\"e\"}\n"),
+        true if call.format == OutputFormat::Json => exited(1, "", "Loading ...\n{\"error\":\"e\"}\n"),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2ErrorJson, PROBES, target);
@@ -157,7 +162,7 @@ fn all_problems_of_an_error_are_reported_together() {
     // An error on the wrong stream, or on both, is one problem.
     for stderr in ["", "no such record\n"] {
         let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
-            true if call.format.is_json() => ended(1, "no such record\n", stderr),
+            true if call.format.is_json() => exited(1, "no such record\n", stderr),
             _ => conforming(call),
         };
         assert_status(&verdict(CheckId::P2ErrorJson, PROBES, target), Status::Unverified);
@@ -167,7 +172,7 @@ fn all_problems_of_an_error_are_reported_together() {
     }
     // Progress on stdout, an error on stderr.
     let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "lost") {
-        true if call.format.is_json() => ended(1, "Loading ...\n", VALID_ERROR),
+        true if call.format.is_json() => exited(1, "Loading ...\n", VALID_ERROR),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2StderrDiagnostics, PROBES, target);
@@ -178,23 +183,23 @@ fn all_problems_of_an_error_are_reported_together() {
 #[test]
 fn all_problems_of_the_data_are_reported_together() {
     let json = |changed: fn(String) -> String| {
-        with_changed_list(Variant::Plain, OutputFormat::Json, move |stdout| data(changed(stdout)))
+        with_changed_list(Variant::Plain, OutputFormat::Json, move |stdout| success(changed(stdout)))
     };
     let result = verdict(CheckId::P2JsonStrict, PROBES, json(|stdout| stdout.replace("1,", "NaN,\"id\":2,")));
     assert_eq!(json_evidence(&result, "list").0, ["duplicate-key", "non-finite"]);
     let lines = |call: &Call| match call.format {
-        OutputFormat::Jsonl => data(conforming(call).0.replace("id", "no").replace("name", "title")),
+        OutputFormat::Jsonl => success(conforming(call).0.replace("id", "no").replace("name", "title")),
         _ => conforming(call),
     };
     let config = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     let result = verdict(CheckId::P2OutputParity, config, |call: &Call| match call.args.first() {
         Some(first) if first == "list" => {
-            let Answer(stdout, stderr, end) = lines(call);
+            let CallResult(stdout, stderr, end) = lines(call);
             let more = |stdout: String| stdout.replace("{\"", "{\"kept\":1,\"");
             match call.format {
-                OutputFormat::Text => Answer(stdout, stderr, end),
-                OutputFormat::Json => data(more(stdout).replacen("{\"kept\":1,", "{", 1)),
-                OutputFormat::Jsonl => data(more(stdout)),
+                OutputFormat::Text => CallResult(stdout, stderr, end),
+                OutputFormat::Json => success(more(stdout).replacen("{\"kept\":1,", "{", 1)),
+                OutputFormat::Jsonl => success(more(stdout)),
             }
         }
         _ => conforming(call),
@@ -208,7 +213,7 @@ fn all_violations_of_a_printed_schema_are_reported() {
     const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
         "required":["version"],"properties":{"ok":{"type":"string"},"data":{"type":"object"}}}"#;
     let target = |call: &Call| match call.args.first().is_some_and(|arg| arg == "schema") {
-        true => data(SCHEMA),
+        true => success(SCHEMA),
         false => conforming(call),
     };
     let config = format!("[target]\nschema = ['schema']\n{PROBES}");
@@ -222,7 +227,7 @@ fn all_violations_of_a_printed_schema_are_reported() {
 #[test]
 fn an_invalid_format_has_evidence_of_both_of_its_problems() {
     let target = |call: &Call| match call.args.iter().any(|arg| arg == "agentnative-unknown-format") {
-        true => ended(1, "Error: unknown format\n", ""),
+        true => exited(1, "Error: unknown format\n", ""),
         false => conforming(call),
     };
     let result = verdict(CheckId::P2OutputFormat, PROBES, target);
@@ -233,7 +238,7 @@ fn an_invalid_format_has_evidence_of_both_of_its_problems() {
 #[test]
 fn a_call_without_a_format_has_the_exit_code_of_text() {
     let target = |call: &Call| match call.args == ["list"] {
-        true => ended(3, "", "no format\n"),
+        true => exited(3, "", "no format\n"),
         false => conforming(call),
     };
     let result = verdict(CheckId::P2OutputFormat, PROBES, target);
@@ -255,7 +260,7 @@ fn evidence_of_an_exit_code_shows_the_stream_that_has_output() {
                 "" => call.args.first().is_none_or(|arg| arg == "--output"),
                 word => call.args.iter().any(|arg| arg == word),
             };
-            if is_matching_call { data(HELP) } else { conforming(call) }
+            if is_matching_call { success(HELP) } else { conforming(call) }
         };
         let result = verdict(id, config, target);
         assert_status(&result, Status::Fail);
@@ -268,8 +273,8 @@ fn the_top_level_keys_that_most_commands_have_are_expected() {
     let probes = "[[probe]]\nname = 'all'\nargs = ['all']\n[[probe]]\nname = 'one'\nargs = ['one']\n\
                   [[probe]]\nname = 'two'\nargs = ['two']\n";
     let target = |call: &Call| match call.args.first().map(String::as_str) {
-        Some("all") => data("{\"items\":[]}\n"),
-        Some("one" | "two") => data("{\"ok\":true,\"data\":{}}\n"),
+        Some("all") => success("{\"items\":[]}\n"),
+        Some("one" | "two") => success("{\"ok\":true,\"data\":{}}\n"),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2Envelope, probes, target);
@@ -286,13 +291,13 @@ fn a_blocked_verdict_names_a_check_that_reports_the_problem() {
     use agentnative::catalogue::{Check, checks};
     let checks: Vec<&Check> =
         checks().iter().filter(|check| check.layer == agentnative::model::Layer::Behavioral).collect();
-    let defects: [fn(String) -> Answer; 6] = [
-        |_| Answer(String::new(), String::new(), End::TimedOut),
-        |_| Answer(String::new(), String::new(), End::Signaled(11)),
-        |stdout| ended(3, stdout, ""),
-        |stdout| data(format!("Loading\n{stdout}")),
-        |stdout| data(format!("{stdout}\u{1b}[0m")),
-        |stdout| data(&stdout[..stdout.len() / 2]),
+    let defects: [fn(String) -> CallResult; 6] = [
+        |_| CallResult(String::new(), String::new(), RunEnd::TimedOut),
+        |_| CallResult(String::new(), String::new(), RunEnd::Signaled(11)),
+        |stdout| exited(3, stdout, ""),
+        |stdout| success(format!("Loading\n{stdout}")),
+        |stdout| success(format!("{stdout}\u{1b}[0m")),
+        |stdout| success(&stdout[..stdout.len() / 2]),
     ];
     let mut wrong = Vec::new();
     for variant in [
@@ -310,7 +315,8 @@ fn a_blocked_verdict_names_a_check_that_reports_the_problem() {
             .flat_map(|format| (0..defects.len()).map(move |defect| (format, defect)))
         {
             let target = with_changed_list(variant, format, defects[defect]);
-            let results = agentnative::check::judge(&seen(PROBES, &checks, target), &checks).unwrap().results;
+            let results =
+                agentnative::check::judge(&record(PROBES, &checks, target), &checks).unwrap().results;
             let result_of = |id: CheckId| results.iter().find(|result| result.id == id).unwrap();
             let leads_to_problem = |id: CheckId| {
                 let cause = result_of(id);

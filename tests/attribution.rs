@@ -1,10 +1,10 @@
 //! Problems that are unverified because the machine, or the confinement of the runs, may be their cause.
 
-use crate::made_up::{Call, conforming, seen};
+use crate::simulated_target::{Call, conforming, record};
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, Confinement, ProbeId, Status, Variant};
-use agentnative::run::{Bytes, End, Limit, Observation, Starvation, Waiting};
+use agentnative::run::{Bytes, Limit, Observation, RunEnd, Starvation, Waiting};
 use std::time::Duration;
 
 const CONFIG: &str = "[[probe]]\nname = 'list'\nargs = ['list']\n";
@@ -20,7 +20,7 @@ enum Obstacle {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum RunEnd {
+enum AffectedEnd {
     AsExpected,
     OtherExit,
     Signal,
@@ -55,7 +55,7 @@ fn apply_obstacle(run: &mut Observation, obstacle: Obstacle) {
         Obstacle::HiddenFile => {
             append_to_stderr(run, "cannot open /home/me/.demo/key: No such file or directory\n")
         }
-        Obstacle::MemoryLimit => run.outcome.end = End::TooMuch(Limit::Memory(1 << 32)),
+        Obstacle::MemoryLimit => run.outcome.end = RunEnd::TooMuch(Limit::Memory(1 << 32)),
         Obstacle::Starvation => {
             let (withheld, elapsed) = (Duration::from_secs(9), Duration::from_secs(10));
             run.outcome.starvation = Some(Starvation { withheld, elapsed });
@@ -63,27 +63,27 @@ fn apply_obstacle(run: &mut Observation, obstacle: Obstacle) {
     }
 }
 
-fn apply_end(run: &mut Observation, end: RunEnd) {
+fn apply_end(run: &mut Observation, end: AffectedEnd) {
     let exit = |run: &mut Observation, text: &str| {
-        run.outcome.end = End::Exited(3);
+        run.outcome.end = RunEnd::Exited(3);
         run.outcome.stdout.bytes = Bytes::from(Vec::new());
         run.outcome.stderr.bytes = Bytes::from(text.as_bytes().to_vec());
     };
     match end {
-        RunEnd::AsExpected => (),
-        RunEnd::OtherExit => exit(run, "failed\n"),
-        RunEnd::Signal => run.outcome.end = End::Signaled(11),
-        RunEnd::BrokenPipeTraceback => exit(run, "Traceback:\nBrokenPipeError: [Errno 32] Broken pipe\n"),
-        RunEnd::Hang => run.outcome.end = End::TimedOut,
-        RunEnd::WaitForInput => {
-            run.outcome.end = End::TimedOut;
+        AffectedEnd::AsExpected => (),
+        AffectedEnd::OtherExit => exit(run, "failed\n"),
+        AffectedEnd::Signal => run.outcome.end = RunEnd::Signaled(11),
+        AffectedEnd::BrokenPipeTraceback => exit(run, "Traceback:\nBrokenPipeError: [Errno 32] Broken pipe\n"),
+        AffectedEnd::Hang => run.outcome.end = RunEnd::TimedOut,
+        AffectedEnd::WaitForInput => {
+            run.outcome.end = RunEnd::TimedOut;
             run.outcome.waiting = Some(Waiting::Stdin);
         }
     }
 }
 
-fn recording(obstacle: Obstacle, end: RunEnd, affected: AffectedRuns) -> Recording {
-    let mut recording = seen(CONFIG, &checks(), |call: &Call| conforming(call));
+fn recording(obstacle: Obstacle, end: AffectedEnd, affected: AffectedRuns) -> Recording {
+    let mut recording = record(CONFIG, &checks(), |call: &Call| conforming(call));
     for run in &mut recording.observations {
         run.outcome.confinement = Some(Confinement::Namespaces);
         let of_list = run.key.probe == ProbeId::declared("list") || run.key.probe.from() == Some("list");
@@ -113,10 +113,10 @@ fn recording(obstacle: Obstacle, end: RunEnd, affected: AffectedRuns) -> Recordi
 fn a_problem_is_attributed_to_an_obstacle_only_if_that_may_be_the_cause() {
     use AffectedRuns::{All, OneOfAllWithObstacle, OneWithObstacle};
     use Obstacle::{HiddenFile, MemoryLimit, Network, OfflineWords, Starvation as Starved};
-    use RunEnd::{AsExpected, BrokenPipeTraceback, Hang, OtherExit, Signal, WaitForInput};
+    use AffectedEnd::{AsExpected, BrokenPipeTraceback, Hang, OtherExit, Signal, WaitForInput};
     use Status::{Fail, Pass, Unverified};
     let all = [Network, OfflineWords, HiddenFile, MemoryLimit, Starved];
-    let table = |end: RunEnd, affected: AffectedRuns| -> [Status; 5] {
+    let table = |end: AffectedEnd, affected: AffectedRuns| -> [Status; 5] {
         match (end, affected) {
             (AsExpected, _) => [Pass, Pass, Pass, Unverified, Pass],
             // The obstacle may be the cause, unless the other runs with it ended as expected.
@@ -154,7 +154,7 @@ fn a_problem_is_attributed_to_an_obstacle_only_if_that_may_be_the_cause() {
 
 #[test]
 fn each_obstacle_that_may_be_the_cause_is_reported() {
-    let mut recording = recording(Obstacle::Network, RunEnd::OtherExit, AffectedRuns::All);
+    let mut recording = recording(Obstacle::Network, AffectedEnd::OtherExit, AffectedRuns::All);
     for run in &mut recording.observations {
         if run.key.probe == ProbeId::declared("list") || run.key.probe.from() == Some("list") {
             apply_obstacle(run, Obstacle::HiddenFile);

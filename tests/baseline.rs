@@ -1,9 +1,9 @@
 //! Baselines of simulated targets: known problems pass, new problems fail, and fixed problems are reported.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, records, seen};
-use agentnative::baseline::{BaselineFile, Compared};
+use crate::simulated_target::{self, Call, CallResult, PROBES, conforming, exited, records, success};
+use agentnative::baseline::{BaselineComparison, BaselineFile};
 use agentnative::catalogue::{Check, checks};
-use agentnative::check::{Recording, Report, Scans, Seen, judge_with};
+use agentnative::check::{CheckCoverage, Recording, Report, Scans, judge_against_baseline};
 use agentnative::judge::{Baseline, Fault};
 use agentnative::model::{
     CheckId, CheckResult, Evidence, Layer, Level, OutputFormat, ProbeId, Status, Variant,
@@ -21,7 +21,7 @@ fn config() -> String {
 }
 
 /// A target whose `commands` print text before the document and no newline after the last record.
-fn faulty(commands: &'static [&'static str]) -> impl Fn(&Call) -> Answer {
+fn faulty(commands: &'static [&'static str]) -> impl Fn(&Call) -> CallResult {
     move |call| {
         let is_command = |word: &str| call.args.first().is_some_and(|first| first == word);
         let is_invalid_call = call.args.iter().any(|arg| arg.contains("agentnative"));
@@ -29,25 +29,27 @@ fn faulty(commands: &'static [&'static str]) -> impl Fn(&Call) -> Answer {
         match call.format {
             _ if is_invalid_call || !(is_command("list") || is_command("show")) => conforming(call),
             OutputFormat::Json if is_faulty => {
-                data(format!("Loading…\n{}", records(call, &[r#"{"id":1,"name":"a"}"#])))
+                success(format!("Loading…\n{}", records(call, &[r#"{"id":1,"name":"a"}"#])))
             }
-            OutputFormat::Jsonl if is_faulty => data(records(call, &[r#"{"id":1,"name":"a"}"#]).trim_end()),
-            _ => data(records(call, &[r#"{"id":1,"name":"a"}"#])),
+            OutputFormat::Jsonl if is_faulty => {
+                success(records(call, &[r#"{"id":1,"name":"a"}"#]).trim_end())
+            }
+            _ => success(records(call, &[r#"{"id":1,"name":"a"}"#])),
         }
     }
 }
 
-fn record(answer: impl Fn(&Call) -> Answer) -> Recording {
-    seen(&config(), &output_checks(), answer)
+fn record(answer: impl Fn(&Call) -> CallResult) -> Recording {
+    simulated_target::record(&config(), &output_checks(), answer)
 }
 
-fn judge_against(recording: &Recording, baseline: &Baseline) -> (Report, Seen) {
-    judge_with(recording, &output_checks(), baseline, &Scans::default()).unwrap()
+fn judge_against(recording: &Recording, baseline: &Baseline) -> (Report, CheckCoverage) {
+    judge_against_baseline(recording, &output_checks(), baseline, &Scans::default()).unwrap()
 }
 
 /// Returns the baseline with all problems of a recording.
 fn baseline_of(recording: &Recording) -> Baseline {
-    Compared::of(&judge_against(recording, &Baseline::default()).1, &Baseline::default()).next
+    BaselineComparison::new(&judge_against(recording, &Baseline::default()).1, &Baseline::default()).next
 }
 
 fn unmet(report: &Report) -> Vec<&CheckResult> {
@@ -83,8 +85,8 @@ fn known_problems_and_the_checks_that_they_block_are_waived() {
     assert!(message.starts_with("waived with p2-output-json: in the baseline ("), "{message}");
     // No problem is fixed, and the next baseline is the same.
     assert_eq!(
-        Compared::of(&coverage, &baseline),
-        Compared { next: baseline.clone(), ..Compared::default() }
+        BaselineComparison::new(&coverage, &baseline),
+        BaselineComparison { next: baseline.clone(), ..BaselineComparison::default() }
     );
     assert!(
         !entry_names(&baseline).iter().any(|name| name.contains("parity")),
@@ -102,7 +104,7 @@ fn a_problem_in_another_probe_is_new() {
     assert!(!json.evidence.is_empty() && json.message.ends_with(" more waived: in the baseline"), "{json:?}");
     // A check that the new problem blocks too stays unverified.
     assert_eq!(status(&report, CheckId::P2OutputParity).0, Status::Unverified);
-    let next = Compared::of(&coverage, &baseline).next;
+    let next = BaselineComparison::new(&coverage, &baseline).next;
     assert!(next.len() > baseline.len() && baseline.iter().all(|(fault, _)| next.count(fault) == 1));
 }
 
@@ -111,14 +113,14 @@ fn another_kind_of_problem_is_new_and_other_bytes_are_not() {
     let baseline = baseline_of(&record(faulty(&["list"])));
     // The notice has other words and an empty line before it.
     let other_notice = |call: &Call| match faulty(&["list"])(call) {
-        Answer(out, err, end) if out.starts_with("Loading") => {
-            Answer(out.replacen("Loading…\n", "\nFetching 7 of 9\n", 1), err, end)
+        CallResult(out, err, end) if out.starts_with("Loading") => {
+            CallResult(out.replacen("Loading…\n", "\nFetching 7 of 9\n", 1), err, end)
         }
         answer => answer,
     };
     assert_eq!(unmet(&judge_against(&record(other_notice), &baseline).0), Vec::<&CheckResult>::new());
     let truncated = |call: &Call| match faulty(&["list"])(call) {
-        Answer(out, ..) if out.starts_with("Loading") => data("{\"ok\":true,\"data\":["),
+        CallResult(out, ..) if out.starts_with("Loading") => success("{\"ok\":true,\"data\":["),
         answer => answer,
     };
     let (report, _) = judge_against(&record(truncated), &baseline);
@@ -132,7 +134,7 @@ fn fixed_problems_are_reported_and_removed() {
     let (report, coverage) =
         judge_against(&record(|call| faulty(&["list"])(&without_problem_in_json(call))), &baseline);
     assert_eq!(report.exit_code(true), 0, "{:?}", unmet(&report));
-    let compared = Compared::of(&coverage, &baseline);
+    let compared = BaselineComparison::new(&coverage, &baseline);
     let notes = compared.notes(false);
     assert!(
         notes[0].contains(" of the baseline ") && notes[0].contains("p2-output-json (list · json)"),
@@ -144,8 +146,8 @@ fn fixed_problems_are_reported_and_removed() {
     assert!(entry_names(&compared.next).iter().any(|name| name.contains("p2-jsonl-newline (list · jsonl)")));
     // All problems are fixed.
     let (_, coverage) = judge_against(&record(faulty(&[])), &baseline);
-    assert_eq!(Compared::of(&coverage, &baseline).fixed.len(), baseline.len());
-    assert!(Compared::of(&coverage, &baseline).next.is_empty());
+    assert_eq!(BaselineComparison::new(&coverage, &baseline).fixed.len(), baseline.len());
+    assert!(BaselineComparison::new(&coverage, &baseline).next.is_empty());
 }
 
 /// Replaces a call of `list` in json by one of `show`, for which `faulty(&["list"])` has no problem.
@@ -162,8 +164,8 @@ fn problems_that_were_not_checked_are_not_fixed() {
     let good = record(faulty(&[]));
     // A selection of checks.
     let selected = [CheckId::P2OutputJson.check()];
-    let (_, coverage) = judge_with(&good, &selected, &baseline, &Scans::default()).unwrap();
-    let compared = Compared::of(&coverage, &baseline);
+    let (_, coverage) = judge_against_baseline(&good, &selected, &baseline, &Scans::default()).unwrap();
+    let compared = BaselineComparison::new(&coverage, &baseline);
     assert!(
         entry_names(&compared.fixed).iter().all(|name| name.starts_with("p2-output-json ")),
         "{compared:?}"
@@ -182,7 +184,7 @@ fn problems_that_were_not_checked_are_not_fixed() {
         });
         (partial.interrupted, partial.fast) = (is_interrupted, !is_interrupted);
         let (_, coverage) = judge_against(&partial, &baseline);
-        let fixed = entry_names(&Compared::of(&coverage, &baseline).fixed);
+        let fixed = entry_names(&BaselineComparison::new(&coverage, &baseline).fixed);
         assert!(!fixed.iter().any(|name| name.starts_with("p2-output-json ")), "{is_interrupted}: {fixed:?}");
     }
     // Another target, and a probe that was removed.
@@ -190,23 +192,23 @@ fn problems_that_were_not_checked_are_not_fixed() {
     other.target.name = "other".into();
     let (_, coverage) = judge_against(&other, &baseline);
     assert_eq!(
-        Compared::of(&coverage, &baseline),
-        Compared { next: baseline.clone(), ..Compared::default() }
+        BaselineComparison::new(&coverage, &baseline),
+        BaselineComparison { next: baseline.clone(), ..BaselineComparison::default() }
     );
     let without_list = recording_without_list();
-    let compared = Compared::of(&judge_against(&without_list, &baseline).1, &baseline);
+    let compared = BaselineComparison::new(&judge_against(&without_list, &baseline).1, &baseline);
     assert_eq!((compared.fixed.len(), compared.not_run.len()), (0, baseline.len()), "{compared:?}");
     assert!(compared.notes(false)[0].contains("because the probe was not run: p2-"), "{compared:?}");
     assert_eq!(compared.next, baseline);
     // A run that timed out hides problems.
     let hangs = |call: &Call| match call.args[0].as_str() {
         "list" if call.format != OutputFormat::Text => {
-            Answer(String::new(), String::new(), agentnative::run::End::TimedOut)
+            CallResult(String::new(), String::new(), agentnative::run::RunEnd::TimedOut)
         }
         _ => conforming(call),
     };
     let (_, coverage) = judge_against(&record(hangs), &baseline);
-    let fixed = entry_names(&Compared::of(&coverage, &baseline).fixed);
+    let fixed = entry_names(&BaselineComparison::new(&coverage, &baseline).fixed);
     assert!(fixed.is_empty(), "{fixed:?}");
 }
 
@@ -214,13 +216,13 @@ fn problems_that_were_not_checked_are_not_fixed() {
 fn recording_without_list() -> Recording {
     let config =
         config().replace("name = 'list'\n    args = ['list']", "name = 'all'\n    args = ['show', '2']");
-    seen(&config, &output_checks(), faulty(&[]))
+    simulated_target::record(&config, &output_checks(), faulty(&[]))
 }
 
 #[test]
 fn undecided_checks_have_no_entries() {
     let fails = |call: &Call| match call.args.first().map(String::as_str) {
-        Some("list") => ended(1, "", "no such thing\n"),
+        Some("list") => exited(1, "", "no such thing\n"),
         _ => conforming(call),
     };
     let recording = record(fails);
@@ -244,7 +246,7 @@ fn equal_lines_of_code_are_counted() {
             excerpt: Some(excerpt.into()),
             ..Evidence::default()
         };
-        Fault::of("mycli", CheckId::P2SrcStrayPrint, Layer::Source, &evidence)
+        Fault::from_evidence("mycli", CheckId::P2SrcStrayPrint, Layer::Source, &evidence)
     };
     let mut baseline = Baseline::default();
     for found in [fault(1, "print(1)"), fault(7, "    print( 1 )"), fault(9, "\tprint(1)")] {

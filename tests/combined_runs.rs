@@ -1,13 +1,13 @@
 //! The runs that are made: several conditions in one combined run, each condition alone if the combined run differs,
 //! and repetitions if a verdict depends on them.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen};
+use crate::simulated_target::{Call, CallResult, PROBES, conforming, exited, record, success};
 use agentnative::catalogue::{Check, checks};
-use agentnative::check::{Recording, Scans, judge, wanted};
+use agentnative::check::{Recording, Scans, deciding_runs, judge};
 use agentnative::model::{
     COMBINED, CheckId, CheckResult, Condition, Layer, OutputFormat, ProbeId, Status, Variant,
 };
-use agentnative::run::{End, Observation, RunKey};
+use agentnative::run::{Observation, RunEnd, RunKey};
 use std::collections::BTreeSet;
 
 fn assert_status(result: &CheckResult, status: Status) {
@@ -26,17 +26,17 @@ fn runs_of_list(recording: &Recording) -> Vec<&RunKey> {
 
 #[test]
 fn a_probe_that_succeeds_in_three_formats_runs_fifteen_times() {
-    assert_eq!(runs_of_list(&seen(PROBES, &output_checks(), conforming)).len(), 15);
+    assert_eq!(runs_of_list(&record(PROBES, &output_checks(), conforming)).len(), 15);
 }
 
 /// A target that colours the output of `list` in json under one condition.
-fn coloured_under(condition: Condition) -> impl Fn(&Call) -> Answer {
+fn coloured_under(condition: Condition) -> impl Fn(&Call) -> CallResult {
     move |call| {
         let is_list_in_json =
             call.args.first().is_some_and(|arg| arg == "list") && call.format == OutputFormat::Json;
-        let Answer(stdout, ..) = conforming(call);
+        let CallResult(stdout, ..) = conforming(call);
         match is_list_in_json && (call.variant, call.nth) == condition {
-            true => data(format!("\u{1b}[1m{stdout}")),
+            true => success(format!("\u{1b}[1m{stdout}")),
             false => conforming(call),
         }
     }
@@ -46,7 +46,7 @@ fn coloured_under(condition: Condition) -> impl Fn(&Call) -> Answer {
 fn the_condition_that_causes_the_difference_is_reported() {
     for (combined, conditions) in COMBINED {
         for condition in *conditions {
-            let recording = seen(PROBES, &output_checks(), coloured_under(*condition));
+            let recording = record(PROBES, &output_checks(), coloured_under(*condition));
             let pure = judge(&recording, &output_checks()).unwrap().results;
             let pure = pure.into_iter().find(|result| result.id == CheckId::P2OutputPure).unwrap();
             let reported: Vec<_> =
@@ -72,40 +72,40 @@ fn a_combined_run_is_split_where_its_cause_is_open() {
         let results = judge(recording, &checks).unwrap().results;
         results.into_iter().find(|result| result.id == id).unwrap()
     };
-    let mut recording = seen(PROBES, &checks, conforming);
+    let mut recording = record(PROBES, &checks, conforming);
     assert_status(&result_of(&recording, CheckId::P2ExitConsistent), Status::Pass);
     // Text on a terminal may have any exit code, so whether the environment variables cause the difference is open.
     let combined_at = recording.observations.iter().position(|run| run.key == key).unwrap();
-    recording.observations[combined_at].outcome.end = End::Exited(3);
+    recording.observations[combined_at].outcome.end = RunEnd::Exited(3);
     let open = result_of(&recording, CheckId::P2ExitConsistent);
     assert_status(&open, Status::Unverified);
     assert!(open.message.contains("required runs were not recorded"), "{}", open.message);
     let requested: BTreeSet<RunKey> =
-        wanted(&recording, &checks, &Scans::default()).unwrap().into_iter().collect();
+        deciding_runs(&recording, &checks, &Scans::default()).unwrap().into_iter().collect();
     assert_eq!(requested, key.parts().unwrap().into_iter().collect());
     // No condition alone causes the difference: the combined run is reported.
     let combined = recording.observations[combined_at].clone();
     for key in requested {
         let mut alone = Observation { key, ..combined.clone() };
-        alone.outcome.end = End::Exited(0);
+        alone.outcome.end = RunEnd::Exited(0);
         recording.observations.push(alone);
     }
-    assert_eq!(wanted(&recording, &checks, &Scans::default()).unwrap(), []);
-    recording.observations[combined_at].outcome.end = End::Signaled(11);
+    assert_eq!(deciding_runs(&recording, &checks, &Scans::default()).unwrap(), []);
+    recording.observations[combined_at].outcome.end = RunEnd::Signaled(11);
     let reported = result_of(&recording, CheckId::P2ExitConsistent);
     assert_status(&reported, Status::Fail);
     let condition = (reported.evidence[0].variant, reported.evidence[0].nth);
     assert_eq!((reported.evidence.len(), condition), (1, (Some(Variant::Tty), Some(1))));
     // One condition causes it: that condition is reported.
     let last = recording.observations.len() - 1;
-    recording.observations[last].outcome.end = End::Signaled(11);
+    recording.observations[last].outcome.end = RunEnd::Signaled(11);
     let reported = result_of(&recording, CheckId::P2ExitConsistent);
     let cause = &recording.observations[last].key;
     assert!(
         reported.evidence.iter().all(|at| (at.variant, at.nth) == (Some(cause.variant), Some(cause.nth)))
     );
     // A run under each condition replaces the combined run.
-    recording.observations[last].outcome.end = End::Exited(0);
+    recording.observations[last].outcome.end = RunEnd::Exited(0);
     recording.observations.remove(combined_at);
     assert_status(&result_of(&recording, CheckId::P2ExitConsistent), Status::Pass);
 }
@@ -114,10 +114,10 @@ fn a_combined_run_is_split_where_its_cause_is_open() {
 fn a_rejected_format_is_requested_in_plain_runs_only() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
     let rejecting = |call: &Call| match call.format {
-        OutputFormat::Jsonl => ended(2, "", "unknown format\n"),
+        OutputFormat::Jsonl => exited(2, "", "unknown format\n"),
         _ => conforming(call),
     };
-    let recording = seen(PROBES, &checks, rejecting);
+    let recording = record(PROBES, &checks, rejecting);
     // Simulated targets make these runs nevertheless, but no check needs them.
     let mut needed = recording.clone();
     needed.observations.retain(|run| {
@@ -126,7 +126,7 @@ fn a_rejected_format_is_requested_in_plain_runs_only() {
             || run.key.probe != ProbeId::declared("list")
     });
     assert!(needed.observations.len() < recording.observations.len());
-    assert_eq!(wanted(&needed, &checks, &Scans::default()).unwrap(), []);
+    assert_eq!(deciding_runs(&needed, &checks, &Scans::default()).unwrap(), []);
     let statuses = |recording: &Recording| -> Vec<(CheckId, Status)> {
         let results = judge(recording, &checks).unwrap().results;
         results.iter().map(|result| (result.id, result.status)).collect()

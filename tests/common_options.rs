@@ -1,11 +1,11 @@
 //! Verdicts on simulated targets: the quiet option, and the position of options.
 
-use crate::made_up::{
-    Answer, Call, PROBES, conforming, data, ended, failure, records, seen_with_help, verdict,
+use crate::simulated_target::{
+    Call, CallResult, PROBES, conforming, exited, failure, record_with_help, records, success, verdict,
 };
 use agentnative::check::judge;
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Status, Variant};
-use agentnative::run::End;
+use agentnative::run::RunEnd;
 
 const QUIET: CheckId = CheckId::P7Quiet;
 const GLOBAL: CheckId = CheckId::P6GlobalFlags;
@@ -26,13 +26,13 @@ fn has(call: &Call, word: &str) -> bool {
 }
 
 /// A conforming target that accepts `--quiet` before the subcommand too.
-fn accepts_quiet_anywhere(call: &Call) -> Answer {
+fn accepts_quiet_anywhere(call: &Call) -> CallResult {
     let args = call.args.iter().filter(|arg| *arg != "--quiet").cloned().collect();
     conforming(&Call { args, ..call.clone() })
 }
 
 /// A conforming target, except for calls with `--quiet`.
-fn with_quiet(answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+fn with_quiet(answer: impl Fn(&Call) -> CallResult) -> impl Fn(&Call) -> CallResult {
     move |call| if has(call, "--quiet") { answer(call) } else { conforming(call) }
 }
 
@@ -60,7 +60,7 @@ fn an_option_that_is_accepted_only_before_the_subcommand_is_reported_by_one_chec
     // The effect of the option there is the subject of the other check.
     let drops_data = |call: &Call| match call.args.iter().position(|arg| arg == "--quiet") {
         Some(1..) => failure(call, 2, "unknown flag"),
-        Some(0) if has(call, "list") => data(""),
+        Some(0) if has(call, "list") => success(""),
         _ => accepts_quiet_anywhere(call),
     };
     expect(&verdict(GLOBAL, PROBES, drops_data), Status::Fail, "accepted before the subcommand");
@@ -107,7 +107,7 @@ fn a_target_without_subcommands_has_one_position_for_options() {
         _ => accepts_quiet_anywhere(call),
     };
     for (id, status) in [(GLOBAL, Status::NotApplicable), (QUIET, Status::Pass)] {
-        let recording = seen_with_help(b"usage: demo FILE\n", &config, &[id.check()], in_front);
+        let recording = record_with_help(b"usage: demo FILE\n", &config, &[id.check()], in_front);
         let result = judge(&recording, &[id.check()]).unwrap().results.remove(0);
         assert_eq!(result.status, status, "{id}: {}", result.message);
     }
@@ -136,7 +136,7 @@ fn quiet_data_is_compared_with_data_that_is_the_same_in_plain_runs() {
                 let is_quiet = has(call, "--quiet");
                 let is_repeated =
                     matches!(call.variant, Variant::Repeat | Variant::File | Variant::SlowReader);
-                data(records(
+                success(records(
                     call,
                     &[if is_quiet {
                         quiet
@@ -159,28 +159,28 @@ fn quiet_data_is_compared_with_data_that_is_the_same_in_plain_runs() {
 #[test]
 fn a_quiet_run_prints_errors_and_data_only() {
     let noisy = with_quiet(|call| match conforming(call) {
-        Answer(stdout, _, End::Exited(0)) => ended(0, stdout, "working\n"),
+        CallResult(stdout, _, RunEnd::Exited(0)) => exited(0, stdout, "working\n"),
         other => other,
     });
     expect(&verdict(QUIET, PROBES, &noisy), Status::Fail, "stderr is not empty with `--quiet`");
     let blank = with_quiet(|call| match conforming(call) {
-        Answer(stdout, _, End::Exited(0)) => ended(0, stdout, "\n"),
+        CallResult(stdout, _, RunEnd::Exited(0)) => exited(0, stdout, "\n"),
         other => other,
     });
     assert_eq!(verdict(QUIET, PROBES, blank).status, Status::Pass);
     let without_message = with_quiet(|call| match conforming(call) {
-        Answer(stdout, _, End::Exited(code)) => ended(code, stdout, ""),
+        CallResult(stdout, _, RunEnd::Exited(code)) => exited(code, stdout, ""),
         other => other,
     });
     expect(&verdict(QUIET, PROBES, without_message), Status::Fail, "the failure has no message");
     let without_data = with_quiet(|call| match conforming(call) {
-        Answer(_, stderr, end) => Answer(String::new(), stderr, end),
+        CallResult(_, stderr, end) => CallResult(String::new(), stderr, end),
     });
     expect(&verdict(QUIET, PROBES, without_data), Status::Fail, "stdout is empty with `--quiet`");
     // A result may be described on stderr. Another exit code means that the option was not understood as quiet.
     let linter = format!("{PROBES}\n[[probe]]\nname = 'lint'\nargs = ['lint']\nexit = 1\nresult = true\n");
     let lints = |call: &Call| match () {
-        () if has(call, "lint") => ended(1, records(call, &[r#"{"id":7,"name":"x"}"#]), "1 finding\n"),
+        () if has(call, "lint") => exited(1, records(call, &[r#"{"id":7,"name":"x"}"#]), "1 finding\n"),
         () if has(call, "login") && has(call, "--quiet") => failure(call, 2, "unknown"),
         () => conforming(call),
     };
@@ -190,15 +190,15 @@ fn a_quiet_run_prints_errors_and_data_only() {
 #[test]
 fn an_unverified_result_names_the_reason() {
     let no_json = |call: &Call| match call.format {
-        OutputFormat::Json if has(call, "list") => data("reading\n"),
+        OutputFormat::Json if has(call, "list") => success("reading\n"),
         _ => accepts_quiet_anywhere(call),
     };
     assert_blocked_by(&verdict(QUIET, PROBES, no_json), CheckId::P2OutputJson);
-    let hangs = with_quiet(|_| Answer(String::new(), String::new(), End::TimedOut));
+    let hangs = with_quiet(|_| CallResult(String::new(), String::new(), RunEnd::TimedOut));
     for id in [QUIET, GLOBAL] {
         assert_blocked_by(&verdict(id, PROBES, &hangs), CheckId::P2Completes);
     }
-    let without_message = |call: &Call| if has(call, "lost") { ended(1, "", "") } else { conforming(call) };
+    let without_message = |call: &Call| if has(call, "lost") { exited(1, "", "") } else { conforming(call) };
     assert_blocked_by(&verdict(QUIET, PROBES, without_message), CheckId::P2StderrDiagnostics);
     let list = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     expect(&verdict(QUIET, list, conforming), Status::Unverified, "no probe fails");
@@ -223,7 +223,7 @@ fn records_are_compared_if_there_is_no_document() {
                   [[probe]]\nname = 'list'\nargs = ['list']\n[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
     assert_eq!(verdict(QUIET, config, conforming).status, Status::Pass);
     let fewer = with_quiet(|call| match has(call, "list") {
-        true => data("{\"id\":1,\"name\":\"a\"}\n"),
+        true => success("{\"id\":1,\"name\":\"a\"}\n"),
         false => conforming(call),
     });
     expect(&verdict(QUIET, config, fewer), Status::Fail, "the document differs");

@@ -1,10 +1,12 @@
 //! Verdicts on simulated targets under special conditions: terminals on stdin, colours, a full disk, no home folder.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, seen, seen_with_help, verdict};
+use crate::simulated_target::{
+    Call, CallResult, PROBES, conforming, exited, record, record_with_help, success, verdict,
+};
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, ProbeId, Status, Variant};
-use agentnative::run::{Chunk, End, FileLock, Leftover, Observation, Starvation, Waiting};
+use agentnative::run::{Chunk, FileLock, Leftover, Observation, RunEnd, Starvation, Waiting};
 use std::time::Duration;
 
 /// Asserts the status of a result and a part of its message.
@@ -23,12 +25,12 @@ fn is_list(call: &Call) -> bool {
 }
 
 /// A conforming target, except for calls of `list` in one variant.
-fn with_list_in(variant: Variant, answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+fn with_list_in(variant: Variant, answer: impl Fn(&Call) -> CallResult) -> impl Fn(&Call) -> CallResult {
     move |call| if is_list(call) && call.variant == variant { answer(call) } else { conforming(call) }
 }
 
-fn waiting_for_input(stderr: &str) -> Answer {
-    Answer(String::new(), stderr.to_owned(), End::Waited)
+fn waiting_for_input(stderr: &str) -> CallResult {
+    CallResult(String::new(), stderr.to_owned(), RunEnd::Waited)
 }
 
 #[test]
@@ -48,11 +50,14 @@ fn a_question_is_distinguished_from_a_filter() {
         _ => conforming(call),
     };
     expect(&verdict(CheckId::P1TtyDetection, PROBES, filter), Status::Pass, "");
-    let slow = |_: &Call| Answer("working\n".into(), String::new(), End::TimedOut);
+    let slow = |_: &Call| CallResult("working\n".into(), String::new(), RunEnd::TimedOut);
     let result = verdict(CheckId::P1TtyDetection, PROBES, with_list_in(Variant::TerminalIn, slow));
     expect(&result, Status::Unverified, "list · json · terminal-in did not end");
-    let fails =
-        verdict(CheckId::P1TtyDetection, PROBES, with_list_in(Variant::TerminalIn, |_| ended(1, "", "no\n")));
+    let fails = verdict(
+        CheckId::P1TtyDetection,
+        PROBES,
+        with_list_in(Variant::TerminalIn, |_| exited(1, "", "no\n")),
+    );
     expect(&fails, Status::Pass, "");
 }
 
@@ -65,7 +70,7 @@ fn a_wait_without_a_terminal_is_reported_by_one_check() {
         _ => conforming(call),
     };
     assert_blocked_by(&verdict(CheckId::P1TtyDetection, PROBES, on_stdin), CheckId::P2Completes);
-    let always = |call: &Call| if is_list(call) { ended(3, "", "broken\n") } else { conforming(call) };
+    let always = |call: &Call| if is_list(call) { exited(3, "", "broken\n") } else { conforming(call) };
     assert_blocked_by(&verdict(CheckId::P4WriteError, PROBES, always), CheckId::P2ExitSuccess);
 }
 
@@ -74,14 +79,14 @@ fn only_one_of_two_checks_reports_a_wait() {
     let waiting = |call: &Call| if is_list(call) { waiting_for_input("Go on? ") } else { conforming(call) };
     let results_of = |ids: &[CheckId]| {
         let checks: Vec<&Check> = ids.iter().map(|id| id.check()).collect();
-        judge(&seen(PROBES, &checks, waiting), &checks).unwrap().results
+        judge(&record(PROBES, &checks, waiting), &checks).unwrap().results
     };
     expect(&results_of(&[CheckId::P2Completes])[0], Status::Fail, "waits for input that never comes");
     let both = results_of(&[CheckId::P1NoPrompt, CheckId::P2Completes, CheckId::P2OutputJson]);
     expect(&both[0], Status::Fail, "waits for input that never comes");
     assert_blocked_by(&both[1], CheckId::P1NoPrompt);
     assert_blocked_by(&both[2], CheckId::P1NoPrompt);
-    let slow = |_: &Call| Answer(String::new(), String::new(), End::TimedOut);
+    let slow = |_: &Call| CallResult(String::new(), String::new(), RunEnd::TimedOut);
     assert_blocked_by(
         &verdict(CheckId::P1NoPrompt, PROBES, with_list_in(Variant::Plain, slow)),
         CheckId::P2Completes,
@@ -92,7 +97,7 @@ fn only_one_of_two_checks_reports_a_wait() {
 fn a_recording_without_the_required_data_is_unverified() {
     for id in [CheckId::P1NoPrompt, CheckId::P6NoPager, CheckId::P1NoBrowser] {
         let config = "[[probe]]\nname = 'list'\nargs = ['list']\nlogin = true\n";
-        let mut recording = seen(config, &[id.check()], conforming);
+        let mut recording = record(config, &[id.check()], conforming);
         let result_of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
         assert_ne!(result_of(&recording).status, Status::Unverified, "{id}");
         recording.observations.iter_mut().for_each(|run| run.outcome.trips = None);
@@ -106,7 +111,7 @@ fn a_login_probe_is_required_if_the_help_lists_a_login() {
     let help = b"Commands:\n  list  List\n  login  Sign in\n";
     let verdict_with = |settings: &str| {
         let config = format!("{settings}\n[[probe]]\nname = 'list'\nargs = ['list']\n");
-        judge(&seen_with_help(help, &config, &[ID.check()], conforming), &[ID.check()])
+        judge(&record_with_help(help, &config, &[ID.check()], conforming), &[ID.check()])
             .unwrap()
             .results
             .remove(0)
@@ -123,11 +128,11 @@ fn a_login_probe_is_required_if_the_help_lists_a_login() {
 #[test]
 fn a_timeout_of_a_starved_run_is_no_evidence() {
     const ID: CheckId = CheckId::P2Completes;
-    let hangs = |_: &Call| Answer(String::new(), String::new(), End::TimedOut);
-    let recording = seen(PROBES, &[ID.check()], with_list_in(Variant::Plain, hangs));
+    let hangs = |_: &Call| CallResult(String::new(), String::new(), RunEnd::TimedOut);
+    let recording = record(PROBES, &[ID.check()], with_list_in(Variant::Plain, hangs));
     let verdict_with = |change: &dyn Fn(&mut Observation)| {
         let mut recording = recording.clone();
-        recording.observations.iter_mut().filter(|run| run.end == End::TimedOut).for_each(change);
+        recording.observations.iter_mut().filter(|run| run.end == RunEnd::TimedOut).for_each(change);
         judge(&recording, &[ID.check()]).unwrap().results.remove(0)
     };
     let when_starved = |withheld: u64| {
@@ -141,7 +146,7 @@ fn a_timeout_of_a_starved_run_is_no_evidence() {
     // The result is the same if the other runs of the call were skipped.
     let mut single_run = recording.clone();
     let list = ProbeId::declared("list");
-    single_run.observations.retain(|run| run.end == End::TimedOut || run.key.probe != list);
+    single_run.observations.retain(|run| run.end == RunEnd::TimedOut || run.key.probe != list);
     let (withheld, elapsed) = (Duration::from_secs(7), Duration::from_secs(10));
     for run in &mut single_run.observations {
         run.outcome.starvation = Some(Starvation { withheld, elapsed });
@@ -172,8 +177,8 @@ fn a_process_of_a_starved_run_does_not_count_as_left_behind() {
     for id in [CheckId::P2Completes, CheckId::P6Sigterm] {
         let config =
             "[[probe]]\nname = 'list'\nargs = ['list']\nworkspace = true\ninterrupt = { after = 'x' }\n";
-        let mut recording = seen(config, &[id.check()], |call| match call.args.first() {
-            Some(word) if word == "list" => ended(143, "", ""),
+        let mut recording = record(config, &[id.check()], |call| match call.args.first() {
+            Some(word) if word == "list" => exited(143, "", ""),
             _ => conforming(call),
         });
         for run in &mut recording.observations {
@@ -198,13 +203,13 @@ fn a_run_that_is_busy_with_debug_output_does_not_hang() {
     let judged = |nth, waiting| {
         let slow = |call: &Call| match (call.variant, call.nth) {
             (Variant::HostileEnv, environment) if environment == nth && is_list(call) => {
-                Answer(String::new(), "log\n".into(), End::TimedOut)
+                CallResult(String::new(), "log\n".into(), RunEnd::TimedOut)
             }
             // The run with combined conditions; each of its conditions is then tried alone.
-            (Variant::Tty, 1) if is_list(call) => Answer(String::new(), "log\n".into(), End::TimedOut),
+            (Variant::Tty, 1) if is_list(call) => CallResult(String::new(), "log\n".into(), RunEnd::TimedOut),
             _ => conforming(call),
         };
-        let mut recording = seen(config, &[ID.check()], slow);
+        let mut recording = record(config, &[ID.check()], slow);
         recording.observations.iter_mut().for_each(|run| run.outcome.waiting = Some(waiting));
         judge(&recording, &[ID.check()]).unwrap().results.remove(0)
     };
@@ -221,7 +226,7 @@ fn a_run_that_is_busy_with_debug_output_does_not_hang() {
 fn a_detached_daemon_does_not_count_as_left_behind() {
     let check = [CheckId::P2Completes.check()];
     let judged = |detached, survives, held_open| {
-        let mut recording = seen("[[probe]]\nname = 'list'\nargs = ['list']\n", &check, conforming);
+        let mut recording = record("[[probe]]\nname = 'list'\nargs = ['list']\n", &check, conforming);
         for run in &mut recording.observations {
             run.outcome.left_behind = vec![Leftover { pid: 7, name: b"daemon".to_vec(), survives, detached }];
             run.outcome.held_open = held_open;
@@ -238,7 +243,7 @@ fn a_detached_daemon_does_not_count_as_left_behind() {
 fn arrival_times_of_a_starved_run_are_no_evidence() {
     const ID: CheckId = CheckId::P2JsonlPrompt;
     let config = "[[probe]]\nname = 'list'\nargs = ['list']\nstream = true\n";
-    let mut recording = seen(config, &[ID.check()], conforming);
+    let mut recording = record(config, &[ID.check()], conforming);
     for run in &mut recording.observations {
         let spread = if run.key.variant == Variant::Plain { 10 } else { 5_000 };
         let chunk = |end, at| Chunk { end, at: Duration::from_millis(at) };
@@ -266,31 +271,31 @@ const NO_INPUT: &str = "
 ";
 
 /// A target that prompts on a full terminal unless `--batch` is given; `with_batch` is its answer then.
-fn prompts(with_batch: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+fn prompts(with_batch: impl Fn(&Call) -> CallResult) -> impl Fn(&Call) -> CallResult {
     move |call| match (call.variant, call.args.iter().any(|arg| arg == "--batch")) {
         (Variant::FullTerminal, true) => with_batch(call),
-        (Variant::FullTerminal, false) => Answer("Go on? ".into(), String::new(), End::Waited),
+        (Variant::FullTerminal, false) => CallResult("Go on? ".into(), String::new(), RunEnd::Waited),
         _ => conforming(call),
     }
 }
 
 #[test]
 fn the_option_that_disables_prompts_is_judged_if_a_probe_prompts() {
-    let verdict_of = |answer: &dyn Fn(&Call) -> Answer| verdict(CheckId::P1NoInput, NO_INPUT, answer);
+    let verdict_of = |answer: &dyn Fn(&Call) -> CallResult| verdict(CheckId::P1NoInput, NO_INPUT, answer);
     expect(
         &verdict_of(&prompts(conforming)),
         Status::Pass,
         "1 probe asks a question on a terminal without the option",
     );
-    expect(&verdict_of(&prompts(|_| ended(2, "pass --yes\n", ""))), Status::Pass, "");
+    expect(&verdict_of(&prompts(|_| exited(2, "pass --yes\n", ""))), Status::Pass, "");
     expect(
-        &verdict_of(&prompts(|_| Answer("Sure? ".into(), String::new(), End::Waited))),
+        &verdict_of(&prompts(|_| CallResult("Sure? ".into(), String::new(), RunEnd::Waited))),
         Status::Fail,
         "in spite of `--batch`",
     );
     expect(&verdict_of(&conforming), Status::Unverified, "no probe asks a question on a terminal");
     let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--batch") {
-        true => ended(2, "", "unknown option --batch\n"),
+        true => exited(2, "", "unknown option --batch\n"),
         false => prompts(conforming)(call),
     };
     assert_blocked_by(&verdict_of(&rejects), CheckId::P6GlobalFlags);
@@ -300,48 +305,48 @@ fn the_option_that_disables_prompts_is_judged_if_a_probe_prompts() {
 
 #[test]
 fn lost_output_may_end_in_any_failure() {
-    let verdict_of = |answer: fn(&Call) -> Answer| {
+    let verdict_of = |answer: fn(&Call) -> CallResult| {
         verdict(CheckId::P4WriteError, PROBES, with_list_in(Variant::Full, answer))
     };
-    expect(&verdict_of(|_| data("")), Status::Warn, "could be written to stdout, but the exit code is 0");
-    expect(&verdict_of(|_| ended(120, "", "")), Status::Pass, "");
-    expect(&verdict_of(|_| Answer(String::new(), String::new(), End::Signaled(6))), Status::Pass, "");
+    expect(&verdict_of(|_| success("")), Status::Warn, "could be written to stdout, but the exit code is 0");
+    expect(&verdict_of(|_| exited(120, "", "")), Status::Pass, "");
+    expect(&verdict_of(|_| CallResult(String::new(), String::new(), RunEnd::Signaled(6))), Status::Pass, "");
     expect(&verdict_of(|_| waiting_for_input("")), Status::Unverified, "did not end");
-    let silent = |call: &Call| if is_list(call) { data("") } else { conforming(call) };
+    let silent = |call: &Call| if is_list(call) { success("") } else { conforming(call) };
     expect(&verdict(CheckId::P4WriteError, PROBES, silent), Status::Unverified, "");
 }
 
 #[test]
 fn escape_sequences_are_judged_by_the_environment() {
-    let verdict_of = |variant, answer: fn(&Call) -> Answer| {
+    let verdict_of = |variant, answer: fn(&Call) -> CallResult| {
         verdict(CheckId::P6NoColor, PROBES, with_list_in(variant, answer))
     };
-    let bold = |_: &Call| data("\u{1b}[1mone\u{1b}[0m\n");
+    let bold = |_: &Call| success("\u{1b}[1mone\u{1b}[0m\n");
     expect(&verdict_of(Variant::ColourPipe, bold), Status::Fail, "an escape sequence in a pipe");
     expect(&verdict_of(Variant::NoColour, bold), Status::Fail, "TERM=dumb");
     expect(&verdict_of(Variant::NoColour, |call| bold_if(call.nth == 0)), Status::Pass, "");
     expect(&verdict_of(Variant::Tty, bold), Status::Pass, "");
-    let coloured = |_: &Call| ended(0, "one\n", "\u{1b}[31mred\u{1b}[0m\n");
+    let coloured = |_: &Call| exited(0, "one\n", "\u{1b}[31mred\u{1b}[0m\n");
     expect(&verdict_of(Variant::NoColour, coloured), Status::Fail, "NO_COLOR=1");
-    let redrawn = |_: &Call| ended(0, "one\n", "\u{1b}[2Kworking\n");
+    let redrawn = |_: &Call| exited(0, "one\n", "\u{1b}[2Kworking\n");
     assert_blocked_by(&verdict_of(Variant::ColourPipe, redrawn), CheckId::P7NoSpinner);
     expect(&verdict_of(Variant::NoColour, |_| waiting_for_input("")), Status::Unverified, "did not end");
 }
 
 #[test]
 fn a_target_without_a_format_option_is_judged_by_its_text() {
-    let text_only = |answer: fn(&Call) -> Answer, variant| {
+    let text_only = |answer: fn(&Call) -> CallResult, variant| {
         move |call: &Call| match call.args.iter().any(|arg| arg == "--output") {
-            true => ended(2, "", "unknown option --output\n"),
+            true => exited(2, "", "unknown option --output\n"),
             false if is_list(call) && call.variant == variant => answer(call),
             false => conforming(call),
         }
     };
-    let verdict_of = |id, variant, answer: fn(&Call) -> Answer| {
+    let verdict_of = |id, variant, answer: fn(&Call) -> CallResult| {
         verdict(id, "[[probe]]\nname = 'list'\nargs = ['list']\n", text_only(answer, variant))
     };
     expect(
-        &verdict_of(CheckId::P6NoColor, Variant::NoColour, |_| data("\u{1b}[31mone\n")),
+        &verdict_of(CheckId::P6NoColor, Variant::NoColour, |_| success("\u{1b}[31mone\n")),
         Status::Fail,
         "NO_COLOR",
     );
@@ -351,12 +356,16 @@ fn a_target_without_a_format_option_is_judged_by_its_text() {
         Status::Warn,
         "waits",
     );
-    expect(&verdict_of(CheckId::P4WriteError, Variant::Full, |_| data("")), Status::Warn, "exit code is 0");
-    expect(&verdict_of(CheckId::P4WriteError, Variant::Full, |_| ended(1, "", "full")), Status::Pass, "");
+    expect(
+        &verdict_of(CheckId::P4WriteError, Variant::Full, |_| success("")),
+        Status::Warn,
+        "exit code is 0",
+    );
+    expect(&verdict_of(CheckId::P4WriteError, Variant::Full, |_| exited(1, "", "full")), Status::Pass, "");
 }
 
-fn bold_if(bold: bool) -> Answer {
-    data(if bold { "\u{1b}[1mone\u{1b}[0m\n" } else { "one\n" })
+fn bold_if(bold: bool) -> CallResult {
+    success(if bold { "\u{1b}[1mone\u{1b}[0m\n" } else { "one\n" })
 }
 
 const CONFIG_FILE: &str = "
@@ -369,10 +378,10 @@ const CONFIG_FILE: &str = "
 ";
 
 /// A conforming target with completions, except for the `nth` bare environment.
-fn in_bare_environment(nth: u8, answer: fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+fn in_bare_environment(nth: u8, answer: fn(&Call) -> CallResult) -> impl Fn(&Call) -> CallResult {
     move |call| match &call.args[..] {
         _ if call.variant == Variant::Bare && call.nth == nth => answer(call),
-        [word, _] if word == "completions" => data("complete -W list demo\n"),
+        [word, _] if word == "completions" => success("complete -W list demo\n"),
         _ => conforming(call),
     }
 }
@@ -380,7 +389,7 @@ fn in_bare_environment(nth: u8, answer: fn(&Call) -> Answer) -> impl Fn(&Call) -
 #[test]
 fn help_and_version_succeed_without_a_home_and_with_an_invalid_configuration() {
     const ID: CheckId = CheckId::P6BareEnvironment;
-    let warns = |call: &Call| Answer(conforming(call).0, "no home\n".into(), End::Exited(0));
+    let warns = |call: &Call| CallResult(conforming(call).0, "no home\n".into(), RunEnd::Exited(0));
     expect(&verdict(ID, CONFIG_FILE, in_bare_environment(0, warns)), Status::Pass, "");
     expect(
         &verdict(ID, PROBES, in_bare_environment(0, warns)),
@@ -388,12 +397,13 @@ fn help_and_version_succeed_without_a_home_and_with_an_invalid_configuration() {
         "`config_file` is not declared",
     );
     for (nth, phrase) in [(0, "without HOME"), (1, "with an invalid configuration file")] {
-        let fails = verdict(ID, CONFIG_FILE, in_bare_environment(nth, |_| ended(78, "", "cannot read it\n")));
+        let fails =
+            verdict(ID, CONFIG_FILE, in_bare_environment(nth, |_| exited(78, "", "cannot read it\n")));
         expect(&fails, Status::Warn, &format!("ends with 78 {phrase}, and otherwise with 0"));
         let crashes = verdict(
             ID,
             CONFIG_FILE,
-            in_bare_environment(nth, |_| Answer(String::new(), String::new(), End::Signaled(6))),
+            in_bare_environment(nth, |_| CallResult(String::new(), String::new(), RunEnd::Signaled(6))),
         );
         expect(&crashes, Status::Unverified, "was killed by signal 6 (SIGABRT): see p2-exit-consistent");
     }
@@ -403,13 +413,13 @@ fn help_and_version_succeed_without_a_home_and_with_an_invalid_configuration() {
 fn completions_are_scripts_that_name_the_target() {
     const ID: CheckId = CheckId::P6Completions;
     expect(
-        &verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| data("complete -W list demo\n"))),
+        &verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| success("complete -W list demo\n"))),
         Status::Pass,
         "",
     );
-    let fails = verdict(ID, CONFIG_FILE, in_bare_environment(1, |_| ended(78, "", "cannot read it\n")));
+    let fails = verdict(ID, CONFIG_FILE, in_bare_environment(1, |_| exited(78, "", "cannot read it\n")));
     expect(&fails, Status::Fail, "ends with 78 with an invalid configuration file; expected 0");
-    let no_script = verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| data("done\n")));
+    let no_script = verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| success("done\n")));
     expect(&no_script, Status::Fail, "prints no script with the name `demo` without HOME");
 }
 
@@ -422,11 +432,11 @@ const VARIABLE_CONFIG: &str = "
 ";
 
 /// A target that writes to stderr with `--loud`, or if `is_loud` accepts the value of its variable.
-fn loud(is_loud: impl Fn(Option<&str>) -> bool) -> impl Fn(&Call) -> Answer {
+fn loud(is_loud: impl Fn(Option<&str>) -> bool) -> impl Fn(&Call) -> CallResult {
     move |call| {
         let has_flag = call.args.iter().any(|arg| arg == "--loud");
         if is_list(call) && (has_flag || is_loud(call.env.get("DEMO_LOUD").map(String::as_str))) {
-            return Answer(conforming(call).0, "reading\n".into(), End::Exited(0));
+            return CallResult(conforming(call).0, "reading\n".into(), RunEnd::Exited(0));
         }
         conforming(call)
     }
@@ -434,7 +444,8 @@ fn loud(is_loud: impl Fn(Option<&str>) -> bool) -> impl Fn(&Call) -> Answer {
 
 #[test]
 fn a_variable_is_compared_with_its_option() {
-    let verdict_of = |answer: &dyn Fn(&Call) -> Answer| verdict(CheckId::P1EnvFlag, VARIABLE_CONFIG, answer);
+    let verdict_of =
+        |answer: &dyn Fn(&Call) -> CallResult| verdict(CheckId::P1EnvFlag, VARIABLE_CONFIG, answer);
     expect(&verdict_of(&loud(|value| value == Some("1"))), Status::Pass, "");
     expect(
         &verdict_of(&loud(|value| value.is_some())),
@@ -454,7 +465,7 @@ fn a_variable_is_compared_with_its_option() {
     expect(&verdict_of(&loud(|_| false)), Status::Fail, "`DEMO_LOUD=1` changes nothing");
     expect(&verdict_of(&conforming), Status::Unverified, "`--loud` changes nothing in list");
     let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--loud") {
-        true => ended(2, "", "unknown option --loud\n"),
+        true => exited(2, "", "unknown option --loud\n"),
         false => conforming(call),
     };
     expect(&verdict_of(&rejects), Status::Unverified, "`--loud` is rejected by list");
@@ -470,7 +481,7 @@ fn a_call_that_prompts_on_a_terminal_is_no_evidence_of_a_pager() {
     let prompts = |call: &Call| match call.variant {
         _ if call.args[0] != "remove" => conforming(call),
         Variant::Tty | Variant::NoPager => waiting_for_input("Sure? [y/N] "),
-        _ => data("removed\n"),
+        _ => success("removed\n"),
     };
     let remove = "[[probe]]\nname = 'remove'\nargs = ['remove']\nformats = ['text']\n";
     let result = verdict(CheckId::P6NoPager, &format!("{PROBES}\n{remove}"), prompts);
@@ -482,7 +493,7 @@ fn a_call_that_prompts_on_a_terminal_is_no_evidence_of_a_pager() {
 fn an_unknown_flag_is_also_tried_after_the_arguments() {
     const FORMAT_FIRST: &str = "[[probe]]\nname = 'list'\nargs = ['{format}', 'list']\n";
     const FLAG: &str = "--agentnative-unknown-flag";
-    let verdict_of = |check: CheckId, with_flag_last: &dyn Fn(&Call) -> Answer| {
+    let verdict_of = |check: CheckId, with_flag_last: &dyn Fn(&Call) -> CallResult| {
         let answer = |call: &Call| {
             let mut call = call.clone();
             let is_last = call.args.len() > 1 && call.args.last().is_some_and(|arg| arg == FLAG);
@@ -494,7 +505,7 @@ fn an_unknown_flag_is_also_tried_after_the_arguments() {
         };
         verdict(check, FORMAT_FIRST, answer)
     };
-    let rejects = |_: &Call| ended(2, "", "demo: too many arguments\n");
+    let rejects = |_: &Call| exited(2, "", "demo: too many arguments\n");
     expect(&verdict_of(CheckId::P4UnknownFlag, &rejects), Status::Pass, "");
     expect(&verdict_of(CheckId::P4NamesCulprit, &rejects), Status::Pass, "");
     let accepts = |call: &Call| conforming(&Call { args: vec!["list".to_owned()], ..call.clone() });

@@ -45,7 +45,7 @@ fn example_folder() -> tempfile::TempDir {
 
 fn parse(text: &str, folder: &Path) -> Result<Config, String> {
     let checks: Vec<&str> = agentnative::catalogue::checks().iter().map(|check| check.id.as_str()).collect();
-    let contracts: Vec<&str> = agentnative_contract::names().collect();
+    let contracts: Vec<&str> = agentnative_contract::bundled_names().collect();
     let today = Date { year: 2026, month: 11, day: 21 };
     let known = ValidationContext { checks: &checks, contracts: &contracts, today };
     Config::parse(text, &folder.join("agentnative.toml"), &known)

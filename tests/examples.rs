@@ -1,14 +1,14 @@
 //! The examples of checks, judged without a process. Where the output of one command decides a check, its good example
 //! neither fails nor warns, and its bad example does.
 
-use crate::made_up::{self, Answer};
+use crate::simulated_target::{self, CallResult};
 use agentnative::catalogue::{Check, DerivedKind, Example, check, checks};
 use agentnative::check::Baseline;
 use agentnative::config::{CallConfig, TargetConfig};
-use agentnative::judge::{Accepted, CheckContext, judge};
+use agentnative::judge::{AcceptedFaults, CheckContext, judge};
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, ProbeId, Status, Variant};
 use agentnative::probe::{Probe, TargetProfile, UNKNOWN_FLAG, UNKNOWN_FORMAT};
-use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Observation, RunKey};
+use agentnative::run::{HOSTILE_ENVIRONMENTS, Observation, RunEnd, RunKey};
 use agentnative::targets::Interface;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -110,9 +110,9 @@ fn observation(
     (stdout, stderr, exit): (&str, &str, i32),
 ) -> Observation {
     // A shell reports a signal as 128 plus its number.
-    let end = if exit > 128 && exit < 160 { End::Signaled(exit - 128) } else { End::Exited(exit) };
+    let end = if exit > 128 && exit < 160 { RunEnd::Signaled(exit - 128) } else { RunEnd::Exited(exit) };
     let key = RunKey { probe: probe.id.clone(), format, variant, nth };
-    made_up::observation(key, Vec::new(), Answer(stdout.to_owned(), stderr.to_owned(), end))
+    simulated_target::observation(key, Vec::new(), CallResult(stdout.to_owned(), stderr.to_owned(), end))
 }
 
 /// Returns the format that a command line selects.
@@ -254,7 +254,7 @@ fn judge_example(check: &Check, example: &Example) -> CheckResult {
     }
     let contracts = Default::default();
     let context = CheckContext::new(&profile, &contracts, &probes, &runs);
-    let none = Accepted { waivers: &[], baseline: &Baseline::default(), target: "" };
+    let none = AcceptedFaults { waivers: &[], baseline: &Baseline::default(), target: "" };
     judge(&context, &[check], none).results.pop().expect("a verdict for each check")
 }
 

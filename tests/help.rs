@@ -3,7 +3,7 @@
 //! The texts are short, and written for these tests in the layout of those tools.
 
 use agentnative::targets::help::{CommandPage, HelpPage, Interface, TargetNames};
-use agentnative_contract::budget::{Budget, within};
+use agentnative_contract::budget::{Budget, run_within};
 
 fn names(text: &str) -> Vec<String> {
     Interface::parse(text.as_bytes()).commands.into_iter().map(|command| command.name).collect()
@@ -433,6 +433,6 @@ fn a_page_of_maximum_length_is_parsed_within_one_budget_step() {
             let names = TargetNames::new(&page, &[], &["tool".to_owned()]);
             CommandPage::new(&page, &["list"], &names, &[]);
         };
-        assert_eq!(within(Budget::STEP, parse), Ok(()), "{start}");
+        assert_eq!(run_within(Budget::STEP, parse), Ok(()), "{start}");
     }
 }

@@ -1,16 +1,16 @@
 //! Verdicts on the help of simulated targets: the lines that are examples, invalid examples, and what counts as help.
 
-use crate::made_up::{Answer, Call, conforming, data, ended, verdict};
+use crate::simulated_target::{Call, CallResult, conforming, exited, success, verdict};
 use agentnative::model::{CheckId, Status};
-use agentnative::run::End;
+use agentnative::run::RunEnd;
 
 const LIST_CONFIG: &str = "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['text']\n";
 
 /// Returns the status and message of a check on a target with this help, and with `list_help` for `list`.
 fn status_of(id: CheckId, help: &str, list_help: &str) -> (Status, String) {
     let result = verdict(id, LIST_CONFIG, |call: &Call| match call.args.join(" ").as_str() {
-        "--help" => data(help),
-        "list --help" => data(list_help),
+        "--help" => success(help),
+        "list --help" => success(list_help),
         _ => conforming(call),
     });
     (result.status, result.message)
@@ -111,7 +111,7 @@ fn examples_with_unknown_commands_or_options_are_invalid() {
 #[test]
 fn an_example_that_is_the_call_of_a_probe_has_its_exit_code() {
     let fails = |call: &Call| match call.args.join(" ").as_str() {
-        "list" => ended(3, "", "demo: failed\n"),
+        "list" => exited(3, "", "demo: failed\n"),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P3ExamplesValid, LIST_CONFIG, fails);
@@ -122,16 +122,21 @@ fn an_example_that_is_the_call_of_a_probe_has_its_exit_code() {
 #[test]
 fn help_is_printed_to_stdout() {
     const PAGE: &str = "Usage: demo COMMAND\n\nCommands:\n  list  List\n";
-    type Case = (&'static str, fn() -> Answer, fn() -> Answer, Status);
+    type Case = (&'static str, fn() -> CallResult, fn() -> CallResult, Status);
     let cases: [Case; 8] = [
-        ("both", || data(PAGE), || data("Usage: demo COMMAND\n"), Status::Pass),
-        ("-h is refused", || data(PAGE), || ended(2, "", "unknown -h\n"), Status::Pass),
-        ("-h is refused with a usage", || data(PAGE), || ended(2, "", PAGE), Status::Pass),
-        ("-h is something else", || data(PAGE), || ended(0, "1 alpha\n", "warning\n"), Status::Pass),
-        ("-h on stderr", || data(PAGE), || ended(0, "", PAGE), Status::Fail),
-        ("on stderr", || ended(0, "", PAGE), || ended(0, "", PAGE), Status::Fail),
-        ("refused", || ended(2, "", "unknown --help\n"), || data(PAGE), Status::Fail),
-        ("hangs", || Answer(String::new(), String::new(), End::TimedOut), || data(PAGE), Status::Unverified),
+        ("both", || success(PAGE), || success("Usage: demo COMMAND\n"), Status::Pass),
+        ("-h is refused", || success(PAGE), || exited(2, "", "unknown -h\n"), Status::Pass),
+        ("-h is refused with a usage", || success(PAGE), || exited(2, "", PAGE), Status::Pass),
+        ("-h is something else", || success(PAGE), || exited(0, "1 alpha\n", "warning\n"), Status::Pass),
+        ("-h on stderr", || success(PAGE), || exited(0, "", PAGE), Status::Fail),
+        ("on stderr", || exited(0, "", PAGE), || exited(0, "", PAGE), Status::Fail),
+        ("refused", || exited(2, "", "unknown --help\n"), || success(PAGE), Status::Fail),
+        (
+            "hangs",
+            || CallResult(String::new(), String::new(), RunEnd::TimedOut),
+            || success(PAGE),
+            Status::Unverified,
+        ),
     ];
     for (case, long, short, expected) in cases {
         let answer = |call: &Call| match call.args.join(" ").as_str() {
@@ -151,7 +156,7 @@ fn help_is_printed_to_stdout() {
     }
     let result =
         verdict(CheckId::P3CommandHelp, LIST_CONFIG, |call: &Call| match call.args.join(" ").as_str() {
-            "list --help" => ended(0, "", "Usage: demo list\n"),
+            "list --help" => exited(0, "", "Usage: demo list\n"),
             _ => conforming(call),
         });
     assert_eq!(result.status, Status::Fail, "{}", result.message);

@@ -2,10 +2,10 @@
 //!
 //! This is a single test because it inspects all descendants of this process.
 
-use crate::alone::alone;
+use crate::own_process::in_own_process;
 use crate::runs::{below_helpers, finish, options, spec, text};
 use agentnative::model::{ProbeId, Variant};
-use agentnative::run::{Confinement, End, Isolation, Observation, RunSpec, Runner, Waiting};
+use agentnative::run::{Confinement, Observation, RequestedConfinement, RunEnd, RunSpec, Runner, Waiting};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -64,19 +64,19 @@ fn assert_no_process_is_left(after: &str) {
 
 #[test]
 fn no_process_survives_and_no_run_exceeds_its_deadline() {
-    alone("hostile::no_process_survives_and_no_run_exceeds_its_deadline", || {
+    in_own_process("hostile::no_process_survives_and_no_run_exceeds_its_deadline", || {
         let mut trial = spec("/bin/true", &[], Variant::Plain);
-        trial.job.isolation = Isolation::Available;
-        run_all(Isolation::None);
+        trial.job.isolation = RequestedConfinement::Available;
+        run_all(RequestedConfinement::None);
         match finish(options(), vec![trial]).confinement {
-            Some(Confinement::Namespaces) => run_all(Isolation::Full),
+            Some(Confinement::Namespaces) => run_all(RequestedConfinement::Full),
             other => eprintln!("skipped: this system has no namespaces, but {other:?}"),
         }
     });
 }
 
 /// Runs all programs one at a time, then in parallel.
-fn run_all(isolation: Isolation) {
+fn run_all(isolation: RequestedConfinement) {
     let attack = |program: &Path, variant| {
         let mut spec = attack(program, variant);
         spec.job.isolation = isolation;
@@ -112,13 +112,13 @@ fn run_all(isolation: Isolation) {
     let tty = |name: &str| find(&runs, name, Variant::Tty);
 
     for (name, code) in [("background-sleep.sh", 3), ("setsid.sh", 0), ("grandchild-chatter.sh", 0)] {
-        assert_eq!(plain(name).end, End::Exited(code), "{name}");
+        assert_eq!(plain(name).end, RunEnd::Exited(code), "{name}");
         assert!(text(&plain(name).stdout).starts_with("before\n"), "{name}");
         assert!(plain(name).held_open, "{name}");
         assert!(!plain(name).left_behind.is_empty(), "{name}");
     }
     for name in ["double-fork.sh", "shed-environment.sh", "shed-everything.py", "deleted-cwd.sh"] {
-        assert_eq!(plain(name).end, End::Exited(0), "{name}");
+        assert_eq!(plain(name).end, RunEnd::Exited(0), "{name}");
         assert_eq!(text(&plain(name).stdout), "before\n", "{name}");
         assert!(plain(name).left_behind.iter().any(|left| left.name == b"sleep"), "{name}");
     }
@@ -131,17 +131,17 @@ fn run_all(isolation: Isolation) {
         ("ignore-term.sh", Waiting::Asleep),
     ] {
         for run in [plain(name), tty(name)] {
-            assert_eq!((&run.end, run.waiting), (&End::TimedOut, Some(waiting)), "{name}");
+            assert_eq!((&run.end, run.waiting), (&RunEnd::TimedOut, Some(waiting)), "{name}");
             assert_eq!(text(&run.stdout), "before\n", "{name}");
             assert!(run.left_behind.is_empty(), "{name}: {:?}", run.left_behind);
         }
     }
-    assert_eq!(plain("read-stdin.sh").end, End::Exited(1));
-    assert_ne!(plain("open-tty.sh").end, End::TimedOut);
+    assert_eq!(plain("read-stdin.sh").end, RunEnd::Exited(1));
+    assert_ne!(plain("open-tty.sh").end, RunEnd::TimedOut);
     assert_eq!(tty("open-tty.sh").waiting, Some(Waiting::Terminal));
-    assert_eq!(plain("unreadable-home.sh").end, End::Exited(0));
-    assert!(matches!(plain("yes-stdout.sh").end, End::TimedOut | End::TooMuch(_)));
-    assert!(matches!(plain("yes-stderr.sh").end, End::TimedOut | End::TooMuch(_)));
+    assert_eq!(plain("unreadable-home.sh").end, RunEnd::Exited(0));
+    assert!(matches!(plain("yes-stdout.sh").end, RunEnd::TimedOut | RunEnd::TooMuch(_)));
+    assert!(matches!(plain("yes-stderr.sh").end, RunEnd::TimedOut | RunEnd::TooMuch(_)));
     assert!(longest.0 <= MAX_OVERRUN, "{} ran {:?} past its deadline", longest.1, longest.0);
 
     // In parallel, where an orphan could be attributed to another run.

@@ -4,7 +4,7 @@ use crate::machine_reports::report_with_code;
 use crate::render::{TEXT, evidence_at};
 use agentnative::check::Judged;
 use agentnative::model::{CheckResult, Evidence, Level, Status};
-use agentnative::output::{RENDERERS, View};
+use agentnative::output::{RENDERERS, ReportView};
 use agentnative::report::Report;
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use std::process::Command;
 fn page(reports: Vec<Report>) -> String {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
-    let view = View::new(&judged, TEXT);
+    let view = ReportView::new(&judged, TEXT);
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == "html").unwrap();
     (renderer.render)(&view).unwrap()
 }

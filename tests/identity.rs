@@ -1,12 +1,14 @@
 //! Identity of probes and runs: different calls have different IDs, independent of the selected checks.
 
-use crate::made_up::{Answer, Call, conforming, data, ended, failure, records, seen_of};
+use crate::simulated_target::{
+    Call, CallResult, conforming, exited, failure, record_probes, records, success,
+};
 use agentnative::catalogue::{Check, DerivedKind, checks};
 use agentnative::check::{Recording, judge};
 use agentnative::config::{Config, Contracts, Date, ValidationContext};
 use agentnative::model::{CheckId, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
-use agentnative::run::{Changes, End, RunKey};
+use agentnative::run::{Changes, RunEnd, RunKey};
 use agentnative::targets::Interface;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -230,7 +232,7 @@ fn the_runs_for_one_check_are_among_those_for_all() {
 }
 
 /// A name, and the answer of a target with one defect; `None` if the defect does not affect the call.
-type Defect = (&'static str, fn(&Call) -> Option<Answer>);
+type Defect = (&'static str, fn(&Call) -> Option<CallResult>);
 
 fn is_json(call: &Call) -> bool {
     call.format == OutputFormat::Json
@@ -241,19 +243,19 @@ fn has(call: &Call, word: &str) -> bool {
 }
 
 /// Returns the answer of a conforming target with all commands of [`EVERY_KEY`].
-fn demo(call: &Call) -> Answer {
+fn demo(call: &Call) -> CallResult {
     let is_unknown = call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
     let works = ["list", "events", "remove", "add", "fetch"];
     match call.args.iter().find(|arg| !arg.starts_with('-')).map(String::as_str) {
         _ if is_unknown || has(call, "--help") || has(call, "--version") || has(call, "lost") => {
             conforming(call)
         }
-        Some("schema") => data("{\"type\":\"object\"}\n"),
-        Some("completions") => data("complete -W 'list show' demo\n"),
-        Some("skill") => data("installed\n"),
+        Some("schema") => success("{\"type\":\"object\"}\n"),
+        Some("completions") => success("complete -W 'list show' demo\n"),
+        Some("skill") => success("installed\n"),
         Some("fetch") => failure(call, 1, "the server did not answer within 1 s"),
         Some(word) if works.contains(&word) => {
-            data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]))
+            success(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]))
         }
         _ => conforming(call),
     }
@@ -274,26 +276,32 @@ const DEFECTS_FOR_ALL_TARGETS: usize = 3;
 
 const DEFECTS: [Defect; 13] = [
     ("none", |_| None),
-    ("no json", |call| is_json(call).then(|| ended(2, "", "unknown format\n"))),
+    ("no json", |call| is_json(call).then(|| exited(2, "", "unknown format\n"))),
     ("json refused in a dry run", |call| {
-        (has(call, "--dry-run") && is_json(call)).then(|| ended(2, "", "no such option\n"))
+        (has(call, "--dry-run") && is_json(call)).then(|| exited(2, "", "no such option\n"))
     }),
-    ("prose before the document", |call| is_json(call).then(|| data(format!("Loading\n{}", demo(call).0)))),
-    ("no jsonl", |call| (call.format == OutputFormat::Jsonl).then(|| ended(2, "", "unknown format\n"))),
-    ("no dry run", |call| has(call, "--dry-run").then(|| ended(2, "", "no such option\n"))),
-    ("a quiet option that drops the data", |call| has(call, "--batch").then(|| data(""))),
+    ("prose before the document", |call| {
+        is_json(call).then(|| success(format!("Loading\n{}", demo(call).0)))
+    }),
+    ("no jsonl", |call| (call.format == OutputFormat::Jsonl).then(|| exited(2, "", "unknown format\n"))),
+    ("no dry run", |call| has(call, "--dry-run").then(|| exited(2, "", "no such option\n"))),
+    ("a quiet option that drops the data", |call| has(call, "--batch").then(|| success(""))),
     ("a variable without an effect", |call| call.env.contains_key("DEMO_DRY_RUN").then(|| demo(call))),
-    ("a hang", |call| has(call, "events").then(|| Answer(String::new(), String::new(), End::TimedOut))),
-    ("a crash in each run", |_| Some(Answer(String::new(), "failed\n".to_owned(), End::Signaled(11)))),
+    ("a hang", |call| {
+        has(call, "events").then(|| CallResult(String::new(), String::new(), RunEnd::TimedOut))
+    }),
+    ("a crash in each run", |_| Some(CallResult(String::new(), "failed\n".to_owned(), RunEnd::Signaled(11)))),
     ("a wait for input", |call| {
-        (call.variant == Variant::TerminalIn).then(|| Answer(String::new(), String::new(), End::Waited))
+        (call.variant == Variant::TerminalIn)
+            .then(|| CallResult(String::new(), String::new(), RunEnd::Waited))
     }),
     ("a crash without a home", |call| {
-        (call.variant == Variant::Bare).then(|| Answer(String::new(), String::new(), End::Signaled(11)))
+        (call.variant == Variant::Bare)
+            .then(|| CallResult(String::new(), String::new(), RunEnd::Signaled(11)))
     }),
     ("a traceback", |call| {
         has(call, "show")
-            .then(|| ended(1, "", "Traceback (most recent call last):\n  File \"a\", line 1\nKeyError\n"))
+            .then(|| exited(1, "", "Traceback (most recent call last):\n  File \"a\", line 1\nKeyError\n"))
     }),
 ];
 
@@ -323,7 +331,7 @@ fn each_check_has_the_same_verdict_alone_with_all_and_in_any_order_of_the_probes
     for (index, (name, defect)) in DEFECTS.iter().enumerate() {
         let record = |(_, declared, profile): &Target, checks: &[&Check]| {
             let target = |call: &Call| defect(call).unwrap_or_else(|| demo(call));
-            with_all_observed(seen_of(declared.clone(), profile.clone(), checks, target))
+            with_all_observed(record_probes(declared.clone(), profile.clone(), checks, target))
         };
         let first_recording = record(&targets[0], &all);
         let expected = verdicts(&first_recording, &all);

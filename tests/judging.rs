@@ -1,13 +1,15 @@
 //! Verdicts on simulated targets: what counts as evidence, and what does not.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen, verdict};
+use crate::simulated_target::{
+    Call, CallResult, PROBES, conforming, exited, failure, record, records, success, verdict,
+};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Recording, judge};
 use agentnative::facts::ProjectDocuments;
 use agentnative::model::{CheckId, CheckResult, Layer, OutputFormat, Status, Variant};
 use agentnative::probe::{UNKNOWN_COMMAND, UNKNOWN_FLAG};
-use agentnative::run::End;
-use agentnative_diff::lock::{Learner, Lock};
+use agentnative::run::RunEnd;
+use agentnative_diff::lock::{Lock, OutputInference};
 use std::collections::BTreeSet;
 
 /// Returns the configuration of a linter, whose command `lint` exits with 1 if it has findings.
@@ -16,13 +18,13 @@ fn linter_config(result: bool) -> String {
 }
 
 /// A linter that prints `findings` in its JSON formats, and conforms otherwise.
-fn linter<'a>(findings: impl Fn(&Call) -> String + 'a) -> impl Fn(&Call) -> Answer + 'a {
+fn linter<'a>(findings: impl Fn(&Call) -> String + 'a) -> impl Fn(&Call) -> CallResult + 'a {
     move |call| match call.args.first().map(String::as_str) {
         Some("lint") if call.args.iter().any(|arg| arg.contains("unknown-format")) => {
             failure(call, 2, "unknown format")
         }
-        Some("lint") if call.format == OutputFormat::Text => ended(1, "two findings\n", ""),
-        Some("lint") => ended(1, findings(call), ""),
+        Some("lint") if call.format == OutputFormat::Text => exited(1, "two findings\n", ""),
+        Some("lint") => exited(1, findings(call), ""),
         _ => conforming(call),
     }
 }
@@ -96,7 +98,7 @@ fn the_output_of_a_declared_result_is_judged_by_all_data_checks() {
     assert_problem_of_lint(&verdict(CheckId::P2JsonlNewline, &config, linter(without_newline)));
     let panics = |call: &Call| match call.variant {
         Variant::ClosedPipe if call.args[0] == "lint" => {
-            ended(101, "", "thread 'main' panicked at src/main.rs:1:1:\nfailed printing to stdout\n")
+            exited(101, "", "thread 'main' panicked at src/main.rs:1:1:\nfailed printing to stdout\n")
         }
         _ => linter(|call| records(call, &FINDINGS))(call),
     };
@@ -112,7 +114,7 @@ fn a_declared_result_is_not_an_error_and_its_exit_code_is_judged() {
         assert_status(&verdict(id, &linter_config(true), &silent), Status::Pass);
     }
     let other_code = |call: &Call| match &*call.args[0] {
-        "lint" => ended(3, records(call, &FINDINGS), ""),
+        "lint" => exited(3, records(call, &FINDINGS), ""),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2ExitError, &linter_config(true), other_code);
@@ -125,14 +127,14 @@ fn a_rejected_format_is_not_a_declared_result() {
     // This target exits with 1 for an unknown format, as it does for findings.
     let config = "[[probe]]\nname = 'lint'\nargs = ['lint']\nexit = 1\nresult = true\n";
     let rejects_jsonl = |call: &Call| match call.format {
-        OutputFormat::Jsonl => ended(1, "", "demo: error: unknown format\n"),
+        OutputFormat::Jsonl => exited(1, "", "demo: error: unknown format\n"),
         _ => linter(|call| records(call, &FINDINGS))(call),
     };
     let result = verdict(CheckId::P2OutputFormat, config, rejects_jsonl);
     assert_status(&result, Status::Fail);
     assert!(result.message.contains("`--output jsonl` is rejected"), "{}", result.message);
     let accepts_any_format = |call: &Call| match call.args.iter().any(|arg| arg.contains("unknown-format")) {
-        true => ended(1, "two findings\n", ""),
+        true => exited(1, "two findings\n", ""),
         false => linter(|call| records(call, &FINDINGS))(call),
     };
     let result = verdict(CheckId::P2OutputFormat, config, accepts_any_format);
@@ -146,7 +148,7 @@ fn a_failing_run_that_prints_data_gets_a_hint_on_the_key_result() {
     for id in [CheckId::P2StderrDiagnostics, CheckId::P2ErrorJson] {
         let with_stderr = |call: &Call| match (call.format, id) {
             (OutputFormat::Json | OutputFormat::Jsonl, CheckId::P2ErrorJson) if call.args[0] == "lint" => {
-                ended(1, records(call, &FINDINGS), "2 problems\n")
+                exited(1, records(call, &FINDINGS), "2 problems\n")
             }
             _ => linter(|call| records(call, &FINDINGS))(call),
         };
@@ -155,7 +157,7 @@ fn a_failing_run_that_prints_data_gets_a_hint_on_the_key_result() {
         assert!(result.message.contains(hint), "{id}: {}", result.message);
         let other_object = |call: &Call| match &*call.args[0] {
             "lint" => {
-                ended(1, "{\"reason\":\"lost\"}\n", if call.format == OutputFormat::Text { "" } else { "x" })
+                exited(1, "{\"reason\":\"lost\"}\n", if call.format == OutputFormat::Text { "" } else { "x" })
             }
             _ => conforming(call),
         };
@@ -174,7 +176,7 @@ fn checks_of_errors_require_a_declared_probe_that_fails() {
         assert!(result.message.contains("no probe fails: declare one"), "{}", result.message);
         // A problem of an invalid call is reported nevertheless.
         let on_stdout = |call: &Call| match call.args.iter().any(|arg| arg.contains("agentnative-unknown")) {
-            true => ended(2, "Error: unknown word\n", ""),
+            true => exited(2, "Error: unknown word\n", ""),
             false => conforming(call),
         };
         let result = verdict(id, without_failure, on_stdout);
@@ -193,7 +195,7 @@ fn checks_of_errors_require_a_declared_probe_that_fails() {
 fn one_line_about_the_closed_pipe_is_not_a_traceback() {
     let ends = |code: i32, stderr: &'static str| {
         move |call: &Call| match call.variant {
-            Variant::ClosedPipe => ended(code, "", stderr),
+            Variant::ClosedPipe => exited(code, "", stderr),
             _ => conforming(call),
         }
     };
@@ -219,7 +221,9 @@ fn one_line_about_the_closed_pipe_is_not_a_traceback() {
     }
     // Output that every run prints is not caused by the closed pipe.
     let in_every_run = |call: &Call| match conforming(call) {
-        Answer(stdout, _, end) if call.args[0] == "list" => Answer(stdout, "    at start-up\n".into(), end),
+        CallResult(stdout, _, end) if call.args[0] == "list" => {
+            CallResult(stdout, "    at start-up\n".into(), end)
+        }
         other => other,
     };
     assert_status(&verdict(CheckId::P2BrokenPipe, PROBES, in_every_run), Status::Pass);
@@ -230,9 +234,9 @@ fn records_are_found_at_any_depth_of_the_document() {
     let list = "[[probe]]\nname = 'list'\nargs = ['list']\n";
     let prints = |json: &'static str, jsonl: &'static str| {
         move |call: &Call| match call.format {
-            OutputFormat::Text => data("text\n"),
-            OutputFormat::Json => data(format!("{json}\n")),
-            OutputFormat::Jsonl => data(format!("{jsonl}\n")),
+            OutputFormat::Text => success("text\n"),
+            OutputFormat::Json => success(format!("{json}\n")),
+            OutputFormat::Jsonl => success(format!("{jsonl}\n")),
         }
     };
     let document = r#"{"id":"x","title":"t","ext":"mp4","url":"u","_version":{"v":1},"requested":[{"ext":"mp4","url":"u"},{"ext":"m4a","url":"v"}]}"#;
@@ -266,7 +270,7 @@ fn malformed_json_of_a_failing_run_is_not_prose() {
     let prints = |json: &'static str| {
         move |call: &Call| match (&*call.args[0], call.format) {
             ("lost", OutputFormat::Json) => {
-                ended(1, json, "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\"}\n")
+                exited(1, json, "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\"}\n")
             }
             _ => conforming(call),
         }
@@ -307,7 +311,7 @@ fn malformed_json_of_a_failing_run_is_not_prose() {
         }
     }
     let silent = |call: &Call| match &*call.args[0] {
-        "lost" => ended(1, "", ""),
+        "lost" => exited(1, "", ""),
         _ => conforming(call),
     };
     let result = verdict(CheckId::P2ErrorJson, PROBES, silent);
@@ -318,7 +322,7 @@ fn malformed_json_of_a_failing_run_is_not_prose() {
 fn evidence_of_an_exit_code_is_the_line_with_the_reason() {
     let fails = |stderr: &'static str| {
         move |call: &Call| match &*call.args[0] {
-            "list" => ended(3, "", stderr),
+            "list" => exited(3, "", stderr),
             _ => conforming(call),
         }
     };
@@ -352,15 +356,15 @@ fn evidence_of_an_exit_code_is_the_line_with_the_reason() {
 }
 
 /// A target whose `list` prints `screen` and waits for a key on a terminal: in text, and with `in_json` in json too.
-fn waiting_list(screen: &'static str, stderr: &'static str, in_json: bool) -> impl Fn(&Call) -> Answer {
+fn waiting_list(screen: &'static str, stderr: &'static str, in_json: bool) -> impl Fn(&Call) -> CallResult {
     move |call| match (call.variant, call.format) {
         (Variant::Tty, OutputFormat::Text) if call.args[0] == "list" => {
-            Answer(screen.into(), stderr.into(), End::Waited)
+            CallResult(screen.into(), stderr.into(), RunEnd::Waited)
         }
         (Variant::Tty, OutputFormat::Json) if call.args[0] == "list" && in_json => {
-            Answer("{\"ok\":true}\n(END)".into(), String::new(), End::Waited)
+            CallResult("{\"ok\":true}\n(END)".into(), String::new(), RunEnd::Waited)
         }
-        (_, OutputFormat::Text) if call.args[0] == "list" => data("line one\nline two\n\nline three\n"),
+        (_, OutputFormat::Text) if call.args[0] == "list" => success("line one\nline two\n\nline three\n"),
         _ => conforming(call),
     }
 }
@@ -407,11 +411,11 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
     );
     // A problem that blocks other checks.
     let faulty = |call: &Call| match (&*call.args[0], call.format) {
-        ("schema", _) => data("{\"type\":\"object\"}\n"),
-        ("list", OutputFormat::Jsonl) => data("one\n"),
+        ("schema", _) => success("{\"type\":\"object\"}\n"),
+        ("list", OutputFormat::Jsonl) => success("one\n"),
         _ => conforming(call),
     };
-    let mut full_recording = seen(&config, &checks, faulty);
+    let mut full_recording = record(&config, &checks, faulty);
     full_recording.target.project = Some("/demo".into());
     let verdict_of = |result: &CheckResult| (result.status, result.message.clone());
     let without_files = judge(&full_recording, &checks).unwrap().results;
@@ -424,7 +428,7 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
         }
     }
     // Recordings of each check alone, of half of the runs, and of no runs.
-    let mut parts: Vec<Recording> = checks.iter().map(|check| seen(&config, &[check], faulty)).collect();
+    let mut parts: Vec<Recording> = checks.iter().map(|check| record(&config, &[check], faulty)).collect();
     for interval in [0, 2] {
         let mut part = full_recording.clone();
         let mut count = 0;
@@ -467,7 +471,7 @@ fn missing_runs_are_reported_as_not_recorded_by_every_check() {
 #[test]
 fn few_checks_pass_without_a_declared_probe() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
-    let results = judge(&seen("", &checks, conforming), &checks).unwrap().results;
+    let results = judge(&record("", &checks, conforming), &checks).unwrap().results;
     let passed: Vec<CheckId> =
         results.iter().filter(|result| result.status == Status::Pass).map(|result| result.id).collect();
     // Invalid calls, help and version are run without a declared probe.
@@ -476,7 +480,7 @@ fn few_checks_pass_without_a_declared_probe() {
 }
 
 /// The answer of a target with one defect; `None` if the defect does not affect the call.
-type Defect = fn(&Call) -> Option<Answer>;
+type Defect = fn(&Call) -> Option<CallResult>;
 
 #[test]
 fn a_check_has_the_same_verdict_alone_and_with_all_for_any_defect() {
@@ -484,26 +488,26 @@ fn a_check_has_the_same_verdict_alone_and_with_all_for_any_defect() {
     let defects: [(&str, Defect); 6] = [
         ("prose before the document", |call| {
             (call.args[0] == "list" && call.format == OutputFormat::Json)
-                .then(|| data(format!("Loading\n{}", conforming(call).0)))
+                .then(|| success(format!("Loading\n{}", conforming(call).0)))
         }),
-        ("no words in any format", |call| (call.args[0] == "lost").then(|| ended(1, "", ""))),
-        ("no jsonl", |call| (call.format == OutputFormat::Jsonl).then(|| ended(2, "", "unknown format\n"))),
+        ("no words in any format", |call| (call.args[0] == "lost").then(|| exited(1, "", ""))),
+        ("no jsonl", |call| (call.format == OutputFormat::Jsonl).then(|| exited(2, "", "unknown format\n"))),
         ("colour", |call| {
             (call.args[0] == "list" && call.format.is_json())
-                .then(|| data(format!("\u{1b}[1m{}", conforming(call).0)))
+                .then(|| success(format!("\u{1b}[1m{}", conforming(call).0)))
         }),
         ("a hang", |call| {
-            (call.args[0] == "sync").then(|| Answer(String::new(), String::new(), End::TimedOut))
+            (call.args[0] == "sync").then(|| CallResult(String::new(), String::new(), RunEnd::TimedOut))
         }),
         ("a signal", |call| {
             (call.args[0] == "list" && call.format == OutputFormat::Json)
-                .then(|| Answer(String::new(), String::new(), End::Signaled(11)))
+                .then(|| CallResult(String::new(), String::new(), RunEnd::Signaled(11)))
         }),
     ];
     let mut wrong = Vec::new();
     for (name, defect) in defects {
         let target = |call: &Call| defect(call).unwrap_or_else(|| conforming(call));
-        for with_all in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
+        for with_all in judge(&record(PROBES, &checks, target), &checks).unwrap().results {
             let alone = verdict(with_all.id, PROBES, target);
             if alone.status != with_all.status {
                 wrong.push(format!(
@@ -521,12 +525,12 @@ fn exit_codes_that_a_target_uses_or_declares_have_to_be_documented() {
     let check = [CheckId::P2ExitDocumented.check()];
     let help = "Usage: demo list\n\nExit codes:\n  0  success\n  1  failure\n  2  usage\n";
     let target = |call: &Call| match call.args.iter().any(|arg| arg == "--help") {
-        true => data(help),
+        true => success(help),
         false => conforming(call),
     };
     let verdict_with = |settings: &str| {
         let probes = "[[probe]]\nname = 'list'\nargs = ['list']\n[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
-        let mut recording = seen(&format!("{settings}{probes}"), &check, target);
+        let mut recording = record(&format!("{settings}{probes}"), &check, target);
         recording.target.project = Some("/demo".into());
         recording.around = Some(ProjectDocuments::default());
         let result = judge(&recording, &check).unwrap().results.remove(0);
@@ -543,13 +547,13 @@ fn exit_codes_that_a_target_uses_or_declares_have_to_be_documented() {
 fn a_failure_of_each_call_is_one_problem() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
     let broken = |_: &Call| {
-        ended(
+        exited(
             1,
             "",
             "Traceback (most recent call last):\n  File \"a\", line 1\nModuleNotFoundError: No module named 'x'\n",
         )
     };
-    let results = judge(&seen(PROBES, &checks, broken), &checks).unwrap().results;
+    let results = judge(&record(PROBES, &checks, broken), &checks).unwrap().results;
     let problems: Vec<_> =
         results.iter().filter(|result| [Status::Fail, Status::Warn].contains(&result.status)).collect();
     let ids: Vec<CheckId> = problems.iter().map(|result| result.id).collect();
@@ -574,10 +578,10 @@ fn a_failure_of_each_call_is_one_problem() {
 
 /// Returns the lock of a probe that succeeded with this output.
 fn lock_of(format: OutputFormat, printed: &'static str) -> Lock {
-    let mut learner = Learner::new("list", format);
+    let mut learner = OutputInference::new("list", format);
     let nothing = || Box::new(std::io::empty()) as Box<dyn std::io::Read + Send>;
-    learner.run(0, &|| Box::new(printed.as_bytes()), &nothing).unwrap();
-    Lock::new("demo", None, vec![learner.promise()])
+    learner.add_run(0, &|| Box::new(printed.as_bytes()), &nothing).unwrap();
+    Lock::new("demo", None, vec![learner.spec()])
 }
 
 /// Missing output breaks the lock or is reported as not compared. `pairs.txt` of the contract crate has all pairs of
@@ -590,21 +594,21 @@ fn missing_output_does_not_satisfy_a_lock() {
     const EVENTS: &str = "{\"type\":\"start\",\"id\":1}\n{\"type\":\"end\"}\n";
     let check = [CheckId::P2ContractLocked.check()];
     for (format, old, new, status, words) in [
-        (Json, DOCUMENT, ended(0, DOCUMENT, ""), Status::Pass, ""),
-        (Json, DOCUMENT, ended(0, "", ""), Status::Fail, "diff-stdout-changed"),
-        (Json, DOCUMENT, ended(0, "", DOCUMENT), Status::Fail, "diff-stdout-changed"),
-        (Json, DOCUMENT, ended(0, "words\n", ""), Status::Unverified, "see p2-output-json"),
-        (Json, DOCUMENT, ended(127, "", "no such file\n"), Status::Unverified, "ends with `no such file`"),
-        (Json, "", ended(0, DOCUMENT, ""), Status::Pass, ""),
-        (Jsonl, RECORDS, ended(0, "", ""), Status::Pass, ""),
-        (Jsonl, EVENTS, ended(0, "", ""), Status::Unverified, "the new stream has no records"),
-        (Jsonl, EVENTS, ended(0, RECORDS, ""), Status::Fail, "diff-discriminator-removed"),
-        (Jsonl, RECORDS, ended(0, EVENTS, ""), Status::Fail, "diff-discriminator-added"),
+        (Json, DOCUMENT, exited(0, DOCUMENT, ""), Status::Pass, ""),
+        (Json, DOCUMENT, exited(0, "", ""), Status::Fail, "diff-stdout-changed"),
+        (Json, DOCUMENT, exited(0, "", DOCUMENT), Status::Fail, "diff-stdout-changed"),
+        (Json, DOCUMENT, exited(0, "words\n", ""), Status::Unverified, "see p2-output-json"),
+        (Json, DOCUMENT, exited(127, "", "no such file\n"), Status::Unverified, "ends with `no such file`"),
+        (Json, "", exited(0, DOCUMENT, ""), Status::Pass, ""),
+        (Jsonl, RECORDS, exited(0, "", ""), Status::Pass, ""),
+        (Jsonl, EVENTS, exited(0, "", ""), Status::Unverified, "the new stream has no records"),
+        (Jsonl, EVENTS, exited(0, RECORDS, ""), Status::Fail, "diff-discriminator-removed"),
+        (Jsonl, RECORDS, exited(0, EVENTS, ""), Status::Fail, "diff-discriminator-added"),
     ] {
         let config = format!("[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['{}']\n", format.name());
-        let Answer(stdout, stderr, end) = &new;
-        let answer = |_: &Call| Answer(stdout.clone(), stderr.clone(), end.clone());
-        let mut recording = seen(&config, &check, answer);
+        let CallResult(stdout, stderr, end) = &new;
+        let answer = |_: &Call| CallResult(stdout.clone(), stderr.clone(), end.clone());
+        let mut recording = record(&config, &check, answer);
         recording.lock = Some(lock_of(format, old));
         let result = judge(&recording, &check).unwrap().results.remove(0);
         assert_status(&result, status);
@@ -637,7 +641,7 @@ fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named
     let has_no_command = |call: &Call| call.args.iter().all(|arg| arg != "list" && arg != "lost");
     let is_invalid_call = |call: &Call| call.args.iter().any(|arg| arg.contains("agentnative-unknown"));
     let usage_verdict =
-        |config: &str, target: &dyn Fn(&Call) -> Answer| verdict(CheckId::P2ExitUsage, config, target);
+        |config: &str, target: &dyn Fn(&Call) -> CallResult| verdict(CheckId::P2ExitUsage, config, target);
     let names_word = |call: &Call| match is_invalid_call(call) {
         true => failure(call, 1, "unknown option -agentnative-unknown-flag or agentnative-unknown-command"),
         false => conforming(call),
@@ -647,7 +651,7 @@ fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named
     let ignores_flags = |call: &Call| match is_invalid_call(call) && has_no_command(call) {
         true => failure(call, 1, "No test files found"),
         false if call.args[0] == "lost" => failure(call, 1, "lost"),
-        false => data("one\n"),
+        false => success("one\n"),
     };
     let result = usage_verdict(&config_with(lost), &ignores_flags);
     assert_status(&result, Status::Fail);
@@ -671,7 +675,7 @@ fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named
     assert_status(&usage_verdict(&config_with(lost), &prints_usage), Status::Pass);
     // A call that prints its arguments is no evidence.
     let echoes = |call: &Call| match is_invalid_call(call) && !has_no_command(call) {
-        true => data(call.args.join(" ")),
+        true => success(call.args.join(" ")),
         false => prints_usage(call),
     };
     let result = usage_verdict(&config_with(""), &echoes);
@@ -679,7 +683,7 @@ fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named
     assert!(result.message.contains(UNKNOWN_FLAG), "{}", result.message);
     // The problem of a declared probe is reported by its own check.
     let lost_exits_with_3 =
-        |call: &Call| if call.args[0] == "lost" { ended(3, "", "lost") } else { prints_usage(call) };
+        |call: &Call| if call.args[0] == "lost" { exited(3, "", "lost") } else { prints_usage(call) };
     let result = usage_verdict(&config_with(lost), &lost_exits_with_3);
     assert_status(&result, Status::Unverified);
     assert_eq!(result.blocked_by[0].id, CheckId::P2ExitError);
@@ -694,12 +698,12 @@ fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named
 fn a_check_has_the_same_verdict_alone_and_with_all_for_a_defect_in_any_run() {
     let checks: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
     let variants: BTreeSet<Variant> =
-        seen(PROBES, &checks, conforming).observations.iter().map(|run| run.key.variant).collect();
-    let defects: [fn(String) -> Answer; 4] = [
-        |_| Answer(String::new(), String::new(), End::TimedOut),
-        |_| Answer(String::new(), String::new(), End::Signaled(11)),
-        |stdout| data(&stdout[..stdout.len() / 2]),
-        |stdout| data(stdout.replace("id", "key")),
+        record(PROBES, &checks, conforming).observations.iter().map(|run| run.key.variant).collect();
+    let defects: [fn(String) -> CallResult; 4] = [
+        |_| CallResult(String::new(), String::new(), RunEnd::TimedOut),
+        |_| CallResult(String::new(), String::new(), RunEnd::Signaled(11)),
+        |stdout| success(&stdout[..stdout.len() / 2]),
+        |stdout| success(stdout.replace("id", "key")),
     ];
     let defects_of_list = variants
         .into_iter()
@@ -719,7 +723,7 @@ fn a_check_has_the_same_verdict_alone_and_with_all_for_a_defect_in_any_run() {
                 call.args.iter().any(|arg| arg == word) && (call.format, call.variant) == (format, variant);
             if has_defect { defects[defect](conforming(call).0) } else { conforming(call) }
         };
-        for with_all in judge(&seen(PROBES, &checks, target), &checks).unwrap().results {
+        for with_all in judge(&record(PROBES, &checks, target), &checks).unwrap().results {
             let alone = verdict(with_all.id, PROBES, target);
             if (alone.status, &alone.blocked_by) != (with_all.status, &with_all.blocked_by) {
                 wrong.push(format!(
@@ -736,7 +740,7 @@ fn a_check_has_the_same_verdict_alone_and_with_all_for_a_defect_in_any_run() {
 #[test]
 fn the_number_of_runs_is_stable() {
     let behavioral: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
-    let runs = |checks: &[&Check]| seen(PROBES, checks, conforming).observations.len();
+    let runs = |checks: &[&Check]| record(PROBES, checks, conforming).observations.len();
     assert_eq!((runs(&behavioral), runs(&[CheckId::P2OutputJson.check()])), (83, 8));
 }
 
@@ -747,7 +751,7 @@ fn violations_of_one_kind_do_not_hide_those_of_another() {
         "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['jsonl']\ncontract = 'opencode-events'\n";
     let invalid = "{\"type\":\"session.status\",\"properties\":{}}\n".repeat(1500);
     let events = include_str!("../contracts/opencode-events/examples/invalid/part-before-message.jsonl");
-    let answer = |_: &Call| data(format!("{invalid}{events}"));
+    let answer = |_: &Call| success(format!("{invalid}{events}"));
     for (id, kind, line, words) in [
         (CheckId::P2ContractSchema, "invalid", 1, "more in this run"),
         (CheckId::P2ContractStream, "rule-broken", 1502, "message-first"),

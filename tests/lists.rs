@@ -1,6 +1,6 @@
 //! Verdicts on the lists of simulated targets: their length, their limits, and the notice that a list is incomplete.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, failure, seen, verdict};
+use crate::simulated_target::{Call, CallResult, PROBES, conforming, failure, record, success, verdict};
 use agentnative::check::judge;
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Status, Variant};
 use std::cell::Cell;
@@ -31,10 +31,10 @@ fn with_items(count: usize, document: &str) -> String {
 }
 
 /// A target with `total` items that prints 3 of them without a limit.
-fn lists(total: usize, document: &str) -> impl Fn(&Call) -> Answer {
+fn lists(total: usize, document: &str) -> impl Fn(&Call) -> CallResult {
     move |call| match call.format {
-        OutputFormat::Json => data(with_items(limit(call).unwrap_or(3).min(total), document)),
-        _ => data("1  n1\n2  n2\n3  n3\n3 of 9 items\n"),
+        OutputFormat::Json => success(with_items(limit(call).unwrap_or(3).min(total), document)),
+        _ => success("1  n1\n2  n2\n3  n3\n3 of 9 items\n"),
     }
 }
 
@@ -93,9 +93,9 @@ fn a_line_of_text_states_that_there_are_more_items() {
             OutputFormat::Json => {
                 let named =
                     with_items(limit(call).unwrap_or(3).min(9), WITH_NOTICE).replace("n3", "and 4 more");
-                data(named)
+                success(named)
             }
-            _ => Answer(stdout.to_owned(), stderr.to_owned(), agentnative::run::End::Exited(0)),
+            _ => CallResult(stdout.to_owned(), stderr.to_owned(), agentnative::run::RunEnd::Exited(0)),
         })
     };
     for (stdout, stderr) in [
@@ -126,7 +126,7 @@ fn a_line_of_text_states_that_there_are_more_items() {
 
 #[test]
 fn a_list_is_no_longer_than_its_maximum() {
-    let with_5_items = |call: &Call| data(with_items(limit(call).unwrap_or(5), WITH_NOTICE));
+    let with_5_items = |call: &Call| success(with_items(limit(call).unwrap_or(5), WITH_NOTICE));
     let result = verdict(CLAMPED, &json_config(), with_5_items);
     assert_status(&result, Status::Fail);
     assert_eq!(result.message, "5 items without a limit, but the documented maximum is 3");
@@ -138,7 +138,7 @@ fn a_list_is_no_longer_than_its_maximum() {
     // The items of a document that exceeds the memory limit are counted nevertheless.
     let long = r#"{"data":{"pad":"PAD","items":ITEMS}}"#.replace("PAD", &"x".repeat(9 << 20));
     let result = verdict(CLAMPED, &json_config(), move |call: &Call| {
-        data(with_items(limit(call).unwrap_or(5), &long))
+        success(with_items(limit(call).unwrap_or(5), &long))
     });
     assert_status(&result, Status::Fail);
     let long = WITH_NOTICE.replacen('{', &format!("{{\"pad\":\"{}\",", "x".repeat(9 << 20)), 1);
@@ -147,7 +147,7 @@ fn a_list_is_no_longer_than_its_maximum() {
 
 #[test]
 fn a_list_without_sufficient_evidence_is_unverified() {
-    let assert_unverified = |config: &str, answer: &dyn Fn(&Call) -> Answer, part: &str| {
+    let assert_unverified = |config: &str, answer: &dyn Fn(&Call) -> CallResult, part: &str| {
         let result = verdict(CLAMPED, config, answer);
         assert_status(&result, Status::Unverified);
         assert!(result.message.contains(part), "{}", result.message);
@@ -166,7 +166,7 @@ fn a_list_without_sufficient_evidence_is_unverified() {
         None
     );
     let no_json = |call: &Call| match call.format {
-        OutputFormat::Json => data("one\n"),
+        OutputFormat::Json => success("one\n"),
         _ => conforming(call),
     };
     assert_eq!(
@@ -218,7 +218,7 @@ fn a_target_has_to_declare_its_lists_or_that_it_has_none() {
         assert!(result.message.starts_with("the help lists the command `list`, but no probe has `list`"));
         let lacks = format!("[target]\nlacks = ['lists']\n{PROBES}");
         assert_status(&verdict(id, &lacks, conforming), Status::NotApplicable);
-        let mut recording = seen(PROBES, &[id.check()], conforming);
+        let mut recording = record(PROBES, &[id.check()], conforming);
         for (command, status) in [
             ("user-list", Status::Unverified),
             ("search", Status::Unverified),
@@ -233,7 +233,7 @@ fn a_target_has_to_declare_its_lists_or_that_it_has_none() {
 
 #[test]
 fn a_limit_is_the_number_of_items() {
-    let verdict_of = |answer: &dyn Fn(&Call) -> Answer| verdict(LIMIT, &json_config(), answer);
+    let verdict_of = |answer: &dyn Fn(&Call) -> CallResult| verdict(LIMIT, &json_config(), answer);
     assert_status(&verdict_of(&lists(9, WITH_NOTICE)), Status::Pass);
     assert_status(&verdict_of(&lists(2, WITH_NOTICE)), Status::Pass);
     for total in [0, 1] {
@@ -243,7 +243,7 @@ fn a_limit_is_the_number_of_items() {
     }
     let assert_wrong_count = |count: fn(usize) -> usize| {
         let result =
-            verdict_of(&move |call: &Call| data(with_items(limit(call).map_or(3, count), WITH_NOTICE)));
+            verdict_of(&move |call: &Call| success(with_items(limit(call).map_or(3, count), WITH_NOTICE)));
         assert_status(&result, Status::Warn);
         assert_eq!(result.evidence[0].kind, "count");
     };
@@ -252,28 +252,28 @@ fn a_limit_is_the_number_of_items() {
     assert_wrong_count(|limit| limit - 1);
     assert_wrong_count(|_| 1);
     let single_item = |call: &Call| match limit(call) {
-        Some(_) => data("{\"data\":{\"id\":1,\"name\":\"n1\"}}\n"),
+        Some(_) => success("{\"data\":{\"id\":1,\"name\":\"n1\"}}\n"),
         None => lists(9, WITH_NOTICE)(call),
     };
     assert_eq!(verdict_of(&single_item).evidence[0].kind, "no-list");
     let prose = |call: &Call| match limit(call) {
-        Some(_) => data("n1\n"),
+        Some(_) => success("n1\n"),
         None => lists(9, WITH_NOTICE)(call),
     };
     assert_eq!(verdict_of(&prose).evidence[0].kind, "no-list");
     let without_limit_option = format!("[target]\nflags.limit = false\n{}", json_config());
     assert_eq!(verdict(LIMIT, &without_limit_option, lists(9, WITH_NOTICE)).evidence[0].kind, "lacking");
     // Missing JSON is reported by another check.
-    let no_json = |_: &Call| data("one\n");
+    let no_json = |_: &Call| success("one\n");
     assert_eq!(verdict_of(&no_json).blocked_by[0].id, CheckId::P2OutputJson);
 }
 
 #[test]
 fn a_limited_list_has_the_first_items_of_the_complete_list() {
     /// Returns the last items, as many as the limit allows.
-    fn last_items(call: &Call, items: &[String]) -> Answer {
+    fn last_items(call: &Call, items: &[String]) -> CallResult {
         let skipped = limit(call).map_or(0, |limit| items.len().saturating_sub(limit));
-        data(format!("{{\"data\":{{\"items\":[{}]}}}}\n", items[skipped..].join(",")))
+        success(format!("{{\"data\":{{\"items\":[{}]}}}}\n", items[skipped..].join(",")))
     }
     let numbered = |item: &dyn Fn(usize) -> String| (1..=3).map(item).collect::<Vec<_>>();
     let calls = Cell::new(0);
@@ -281,8 +281,8 @@ fn a_limited_list_has_the_first_items_of_the_complete_list() {
         calls.set(calls.get() + 7);
         calls.get()
     };
-    let verdict_of = |answer: &dyn Fn(&Call) -> Answer| verdict(LIMIT, &json_config(), answer);
-    let assert_other_items = |answer: &dyn Fn(&Call) -> Answer| {
+    let verdict_of = |answer: &dyn Fn(&Call) -> CallResult| verdict(LIMIT, &json_config(), answer);
+    let assert_other_items = |answer: &dyn Fn(&Call) -> CallResult| {
         let result = verdict_of(answer);
         assert_status(&result, Status::Warn);
         assert_eq!(result.evidence[0].kind, "first");
@@ -294,16 +294,17 @@ fn a_limited_list_has_the_first_items_of_the_complete_list() {
     assert_other_items(&|call| last_items(call, &numbered(&with_age)));
     let first_items = |call: &Call| match limit(call) {
         None => last_items(call, &numbered(&with_age)),
-        Some(limit) => {
-            data(format!("{{\"data\":{{\"items\":[{}]}}}}\n", numbered(&with_age)[..limit.min(3)].join(",")))
-        }
+        Some(limit) => success(format!(
+            "{{\"data\":{{\"items\":[{}]}}}}\n",
+            numbered(&with_age)[..limit.min(3)].join(",")
+        )),
     };
     assert_status(&verdict_of(&first_items), Status::Pass);
     // If no member identifies the items in all runs, only their number is compared.
     let random = |_: usize| format!("{{\"name\":\"n{}\",\"kind\":\"a\"}}", next_value());
     assert_status(&verdict_of(&|call| last_items(call, &numbered(&random))), Status::Pass);
     // The order of items in a single run is no evidence.
-    let mut recording = seen(&json_config(), &[LIMIT.check()], |call| last_items(call, &numbered(&random)));
+    let mut recording = record(&json_config(), &[LIMIT.check()], |call| last_items(call, &numbered(&random)));
     recording.fast = true;
     recording.observations.retain(|run| run.key.variant == Variant::Plain);
     assert_status(&judge(&recording, &[LIMIT.check()]).unwrap().results[0], Status::Unverified);

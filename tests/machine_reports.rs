@@ -4,7 +4,7 @@
 use crate::render::{TEXT, evidence_at, mixed_report, render, result, snapshot, target, with_fixed_metadata};
 use agentnative::check::Judged;
 use agentnative::model::{CheckResult, Evidence, Layer, Level, Status};
-use agentnative::output::{RENDERERS, View};
+use agentnative::output::{RENDERERS, ReportView};
 use agentnative::report::Report;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -54,7 +54,7 @@ fn rendered(reports: Vec<Report>, strict: bool) -> Vec<(&'static str, String)> {
     let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
     let judged: Vec<Judged> = judged.collect();
     let folder = Some(Path::new("/src"));
-    let view = View { folder, root: folder, strict, ..View::new(&judged, TEXT) };
+    let view = ReportView { folder, root: folder, strict, ..ReportView::new(&judged, TEXT) };
     let renderers = RENDERERS.iter().filter(|renderer| MACHINE_FORMATS.contains(&renderer.name));
     renderers.map(|renderer| (renderer.name, (renderer.render)(&view).unwrap())).collect()
 }
@@ -200,7 +200,7 @@ fn several_targets_are_one_document() {
         .iter()
         .map(|report| Judged { report: report.clone(), recording: None, elapsed: None })
         .collect();
-    let view = View::new(&judged, TEXT);
+    let view = ReportView::new(&judged, TEXT);
     let json = RENDERERS.iter().find(|renderer| renderer.name == "json").unwrap();
     let data = serde_json::from_str::<Value>(&(json.render)(&view).unwrap()).unwrap()["data"].take();
     let targets: Vec<Report> = serde_json::from_value(data["targets"].clone()).unwrap();
@@ -336,7 +336,7 @@ proptest! {
             prop_assert!(!text.contains(|c| sanitize::is_unsafe(c) && c != '\n'), "{name}: {text:?}");
             match name {
                 "github" => prop_assert_eq!(validate_annotations(&text), Ok(()), "{}", text),
-                _ => prop_assert_eq!(&sanitize::break_commands(&text), &text),
+                _ => prop_assert_eq!(&sanitize::escape_commands(&text), &text),
             }
             match name {
                 "sarif" | "gitlab" => prop_assert!(serde_json::from_str::<Value>(&text).is_ok()),
@@ -365,7 +365,7 @@ fn validate_annotations(text: &str) -> Result<(), String> {
             let escaped = !value.contains([':', ',']);
             (known && escaped).then_some(()).ok_or(property)?;
         }
-        let has_no_commands = message.split("%0A").all(|line| sanitize::break_commands(line) == line);
+        let has_no_commands = message.split("%0A").all(|line| sanitize::escape_commands(line) == line);
         let is_escaped =
             message.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("0A"));
         (has_no_commands && is_escaped).then_some(()).ok_or(message)?;

@@ -5,6 +5,8 @@ mod all_problems;
 mod architecture;
 mod attribution;
 mod baseline;
+#[path = "support/chunked_reader.rs"]
+mod chunked_reader;
 mod cli;
 mod combined_runs;
 mod common_options;
@@ -35,15 +37,11 @@ mod judging;
 mod library;
 mod lists;
 mod machine_reports;
-#[path = "support/made_up.rs"]
-mod made_up;
 #[path = "../crates/contract/tests/contract/mutants.rs"]
 mod mutants;
 mod outcome;
 mod output;
 mod packages;
-#[path = "support/pieces.rs"]
-mod pieces;
 #[path = "support/playground.rs"]
 mod playground;
 mod principle4;
@@ -54,6 +52,8 @@ mod public_reports;
 mod python;
 mod render;
 mod report;
+#[path = "support/simulated_target.rs"]
+mod simulated_target;
 mod source;
 mod target;
 mod toolkit;

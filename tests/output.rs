@@ -2,7 +2,7 @@
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place};
 use agentnative_output::{
-    Cell, ColorChoice, ColorEnv, Output, OutputConfig, OutputFormat, Page, Tone, time_left, to_string,
+    ColorChoice, ColorEnv, Output, OutputConfig, OutputFormat, Page, StyledText, Tone, time_left, to_string,
     use_color,
 };
 use proptest::prelude::*;
@@ -89,11 +89,11 @@ fn colour_depends_on_flag_environment_and_terminal() {
 #[test]
 fn json_formats_have_neither_colour_nor_progress() {
     for format in [OutputFormat::Json, OutputFormat::Jsonl] {
-        let config = OutputConfig::detect(format, ColorChoice::Always, false);
-        assert!(!config.use_color && !config.color_err && !config.progress);
+        let config = OutputConfig::from_environment(format, ColorChoice::Always, false);
+        assert!(!config.color_stdout && !config.color_stderr && !config.progress);
     }
-    let config = OutputConfig::detect(OutputFormat::Text, ColorChoice::Always, false);
-    assert!(config.use_color && config.color_err);
+    let config = OutputConfig::from_environment(OutputFormat::Text, ColorChoice::Always, false);
+    assert!(config.color_stdout && config.color_stderr);
 }
 
 #[test]
@@ -197,7 +197,8 @@ fn text_is_sanitized_and_colours_are_kept_if_enabled() {
     let raw = "\x1b[31mred\x1b[0m \x1b[2J\u{202e}\n::error::x";
     let [plain, _] = written(TEXT, |output| output.text(raw).unwrap());
     assert_eq!(plain, "\\x1b[31mred\\x1b[0m \\x1b[2J\\u{202e}\n\\x3a:error::x\n");
-    let [colored, _] = written(OutputConfig { use_color: true, ..TEXT }, |output| output.text(raw).unwrap());
+    let [colored, _] =
+        written(OutputConfig { color_stdout: true, ..TEXT }, |output| output.text(raw).unwrap());
     assert_eq!(colored, "\x1b[31mred\x1b[0m \\x1b[2J\\u{202e}\n\\x3a:error::x\n");
     let [nothing, _] = written(TEXT, |output| output.text("").unwrap());
     assert_eq!(nothing, "");
@@ -329,12 +330,19 @@ fn tables_align_and_wrap_their_last_column() {
     page.table(
         2,
         [
-            [Cell::plain("p2-a"), Cell::new(Tone::Good, "must"), Cell::plain("a short one")].into(),
-            ["中文", "may", "words that go on until they no longer fit in a line"].map(Cell::plain).into(),
+            [
+                StyledText::plain("p2-a"),
+                StyledText::new(Tone::Success, "must"),
+                StyledText::plain("a short one"),
+            ]
+            .into(),
+            ["中文", "may", "words that go on until they no longer fit in a line"]
+                .map(StyledText::plain)
+                .into(),
         ],
     );
     page.paragraph(4, "One paragraph that is rather longer than the page is wide.\n  kept   as it is");
-    page.labelled(0, &Cell::plain("help: "), "wraps under the first word, and not under the label");
+    page.labelled(0, &StyledText::plain("help: "), "wraps under the first word, and not under the label");
     assert_eq!(
         page.finish(),
         "\
@@ -354,7 +362,7 @@ help: wraps under the first word, and not under
 #[test]
 fn a_page_escapes_unsafe_characters() {
     let mut page = Page::new(&TEXT);
-    page.line(0, &[Cell::plain("a\x1b[2J\n")]);
+    page.line(0, &[StyledText::plain("a\x1b[2J\n")]);
     page.block(2, "{\n\t\"a\": \"\u{202e}\"\n}");
     assert_eq!(page.finish(), "a\\x1b[2J\\x0a\n  {\n      \"a\": \"\\u{202e}\"\n  }\n");
 }

@@ -1,6 +1,6 @@
 //! Verdicts of principle 4 on simulated targets: tracebacks, the rejected word, remedies, and lists of valid values.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, ended, failure, verdict};
+use crate::simulated_target::{Call, CallResult, PROBES, conforming, exited, failure, verdict};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, Status};
 
 fn assert_status(result: &CheckResult, status: Status) {
@@ -8,7 +8,7 @@ fn assert_status(result: &CheckResult, status: Status) {
 }
 
 /// A conforming target, except for calls that begin with `word`.
-fn with_command(word: &'static str, answer: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+fn with_command(word: &'static str, answer: impl Fn(&Call) -> CallResult) -> impl Fn(&Call) -> CallResult {
     move |call| if call.args.first().is_some_and(|arg| arg == word) { answer(call) } else { conforming(call) }
 }
 
@@ -16,7 +16,7 @@ fn with_command(word: &'static str, answer: impl Fn(&Call) -> Answer) -> impl Fn
 fn the_output_of_runtimes_for_an_unhandled_error_is_a_traceback() {
     let verdict_of = |stderr: &str| {
         let stderr = stderr.to_owned();
-        verdict(CheckId::P4NoTraceback, PROBES, with_command("lost", move |_| ended(1, "", stderr.clone())))
+        verdict(CheckId::P4NoTraceback, PROBES, with_command("lost", move |_| exited(1, "", stderr.clone())))
     };
     for (runtime, line, stderr) in [
         (
@@ -94,16 +94,16 @@ fn every_call_that_succeeds_has_to_reject_an_unknown_flag() {
     assert_status(&verdict(CheckId::P4UnknownFlag, PROBES, conforming), Status::Pass);
     // The second probe that succeeds is tried as well.
     let two_probes = format!("{PROBES}[[probe]]\nname = 'get'\nargs = ['get', '7']\n");
-    let accepts_any_flag = with_command("get", |call| ended(0, format!("7 {}\n", call.args.len()), ""));
+    let accepts_any_flag = with_command("get", |call| exited(0, format!("7 {}\n", call.args.len()), ""));
     let result = verdict(CheckId::P4UnknownFlag, &two_probes, accepts_any_flag);
     assert_status(&result, Status::Fail);
     let probes: Vec<_> = result.evidence.iter().filter_map(|evidence| evidence.probe.as_deref()).collect();
     assert_eq!(probes, ["get, unknown flag"]);
     // A target that prints its arguments treats flags as data, and so does any target after `--`.
-    let prints_arguments = with_command("get", |call| ended(0, call.args.join(" ") + "\n", ""));
+    let prints_arguments = with_command("get", |call| exited(0, call.args.join(" ") + "\n", ""));
     assert_status(&verdict(CheckId::P4UnknownFlag, &two_probes, prints_arguments), Status::Pass);
     let dashes = "[[probe]]\nname = 'get'\nargs = ['get', '--', '7']\n";
-    let result = verdict(CheckId::P4UnknownFlag, dashes, with_command("get", |_| ended(0, "7\n", "")));
+    let result = verdict(CheckId::P4UnknownFlag, dashes, with_command("get", |_| exited(0, "7\n", "")));
     assert_status(&result, Status::Unverified);
     // A target that ignores all unknown flags fails.
     let result = verdict(CheckId::P4UnknownFlag, PROBES, |call| {
@@ -138,11 +138,11 @@ fn a_remedy_may_be_anywhere_in_the_error() {
     let config = PROBES.replace("exit = 77\n", "exit = 77\n    remedy = ['demo \"login\"', 'DEMO_TOKEN']\n");
     let login_error = |message: &'static str| {
         move |call: &Call| match call.format {
-            OutputFormat::Text => ended(77, "", format!("demo: {message}\n")),
+            OutputFormat::Text => exited(77, "", format!("demo: {message}\n")),
             _ => {
                 let hint = message.replace('"', "\\u0022");
                 let object = "{\"error\":\"e\",\"kind\":\"k\",\"message\":\"m\",\"hints\":[\"H\"]}\n";
-                ended(77, "", object.replace('H', &hint))
+                exited(77, "", object.replace('H', &hint))
             }
         }
     };
@@ -159,7 +159,7 @@ fn a_remedy_may_be_anywhere_in_the_error() {
     assert_status(&result, Status::Unverified);
     assert!(result.message.contains("has a `remedy`"), "{}", result.message);
     // A run with another exit code is not judged.
-    let result = verdict(CheckId::P4Remedy, &config, with_command("login", |_| ended(0, "", "")));
+    let result = verdict(CheckId::P4Remedy, &config, with_command("login", |_| exited(0, "", "")));
     assert_status(&result, Status::Unverified);
 }
 
@@ -168,7 +168,7 @@ fn the_error_of_an_invalid_format_lists_the_valid_formats() {
     let format_error = |message: &'static str| {
         move |call: &Call| {
             let invalid = call.args.iter().any(|arg| arg.contains("unknown-format"));
-            if invalid { ended(2, "", message) } else { conforming(call) }
+            if invalid { exited(2, "", message) } else { conforming(call) }
         }
     };
     assert_status(

@@ -1,7 +1,7 @@
 //! The project checks: documented exit codes, and the schema in the repository.
 
 use agentnative::facts::{Document, ProjectDocuments};
-use agentnative::judge::project_files::{Help, ProjectFiles};
+use agentnative::judge::project_files::{Help, ProjectEvidence};
 use agentnative::model::{CheckId, CheckResult, Status, Stream};
 use agentnative::source::read_project;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn judge_exit_codes(readme: &str, help: Option<&str>, codes: &[i32]) -> CheckRes
         stream: Stream::Stdout,
         text: text.to_owned(),
     });
-    let files = ProjectFiles {
+    let files = ProjectEvidence {
         project: Some(&project),
         manual: None,
         help,
@@ -47,7 +47,7 @@ fn judge_schema(files: &[(&str, &str)], printed: Option<&Value>) -> CheckResult 
 }
 
 fn judge_schema_file(project: Option<&ProjectDocuments>, printed: Option<&Value>) -> CheckResult {
-    let files = ProjectFiles {
+    let files = ProjectEvidence {
         project,
         manual: None,
         help: None,
@@ -174,7 +174,7 @@ fn the_places_of_documented_exit_codes_are_reported() {
         text: "exits with 1 if it fails\n".into(),
     };
     let judge = |project, manual, codes: &[i32]| {
-        let files = ProjectFiles {
+        let files = ProjectEvidence {
             project,
             manual,
             help: Some(help()),
@@ -206,7 +206,7 @@ fn the_check_of_exit_codes_is_not_applicable_without_a_project() {
         stream: Stream::Stdout,
         text: "Usage: tool [FILE]\n".into(),
     };
-    let files = ProjectFiles {
+    let files = ProjectEvidence {
         project: None,
         manual: None,
         help: Some(help),

@@ -1,8 +1,9 @@
 //! Problems from public reports on tools, as simulated targets. Each has a control: a similar target without the
 //! problem.
 
-use crate::made_up::{
-    Answer, Call, PROBES, conforming, data, ended, failure, records, seen, seen_with_help, verdict,
+use crate::simulated_target::{
+    Call, CallResult, PROBES, conforming, exited, failure, record, record_with_help, records, success,
+    verdict,
 };
 use agentnative::catalogue::Check;
 use agentnative::check::judge;
@@ -29,14 +30,14 @@ const CRASH: &str = "Traceback (most recent call last):\n  File \"/srv/demo.py\"
 fn a_crash_in_json_is_not_a_rejected_format() {
     let crashes = |call: &Call| match call.format {
         OutputFormat::Text => conforming(call),
-        _ if is_list(call) => ended(1, "", CRASH),
+        _ if is_list(call) => exited(1, "", CRASH),
         _ => conforming(call),
     };
     expect(&verdict(CheckId::P2ExitConsistent, PROBES, crashes), Status::Fail, "exit code 1 here, but 0 in");
     assert_ne!(verdict(CheckId::P2OutputFormat, PROBES, crashes).status, Status::Fail);
     let rejects = |call: &Call| match call.format {
         OutputFormat::Text => conforming(call),
-        _ if is_list(call) => ended(1, "", "demo: unknown option --output\n"),
+        _ if is_list(call) => exited(1, "", "demo: unknown option --output\n"),
         _ => conforming(call),
     };
     expect(&verdict(CheckId::P2OutputFormat, PROBES, rejects), Status::Fail, "is rejected: exit code 1");
@@ -48,19 +49,19 @@ fn a_crash_in_json_is_not_a_rejected_format() {
 fn a_call_without_a_required_argument_may_omit_the_unknown_flag_from_its_error() {
     const HELP: &[u8] = b"usage: demo [-h] file\n";
     let config = "[[probe]]\nname = 'list'\nargs = ['list']\n";
-    let judged = |answer: &dyn Fn(&Call) -> Answer| {
+    let judged = |answer: &dyn Fn(&Call) -> CallResult| {
         let checks = [CheckId::P4NamesCulprit.check()];
-        let recording = seen_with_help(HELP, config, &checks, answer);
+        let recording = record_with_help(HELP, config, &checks, answer);
         judge(&recording, &checks).unwrap().results.remove(0)
     };
     let has_no_command = |call: &Call| !is_list(call) && has(call, "--agentnative-unknown-flag");
     let argparse = |call: &Call| match has_no_command(call) {
-        true => ended(2, "", "demo: error: the following arguments are required: file\n"),
+        true => exited(2, "", "demo: error: the following arguments are required: file\n"),
         false => conforming(call),
     };
     expect(&judged(&argparse), Status::Pass, "");
     let omits_flag = |call: &Call| match has(call, "--agentnative-unknown-flag") {
-        true => ended(2, "", "demo: bad usage\n"),
+        true => exited(2, "", "demo: bad usage\n"),
         false => conforming(call),
     };
     expect(&judged(&omits_flag), Status::Fail, "does not contain the refused word");
@@ -70,7 +71,7 @@ fn a_call_without_a_required_argument_may_omit_the_unknown_flag_from_its_error()
 #[test]
 fn a_quiet_option_that_may_be_ignored_is_no_evidence() {
     let ignores = |call: &Call| match is_list(call) {
-        true => data(records(call, &[r#"{"id":1}"#])),
+        true => success(records(call, &[r#"{"id":1}"#])),
         false => conforming(call),
     };
     expect(
@@ -82,7 +83,7 @@ fn a_quiet_option_that_may_be_ignored_is_no_evidence() {
 }
 
 /// A conforming target that accepts `--quiet` anywhere.
-fn conforming_with_quiet(call: &Call) -> Answer {
+fn conforming_with_quiet(call: &Call) -> CallResult {
     let args = call.args.iter().filter(|arg| *arg != "--quiet").cloned().collect();
     conforming(&Call { args, ..call.clone() })
 }
@@ -92,7 +93,7 @@ fn conforming_with_quiet(call: &Call) -> Answer {
 fn an_error_object_with_exit_code_0_fails() {
     let with_document = |document: &'static str| {
         move |call: &Call| match call.format {
-            OutputFormat::Json if is_list(call) && call.args.len() < 4 => data(format!("{document}\n")),
+            OutputFormat::Json if is_list(call) && call.args.len() < 4 => success(format!("{document}\n")),
             _ => conforming(call),
         }
     };
@@ -115,8 +116,8 @@ fn an_error_object_with_exit_code_0_fails() {
 #[test]
 fn a_document_on_stderr_is_one_problem() {
     let moved = |call: &Call| match conforming_with_quiet(call) {
-        Answer(stdout, _, end) if is_list(call) && call.format == OutputFormat::Json => {
-            Answer(String::new(), stdout, end)
+        CallResult(stdout, _, end) if is_list(call) && call.format == OutputFormat::Json => {
+            CallResult(String::new(), stdout, end)
         }
         answer => answer,
     };
@@ -124,7 +125,7 @@ fn a_document_on_stderr_is_one_problem() {
     let quiet = verdict(CheckId::P7Quiet, PROBES, moved);
     assert_eq!(quiet.status, Status::Unverified, "{}", quiet.message);
     let empty = |call: &Call| match is_list(call) && call.format == OutputFormat::Json {
-        true => ended(0, "", "working\n"),
+        true => exited(0, "", "working\n"),
         false => conforming(call),
     };
     expect(
@@ -141,11 +142,11 @@ fn text_that_is_longer_than_a_pipe_is_complete() {
     let config = "[target]\nformats = { text = [], json = false, jsonl = false }\n[[probe]]\nname = 'list'\nargs = ['list']\n";
     let judged = |variant: Variant, length: usize| {
         let answer = |call: &Call| match is_list(call) {
-            true => data(if call.variant == variant { &text[..length] } else { &text }),
+            true => success(if call.variant == variant { &text[..length] } else { &text }),
             false => conforming(call),
         };
         let checks: [&Check; 1] = [CheckId::P2OutputComplete.check()];
-        judge(&seen(config, &checks, answer), &checks).unwrap().results.remove(0)
+        judge(&record(config, &checks, answer), &checks).unwrap().results.remove(0)
     };
     expect(
         &judged(Variant::SlowReader, 65_536),
@@ -173,7 +174,7 @@ fn probes_for_declared_gaps_are_not_required() {
             "[[probe]]\nname = 'add'\nargs = ['add']\nworkspace = true\nchanges = true\n{idempotent}\n"
         );
         verdict(CheckId::P5Idempotent, &config, |call| match call.args.first() {
-            Some(word) if word == "add" => data("added\n"),
+            Some(word) if word == "add" => success("added\n"),
             _ => failure(call, 2, "no"),
         })
     };
@@ -194,19 +195,19 @@ fn random_output_is_not_attributed_to_a_condition() {
         let is_repeated = random && call.variant == Variant::Repeat;
         is_list(call) && call.format == OutputFormat::Json && (is_tty || is_repeated)
     };
-    let judged = |id: CheckId, random: bool, answer: &dyn Fn(&Call) -> Answer| {
+    let judged = |id: CheckId, random: bool, answer: &dyn Fn(&Call) -> CallResult| {
         let checks = [id.check()];
         let target = |call: &Call| match is_affected(call, random) {
             true => answer(call),
             false => conforming(call),
         };
-        judge(&seen(config, &checks, target), &checks).unwrap().results.remove(0)
+        judge(&record(config, &checks, target), &checks).unwrap().results.remove(0)
     };
-    let line = |call: &Call| data(format!("update available\n{}", records(call, &["{}"])));
+    let line = |call: &Call| success(format!("update available\n{}", records(call, &["{}"])));
     expect(&judged(CheckId::P2OutputPure, false, &line), Status::Fail, "stdout");
     let random = judged(CheckId::P2OutputPure, true, &line);
     expect(&random, Status::Unverified, "see p2-output-json");
-    let busy = |call: &Call| ended(1, records(call, &["{}"]), "demo: write EAGAIN\n");
+    let busy = |call: &Call| exited(1, records(call, &["{}"]), "demo: write EAGAIN\n");
     expect(
         &judged(CheckId::P2ExitConsistent, false, &busy),
         Status::Fail,
@@ -221,7 +222,7 @@ fn an_empty_list_is_reported_as_no_evidence_on_items() {
     let verdict_of = |items: &'static str| {
         verdict(CheckId::P2OutputJson, PROBES, move |call| {
             match is_list(call) && call.format == OutputFormat::Json {
-                true => data(format!("{{\"ok\":true,\"data\":[{items}]}}\n")),
+                true => success(format!("{{\"ok\":true,\"data\":[{items}]}}\n")),
                 false => conforming(call),
             }
         })
@@ -235,8 +236,8 @@ fn an_empty_list_is_reported_as_no_evidence_on_items() {
 fn a_format_that_one_command_rejects_is_reported() {
     let config = format!("{PROBES}\n[[probe]]\nname = 'status'\nargs = ['status']\n");
     let target = |call: &Call| match call.args.first().map(String::as_str) {
-        Some("status") if call.format == OutputFormat::Text => data("fine\n"),
-        Some("status") => ended(2, "", "demo: unknown option --output\n"),
+        Some("status") if call.format == OutputFormat::Text => success("fine\n"),
+        Some("status") => exited(2, "", "demo: unknown option --output\n"),
         _ => conforming(call),
     };
     expect(

@@ -4,7 +4,7 @@ use agentnative::check::Judged;
 use agentnative::model::{
     CheckId, CheckResult, ConfigInfo, Evidence, Layer, Level, Status, Stream, TargetInfo, Variant,
 };
-use agentnative::output::{RENDERERS, View};
+use agentnative::output::{RENDERERS, ReportView};
 use agentnative::report::{Event, Report};
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
@@ -32,12 +32,12 @@ fn rendered(name: &str, report: &Report, config: OutputConfig, verbose: bool) ->
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name).unwrap();
     let judged = [Judged { report: report.clone(), recording: None, elapsed: None }];
     let folder = Some(Path::new("/opt"));
-    (renderer.render)(&View {
+    (renderer.render)(&ReportView {
         ok: report.conformant,
         verbose,
         folder,
         root: folder,
-        ..View::new(&judged, config)
+        ..ReportView::new(&judged, config)
     })
     .unwrap()
 }
@@ -250,7 +250,7 @@ fn quiet_text_matches_its_snapshot() {
 
 #[test]
 fn coloured_text_has_the_same_words() {
-    let colored = render("text", &mixed_report(), OutputConfig { use_color: true, ..TEXT });
+    let colored = render("text", &mixed_report(), OutputConfig { color_stdout: true, ..TEXT });
     let mut plain = String::new();
     let mut pieces = colored.split("\x1b[");
     plain.push_str(pieces.next().unwrap());

@@ -1,11 +1,13 @@
 //! The text report on simulated targets.
 
-use crate::made_up::{Answer, Call, PROBES, conforming, data, ended, failure, records, seen};
+use crate::simulated_target::{
+    Call, CallResult, PROBES, conforming, exited, failure, record, records, success,
+};
 use agentnative::catalogue::{Check, checks};
 use agentnative::check::{Judged, Recording, judge};
 use agentnative::model::{HelpLanguage, Layer, OutputFormat, Status, Variant};
-use agentnative::output::{RENDERERS, View};
-use agentnative::run::End;
+use agentnative::output::{RENDERERS, ReportView};
+use agentnative::run::RunEnd;
 use agentnative_output::OutputConfig;
 use std::path::Path;
 use std::time::Duration;
@@ -22,15 +24,16 @@ fn report(recording: &Recording, width: usize, verbose: bool) -> String {
     let judged = [Judged { report, recording: Some(recording.clone()), elapsed }];
     let config = OutputConfig { width, ..OutputConfig::plain(OutputFormat::Text) };
     let text = RENDERERS.iter().find(|renderer| renderer.name == "text").unwrap();
-    (text.render)(&View { verbose, folder: Some(Path::new("/")), ..View::new(&judged, config) }).unwrap()
+    (text.render)(&ReportView { verbose, folder: Some(Path::new("/")), ..ReportView::new(&judged, config) })
+        .unwrap()
 }
 
 /// A target with colour on a terminal, a notice before a document, a traceback as an error, exit code 1 for invalid
 /// usage and for a missing login, and no newline after the last record.
-fn six_mistakes(call: &Call) -> Answer {
+fn six_mistakes(call: &Call) -> CallResult {
     let has = |word: &str| call.args.iter().any(|arg| arg.contains(word));
     if has("agentnative-unknown") {
-        return ended(1, "", "demo: what is that?\n");
+        return exited(1, "", "demo: what is that?\n");
     }
     if has("--help") {
         return conforming(call);
@@ -38,27 +41,27 @@ fn six_mistakes(call: &Call) -> Answer {
     match (call.args.first().map(String::as_str), call.format) {
         (Some("login"), _) => failure(call, 1, "not logged in"),
         (Some("lost"), OutputFormat::Json) => {
-            ended(1, "", "Traceback (most recent call last):\n  x\nKeyError: 9\n")
+            exited(1, "", "Traceback (most recent call last):\n  x\nKeyError: 9\n")
         }
         (Some("list"), OutputFormat::Json) => {
             let document = records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]);
             match call.variant {
-                Variant::Tty => data(format!("\u{1b}[1m{document}")),
-                _ => data(document),
+                Variant::Tty => success(format!("\u{1b}[1m{document}")),
+                _ => success(document),
             }
         }
         (Some("list"), OutputFormat::Jsonl) => {
-            data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]).trim_end())
+            success(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]).trim_end())
         }
-        (Some("show"), OutputFormat::Json) => data(format!("Loading...\n{}", records(call, &["{}"]))),
-        (Some("show"), _) => data(records(call, &["{}"])),
+        (Some("show"), OutputFormat::Json) => success(format!("Loading...\n{}", records(call, &["{}"]))),
+        (Some("show"), _) => success(records(call, &["{}"])),
         _ => conforming(call),
     }
 }
 
 fn record_mistakes() -> Recording {
     let config = format!("{PROBES}\n[[probe]]\nname = 'show'\nargs = ['show', '1']\n");
-    let mut recording = seen(&config, &output_checks(), six_mistakes);
+    let mut recording = record(&config, &output_checks(), six_mistakes);
     recording.language = Some(HelpLanguage::Python);
     recording
 }
@@ -77,20 +80,20 @@ fn a_report_of_six_mistakes_fits_on_a_screen() {
 }
 
 /// A target with a notice before all output that accepts unknown words and exits with 3 and prose for every error.
-fn many_mistakes(call: &Call) -> Answer {
+fn many_mistakes(call: &Call) -> CallResult {
     match call.args.first().map(String::as_str) {
         _ if call.args.iter().any(|arg| ["--help", "--version"].contains(&&**arg)) => conforming(call),
-        Some("lost" | "login" | "sync") => ended(3, "", "it failed\n"),
+        Some("lost" | "login" | "sync") => exited(3, "", "it failed\n"),
         _ if matches!(call.variant, Variant::ClosedPipe) => {
-            ended(101, "", "thread 'main' panicked at src/main.rs\n")
+            exited(101, "", "thread 'main' panicked at src/main.rs\n")
         }
-        _ => data(format!("Loading...\n{}", records(call, &["{}"]))),
+        _ => success(format!("Loading...\n{}", records(call, &["{}"]))),
     }
 }
 
 #[test]
 fn a_report_of_many_problems_lists_each_and_fits_on_a_screen() {
-    let recording = seen(PROBES, &output_checks(), many_mistakes);
+    let recording = record(PROBES, &output_checks(), many_mistakes);
     let shown = report(&recording, 80, false);
     assert!(shown.lines().count() <= 40, "{shown}");
     let results = judge(&recording, &output_checks()).unwrap().results;
@@ -144,7 +147,7 @@ fn an_interrupted_check_reports_the_number_of_completed_runs() {
 
 #[test]
 fn checks_without_a_probe_are_one_line() {
-    let mut recording = seen("", &output_checks(), conforming);
+    let mut recording = record("", &output_checks(), conforming);
     for (config, line) in [
         (
             None,
@@ -166,10 +169,12 @@ fn checks_without_a_probe_are_one_line() {
 #[test]
 fn checks_that_are_blocked_by_a_problem_are_one_line() {
     let hangs = |call: &Call| match call.args.first().map(String::as_str) {
-        Some("list" | "lost" | "login" | "sync") => Answer(String::new(), String::new(), End::TimedOut),
+        Some("list" | "lost" | "login" | "sync") => {
+            CallResult(String::new(), String::new(), RunEnd::TimedOut)
+        }
         _ => conforming(call),
     };
-    let shown = report(&seen(PROBES, &output_checks(), hangs), 80, false);
+    let shown = report(&record(PROBES, &output_checks(), hangs), 80, false);
     crate::render::snapshot("every-run-hangs.txt", &shown);
     assert!(shown.contains("✗ p2-completes ") && shown.contains(" checks wait for p2-completes"), "{shown}");
     assert!(!shown.contains("declare a probe that"), "{shown}");

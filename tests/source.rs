@@ -2,7 +2,7 @@
 
 use agentnative::catalogue::{Check, Snippet, checks};
 use agentnative::facts::{CodeFacts, SkipReason, SkippedFile};
-use agentnative::judge::source_checks::{Code, judge, notes};
+use agentnative::judge::source_checks::{Code, code_notes, judge};
 use agentnative::model::{CheckResult, Language, Status};
 use agentnative::source::{Rules, scan, scan_within};
 use agentnative_contract::budget::Budget;
@@ -28,7 +28,7 @@ fn write(folder: &Path, file: &str, bytes: &[u8]) {
 }
 
 fn facts(folder: &Path) -> CodeFacts {
-    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(checks()));
+    static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(checks()));
     scan(folder, &RULES).unwrap()
 }
 
@@ -196,7 +196,7 @@ fn unreadable_files_are_skipped_and_reported() {
     assert_eq!(facts.files[&Language::Python], 7);
 
     let code = Code { facts: &facts, output: &[] };
-    let reported = notes(&code).join("\n");
+    let reported = code_notes(&code).join("\n");
     assert!(reported.contains("src/binary.py (binary)"), "{reported}");
     // No code that was read ends the process, but skipped files prevent a pass.
     let exits = verdict("p2-src-exit-in-library", &facts, &[]);
@@ -277,7 +277,7 @@ fn the_cost_of_rules_is_limited_by_the_size_of_the_file() {
 fn a_stopped_scan_verifies_no_check() {
     let folder = package(&[("src/a.py", &"print(a)\n".repeat(10_000))]);
     let no_time = Budget { time: Duration::ZERO, ..Budget::STEP };
-    let facts = scan_within(no_time, folder.path().to_owned(), Rules::of(checks())).unwrap();
+    let facts = scan_within(no_time, folder.path().to_owned(), Rules::new(checks())).unwrap();
     for check in source_checks() {
         let result = verdict(check.id.as_str(), &facts, &[]);
         assert_eq!(result.status, Status::Unverified, "{}", check.id);
@@ -352,7 +352,7 @@ fn a_comment_waives_one_line_and_needs_a_reason() {
     let lines: Vec<_> = result.evidence.iter().map(|evidence| evidence.line.unwrap()).collect();
     assert_eq!((result.status, lines), (Status::Warn, vec![5, 6, 7, 8]));
     let code = Code { facts: &code_facts, output: &[] };
-    let reported = notes(&code);
+    let reported = code_notes(&code);
     assert_eq!(reported.len(), 4, "{reported:#?}");
     assert!(
         reported[0].contains("src/list.rs:2: p2-src-stray-print is waived: shown while it starts"),
@@ -483,7 +483,7 @@ fn source_checks_are_not_applicable_without_code() {
         let result = verdict(check.id.as_str(), &facts, &[]);
         assert_eq!(result.status, Status::NotApplicable, "{}: {}", check.id, result.message);
     }
-    assert!(scan(&folder.path().join("tool.sh"), &Rules::of(checks())).is_err());
+    assert!(scan(&folder.path().join("tool.sh"), &Rules::new(checks())).is_err());
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn settings(framing: Framing, threads: usize) -> Settings<'static> {
 }
 
 fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Verdict {
-    Validation::new(contract, settings(contract.framing(), threads)).input(reader, &mut |_| ()).unwrap()
+    Validation::new(contract, settings(contract.framing(), threads)).validate(reader, &mut |_| ()).unwrap()
 }
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -191,16 +191,17 @@ fn errors_beyond_the_limit_are_counted() {
     let input = "{}\n".repeat(100_000) + "{\"x\":\n";
     for threads in [1, 3] {
         let settings = Settings { max_errors: 5, ..settings(Framing::Lines, threads) };
-        let mut verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+        let mut verdict =
+            Validation::new(&contract, settings).validate(input.as_bytes(), &mut |_| ()).unwrap();
         // The first errors of each kind are kept, so the truncated record at the end is listed.
-        assert_eq!(verdict.findings.len(), 6);
-        assert_eq!(verdict.findings[5].against, Against::Json);
-        assert_eq!(verdict.findings[5].offset, Some(input.len() as u64 - 1));
+        assert_eq!(verdict.errors.len(), 6);
+        assert_eq!(verdict.errors[5].against, Against::Json);
+        assert_eq!(verdict.errors[5].offset, Some(input.len() as u64 - 1));
         assert_eq!(verdict.records, 100_001);
-        assert_eq!((verdict.more.of(Against::Schema), verdict.more.total()), (199_995, 199_995));
+        assert_eq!((verdict.omitted.of(Against::Schema), verdict.omitted.total()), (199_995, 199_995));
         verdict.keep_first(5);
-        assert_eq!((verdict.findings.len(), verdict.more.of(Against::Json)), (5, 1));
-        assert_eq!(verdict.more.total(), 200_001 - 5);
+        assert_eq!((verdict.errors.len(), verdict.omitted.of(Against::Json)), (5, 1));
+        assert_eq!(verdict.omitted.total(), 200_001 - 5);
     }
 }
 
@@ -226,11 +227,11 @@ fn the_limit_does_not_affect_the_verdict() {
         for (max_errors, threads) in [(0, 1), (1, 1), (2, 3), (20, 1), (0, 3)] {
             let settings = Settings { max_errors, ..settings(framing, threads) };
             let mut verdict =
-                Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+                Validation::new(&contract, settings).validate(input.as_bytes(), &mut |_| ()).unwrap();
             verdict.keep_first(max_errors);
-            let shown = verdict.findings.len();
+            let shown = verdict.errors.len();
             assert_eq!(
-                (shown, shown as u64 + verdict.more.total()),
+                (shown, shown as u64 + verdict.omitted.total()),
                 (max_errors.min(all), all as u64),
                 "{input}"
             );
@@ -241,8 +242,8 @@ fn the_limit_does_not_affect_the_verdict() {
     let contract = Contract::bundled("codex-exec").unwrap();
     let totals = [0, 1, 20].map(|max_errors| {
         let settings = Settings { max_errors, ..settings(Framing::Lines, 1) };
-        let verdict = Validation::new(&contract, settings).input("{}\n".as_bytes(), &mut |_| ()).unwrap();
-        verdict.findings.len() as u64 + verdict.more.total()
+        let verdict = Validation::new(&contract, settings).validate("{}\n".as_bytes(), &mut |_| ()).unwrap();
+        verdict.errors.len() as u64 + verdict.omitted.total()
     });
     assert!(totals[0] > 0 && totals.iter().all(|total| *total == totals[0]), "{totals:?}");
 }
@@ -271,7 +272,7 @@ fn several_threads_find_the_same_errors_at_the_same_positions() {
         input.push_str(violation);
     }
     let with_one_thread = verdict(&contract, input.as_bytes(), 1);
-    assert_eq!(with_one_thread.findings.len(), 10, "{:#?}", with_one_thread.findings);
+    assert_eq!(with_one_thread.errors.len(), 10, "{:#?}", with_one_thread.errors);
     assert_eq!(with_one_thread.records, 19 + 7 * 30_000 + 6);
     assert_eq!(with_one_thread.bytes, input.len() as u64);
     for threads in [2, 4] {
@@ -282,7 +283,7 @@ fn several_threads_find_the_same_errors_at_the_same_positions() {
         input + "{\n  \"type\": \"x\",\n  \"y\": \n 1 }\n" + &filler + "{\"type\":\n" + &filler + "{}\n";
     let with_one_thread = verdict(&contract, with_torn_records.as_bytes(), 1);
     assert_eq!(with_one_thread, verdict(&contract, with_torn_records.as_bytes(), 2));
-    let positions: Vec<_> = with_one_thread.findings[10..]
+    let positions: Vec<_> = with_one_thread.errors[10..]
         .iter()
         .map(|finding| (finding.line.unwrap(), finding.rule.as_str()))
         .collect();
@@ -301,10 +302,11 @@ fn several_threads_find_the_same_errors_at_the_same_positions() {
 fn documents_of_a_contract_may_be_json_lines() {
     let contract = Contract::bundled("p2-envelope").unwrap();
     let input = "{\"a\":1}\n{\"a\":2}\n{\"b\":1}\n[]\n{\"a\":1}\n";
-    let verdict =
-        Validation::new(&contract, settings(Framing::Lines, 1)).input(input.as_bytes(), &mut |_| ()).unwrap();
+    let verdict = Validation::new(&contract, settings(Framing::Lines, 1))
+        .validate(input.as_bytes(), &mut |_| ())
+        .unwrap();
     let found: Vec<_> =
-        verdict.findings.iter().map(|finding| (finding.line.unwrap(), finding.rule.as_str())).collect();
+        verdict.errors.iter().map(|finding| (finding.line.unwrap(), finding.rule.as_str())).collect();
     assert_eq!(found, [(3, "same-keys"), (4, "not-object"), (4, "envelope.schema.json#/type")]);
 }
 
@@ -321,7 +323,7 @@ fn a_long_array_is_validated_element_by_element() {
     let found = |input: &str| {
         let verdict = verdict(&contract, input.as_bytes(), 1);
         verdict
-            .findings
+            .errors
             .into_iter()
             .map(|finding| (finding.line.unwrap(), finding.column.unwrap(), finding.pointer, finding.keyword))
             .collect::<Vec<_>>()

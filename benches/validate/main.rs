@@ -106,8 +106,8 @@ fn ours(file: &Path, contract: &Path, threads: usize, max_errors: usize, wrong: 
     let settings = Settings { framing, max_errors, exit: RunExit::default(), threads };
     let input = File::open(file).expect("the data is there");
     let verdict =
-        Validation::new(&contract, settings).input(input, &mut |_| ()).expect("the data can be read");
-    assert!(verdict.is_valid() != wrong, "{:?}", verdict.findings.first());
+        Validation::new(&contract, settings).validate(input, &mut |_| ()).expect("the data can be read");
+    assert!(verdict.is_valid() != wrong, "{:?}", verdict.errors.first());
     assert!(framing == Framing::Document || verdict.records > 0);
     true
 }

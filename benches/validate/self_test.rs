@@ -6,7 +6,7 @@ use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::fs;
-use strict_json::{ProblemKind, ReadOptions, Tape, read_document, read_lines_at_hand, read_value};
+use strict_json::{ProblemKind, ReadOptions, Tape, read_document, read_lines_in_memory, read_value};
 
 const SCHEMAS: usize = 12_500;
 const DOCUMENTS_EACH: usize = 8;
@@ -43,7 +43,7 @@ pub fn run() {
 
 fn is_valid(contract: &Contract, framing: Framing, text: &str) -> bool {
     let settings = Settings { framing, max_errors: 20, exit: RunExit::default(), threads: 1 };
-    let verdict = Validation::new(contract, settings).input(text.as_bytes(), &mut |_| ());
+    let verdict = Validation::new(contract, settings).validate(text.as_bytes(), &mut |_| ());
     verdict.expect("memory can be read").is_valid()
 }
 
@@ -54,7 +54,7 @@ fn read_as_serde_json_reads(text: &str) -> Value {
     let read = read_value(text.as_bytes(), &ReadOptions::default(), u64::MAX).expect("memory can be read");
     assert_eq!(read.value.as_ref(), Some(&expected), "{text}");
     let mut tape = Tape::default();
-    let summary = read_lines_at_hand(format!("{text}\n").as_bytes(), &ReadOptions::default(), &mut tape);
+    let summary = read_lines_in_memory(format!("{text}\n").as_bytes(), &ReadOptions::default(), &mut tape);
     assert!(!summary.rejected() && tape.root().is_some(), "{text}");
     expected
 }

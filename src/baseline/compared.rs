@@ -1,13 +1,13 @@
 //! Compares the problems of a check with a baseline: which are fixed, and the next baseline.
 
-use agentnative_judge::{Baseline, Decided, Fault, Seen};
+use agentnative_judge::{Baseline, CheckCoverage, Fault, Resolution};
 
 /// Maximum number of entries that a note names.
 const MAX_NAMED: usize = 5;
 
 /// The result of comparing a baseline with the problems of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Compared {
+pub struct BaselineComparison {
     /// The next baseline: the problems that were found, and the entries that could not be decided.
     pub next: Baseline,
     /// The entries whose problem is fixed; for equal lines of code, with the number of fixed ones.
@@ -16,18 +16,18 @@ pub struct Compared {
     pub not_run: Vec<Fault>,
 }
 
-impl Compared {
+impl BaselineComparison {
     /// Compares the problems of a check with the `known` ones.
-    pub fn of(seen: &Seen, known: &Baseline) -> Self {
+    pub fn new(seen: &CheckCoverage, known: &Baseline) -> Self {
         let mut compared = Self { next: seen.faults.clone(), ..Self::default() };
         for (fault, count) in known.iter() {
             let left = count.saturating_sub(seen.faults.count(fault));
-            match seen.decides(fault) {
+            match seen.resolution_of(fault) {
                 _ if left == 0 => {}
-                Decided::Yes => compared.fixed.raise(fault.clone(), left),
+                Resolution::Decided => compared.fixed.raise(fault.clone(), left),
                 decided => {
                     compared.next.raise(fault.clone(), count);
-                    compared.not_run.extend((decided == Decided::NotRun).then(|| fault.clone()));
+                    compared.not_run.extend((decided == Resolution::NotRun).then(|| fault.clone()));
                 }
             }
         }

@@ -76,7 +76,7 @@ impl BaselineFile {
     /// The errors of [`Error::data`]; a configuration error with line and column if it is not a baseline.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = files::read(path, MAX_DATA_BYTES).map_err(|error| {
-            let error = Error::data(path, &error);
+            let error = Error::data_file(path, &error);
             if error.kind == ErrorKind::Usage { error.hint(WRITE_HINT) } else { error }
         })?;
         let head: VersionOnly =

@@ -6,5 +6,5 @@
 mod compared;
 mod file;
 
-pub use compared::Compared;
+pub use compared::BaselineComparison;
 pub use file::BaselineFile;

@@ -1,10 +1,10 @@
 //! Builds a target before its first run, if the configuration has a `build` command.
 
+use super::run_environment::{describe_end, last_lines, program, program_error};
 use super::runs::redact_secrets;
-use super::surroundings::{describe_end, last_lines, program, program_error};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::TargetConfig;
-use agentnative_core::run::{End, Job, Runner};
+use agentnative_core::run::{Job, RunEnd, Runner};
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ pub(super) fn build(target: &TargetConfig, root: &Path, runner: &mut Runner) -> 
         return Ok(());
     };
     redact_secrets(target, runner)?;
-    let job = Job { shown: true, ..Job::new(program(first, root)?, arguments, root, BUILD_TIMEOUT) };
+    let job = Job { shows_output: true, ..Job::new(program(first, root)?, arguments, root, BUILD_TIMEOUT) };
     let observation = runner.run_trusted(job).map_err(|error| match error.signal {
         Some(signal) => Error::interrupted(signal, "interrupted; the target was not built"),
         None => error,
     })?;
     match observation.end {
-        End::Exited(0) => Ok(()),
+        RunEnd::Exited(0) => Ok(()),
         _ => {
             let words = target.build.iter().flatten().map(String::as_str);
             let command = shlex::try_join(words).unwrap_or_else(|_| first.clone());

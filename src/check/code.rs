@@ -79,7 +79,7 @@ fn display(folder: &Path) -> String {
 fn scan(package: &Path) -> Result<Option<CodeFacts>> {
     use agentnative_core::catalogue;
     use agentnative_judge::source::{BUDGET, Rules, scan_within};
-    scan_within(BUDGET, package.to_owned(), Rules::of(catalogue::checks())).map(Some)
+    scan_within(BUDGET, package.to_owned(), Rules::new(catalogue::checks())).map(Some)
 }
 
 /// Returns nothing: this build cannot read code.

@@ -4,7 +4,7 @@ use agentnative_contract::error::Result;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::{Probe, Recording, SHELLS};
-use agentnative_core::run::{self, End, Job, RunSpec, Runner, clean_path};
+use agentnative_core::run::{self, Job, RunEnd, RunSpec, Runner, absolute_path_entries};
 use agentnative_core::targets::Target;
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -26,9 +26,9 @@ pub(super) fn syntax_error(
     };
     let Some(probe) = recording.probes.iter().find(for_bash) else { return Ok(None) };
     let key = probe.plain_run(OutputFormat::Text);
-    let printed = recording.observations.iter().find(|seen| seen.key == key && seen.end == End::Exited(0));
+    let printed = recording.observations.iter().find(|seen| seen.key == key && seen.end == RunEnd::Exited(0));
     let path = std::env::var_os("PATH");
-    let bash = run::resolve(OsStr::new(SHELLS[0]), Some(&clean_path(path.as_deref())));
+    let bash = run::resolve(OsStr::new(SHELLS[0]), Some(&absolute_path_entries(path.as_deref())));
     let (Some(printed), Ok(bash)) = (printed, bash) else { return Ok(None) };
     let mut script = Vec::new();
     let read = printed.stdout.bytes.reader().take(MAX_LENGTH + 1).read_to_end(&mut script);
@@ -37,15 +37,20 @@ pub(super) fn syntax_error(
     }
     let job = Job {
         stdin: Some(script.into()),
-        isolation: run::Isolation::Available,
+        isolation: run::RequestedConfinement::Available,
         ..Job::new(bash, ["-n"], target.cwd.clone(), TIMEOUT)
     };
     let seen = runner.run_all(vec![RunSpec { key, job }], &mut |_| {})?.observations.pop();
-    let Some(seen) = seen.filter(|seen| !matches!(seen.end, End::Exited(0) | End::NotStarted(..))) else {
+    let Some(seen) = seen.filter(|seen| !matches!(seen.end, RunEnd::Exited(0) | RunEnd::NotStarted(..)))
+    else {
         return Ok(None);
     };
     let mut message = Vec::new();
     // An unreadable capture counts as empty.
     let _ = seen.stderr.bytes.reader().take(MAX_LENGTH).read_to_end(&mut message);
-    Ok(message.split(|byte| *byte == b'\n').next().filter(|line| !line.is_empty()).map(sanitize::line))
+    Ok(message
+        .split(|byte| *byte == b'\n')
+        .next()
+        .filter(|line| !line.is_empty())
+        .map(sanitize::sanitize_line))
 }

@@ -19,7 +19,7 @@ impl LoadedContracts {
         for name in recording.probes.iter().flat_map(|probe| probe.call.contract.names()) {
             loaded.load_with(name, || match recording.contracts.get(name) {
                 Some(files) if contract_path(Path::new(""), name).is_some() => {
-                    Contract::of_files(name, files).map_err(|error| recorded_contract_error(name, error))
+                    Contract::from_files(name, files).map_err(|error| recorded_contract_error(name, error))
                 }
                 _ => Contract::bundled(name),
             })?;
@@ -83,7 +83,7 @@ impl LoadedContracts {
     }
 
     fn load(&mut self, name: &str) -> Result<()> {
-        self.load_with(name, || Contract::named(Path::new("."), name))
+        self.load_with(name, || Contract::by_name(Path::new("."), name))
     }
 
     fn load_with(&mut self, name: &str, load: impl FnOnce() -> Result<Contract>) -> Result<()> {

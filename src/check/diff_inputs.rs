@@ -4,7 +4,9 @@ use super::lock::{infer_lock, lock_checks, not_requested};
 use super::progress::Observer;
 use super::session::{ConfigSource, Session, SessionOptions};
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::{CONTRACT_FILE, Contract, OutputSpec, contract_path, names, split_version};
+use agentnative_contract::{
+    CONTRACT_FILE, Contract, OutputSpec, bundled_names, contract_path, split_version,
+};
 use agentnative_core::config::Config;
 use agentnative_core::probe::{Probe, Recording};
 use agentnative_core::targets::TargetSelector;
@@ -92,7 +94,7 @@ pub fn diff(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
 fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
     let (old_specs, new_specs) = (old.outputs()?, new.outputs()?);
     let comparable = match (old.lock(), new.lock()) {
-        (Some(old), Some(new)) => new.compared_with(old),
+        (Some(old), Some(new)) => new.comparable_with(old),
         _ => new_specs.clone(),
     };
     let outputs = old_specs.len();
@@ -104,7 +106,7 @@ fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
 /// Returns whether a name has the form `NAME@VERSION` of a known contract, and no file has this name.
 fn is_versioned(name: &str) -> bool {
     let (contract, version) = split_version(name);
-    let is_contract = || names().any(|known| known == contract) || Path::new(contract).is_dir();
+    let is_contract = || bundled_names().any(|known| known == contract) || Path::new(contract).is_dir();
     version.is_some() && !Path::new(name).exists() && is_contract()
 }
 
@@ -118,7 +120,7 @@ impl DiffInput {
     pub fn read(name: &str) -> Result<Self> {
         let path = Path::new(name);
         let contract =
-            || Contract::named(Path::new(""), name).map(|one| InputSource::Contract(Arc::new(one)));
+            || Contract::by_name(Path::new(""), name).map(|one| InputSource::Contract(Arc::new(one)));
         if path.is_dir() && !path.join(CONTRACT_FILE).is_file() {
             return Ok(Self::of_lock(name, Lock::read(path)?, Vec::new()));
         }
@@ -128,7 +130,7 @@ impl DiffInput {
         // A word without a dot or a slash is the name of a contract.
         let named_file = contract_path(Path::new(""), name).is_some() || path.extension().is_some();
         if named_file && !name.ends_with(".schema.json") {
-            path.metadata().map_err(|error| Error::data(path, &error))?;
+            path.metadata().map_err(|error| Error::data_file(path, &error))?;
         }
         let is_file = named_file && path.is_file();
         if is_file && is_recording(path)? {
@@ -177,14 +179,14 @@ impl DiffInput {
     }
 
     fn of_lock(name: &str, lock: Lock, probes: Vec<Probe>) -> Self {
-        let source = InputSource::Outputs(TargetOutputs { specs: lock.compared(), lock, probes });
+        let source = InputSource::Outputs(TargetOutputs { specs: lock.comparable(), lock, probes });
         Self { name: name.to_owned(), source }
     }
 
     /// Returns the outputs of the side; those of a sample are inferred from it.
     fn outputs(&self) -> Result<Vec<OutputSpec>> {
         Ok(match &self.source {
-            InputSource::Contract(contract) => vec![OutputSpec::of_contract(contract)],
+            InputSource::Contract(contract) => vec![OutputSpec::from_contract(contract)],
             InputSource::Sample(path) => vec![infer_spec(path)?],
             InputSource::Outputs(outputs) => outputs.specs.clone(),
         })
@@ -207,7 +209,7 @@ impl DiffInput {
 }
 
 fn is_recording(path: &Path) -> Result<bool> {
-    let unreadable = |error| Error::data(path, &error);
+    let unreadable = |error| Error::data_file(path, &error);
     let file = File::open(path).map_err(unreadable)?;
     let mut head = Vec::new();
     file.take(RECORDING_PREFIX.len() as u64).read_to_end(&mut head).map_err(unreadable)?;

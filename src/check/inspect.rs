@@ -3,13 +3,13 @@
 
 use super::Session;
 use super::help_pages::help_text;
+use super::run_environment::{Services, program_error, store_workspaces};
 use super::runs::redact_secrets;
-use super::surroundings::{Services, program_error, store_workspaces};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, ProbeId};
 use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile};
-use agentnative_core::run::{End, Isolation, Observation, RunKey, RunSpec, Runner};
+use agentnative_core::run::{Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner};
 use agentnative_core::targets::{CommandTree, Target, documented_exit_codes};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A target and what its help pages list.
 #[derive(Debug)]
-pub struct Inspected {
+pub struct InspectedTarget {
     /// The target that was found.
     pub target: Target,
     /// The commands of the target.
@@ -36,7 +36,7 @@ impl Session {
     /// The errors of [`Finder::find`](agentnative_core::targets::Finder::find) and
     /// [`Config::load`](agentnative_core::config::Config::load); a configuration error if there are several targets
     /// and none was selected, or if the target cannot be started; a general error if it does not exit by itself.
-    pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<Inspected> {
+    pub fn inspect(&self, on_page: &mut dyn FnMut(usize)) -> Result<InspectedTarget> {
         let mut runner = Runner::new(self.options.runner.clone());
         let located = self.locate(None, true, false)?;
         let no_program = || Error::nothing_run("the target has no program");
@@ -57,7 +57,7 @@ impl Session {
         on_page(1);
         let commands = calls.commands(&page, &mut runner, self.options.runner.jobs, on_page)?;
         let exit_codes = exit_codes(&String::from_utf8_lossy(&page));
-        Ok(Inspected { target, commands, exit_codes })
+        Ok(InspectedTarget { target, commands, exit_codes })
     }
 }
 
@@ -78,8 +78,8 @@ impl HelpRunner<'_> {
         let seen = seen.ok_or_else(|| Error::general("the helper gave no result"))?;
         let name = &self.target.name;
         match &seen.end {
-            End::Exited(_) => Ok(help_text(&seen)),
-            End::NotStarted(_, why) => {
+            RunEnd::Exited(_) => Ok(help_text(&seen)),
+            RunEnd::NotStarted(_, why) => {
                 Err(program_error(&seen, format!("{name} could not be started: {why}")))
             }
             _ => Err(Error::general(format!("`{name} --help` did not end"))),
@@ -108,7 +108,7 @@ impl HelpRunner<'_> {
                 for RunSpec { job, .. } in &mut specs {
                     job.deadline = job.deadline.min(left);
                     // A subcommand that ignores `--help` and does its work must not change anything here.
-                    job.isolation = job.isolation.max(Isolation::Available);
+                    job.isolation = job.isolation.max(RequestedConfinement::Available);
                 }
                 let mut on_done = |_: &Observation| {
                     pages += 1;
@@ -153,7 +153,7 @@ fn run_all(
 /// Returns the help page of a subcommand, if its help call succeeded and printed one.
 fn help_page(seen: &Observation) -> Option<Vec<u8>> {
     let page = help_text(seen);
-    (seen.end == End::Exited(0) && !page.trim_ascii().is_empty()).then_some(page)
+    (seen.end == RunEnd::Exited(0) && !page.trim_ascii().is_empty()).then_some(page)
 }
 
 /// Returns the documented exit codes with their meaning: the rest of the line that begins with the code.

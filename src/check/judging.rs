@@ -13,7 +13,8 @@ use agentnative_core::probe::Recording;
 use agentnative_core::run::{Observation, RunKey};
 use agentnative_judge::source_checks::Code;
 use agentnative_judge::{
-    Accepted, Baseline, CheckContext, CheckJudgement, NoCode, Scans, Seen, accept, judge_one, judge_wanting,
+    AcceptedFaults, Baseline, CheckContext, CheckCoverage, CheckJudgement, CodeUnavailable, Scans, accept,
+    judge_one, judge_requesting,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -63,7 +64,8 @@ impl SessionOutput {
     /// # Errors
     /// The errors of [`judge`].
     pub fn judged(self, checks: &[&Check], skipped: &[&Check], deny: &[Level]) -> Result<Judged> {
-        let (mut report, _) = judge_with(&self.recording, checks, &Baseline::default(), &self.scans)?;
+        let (mut report, _) =
+            judge_against_baseline(&self.recording, checks, &Baseline::default(), &self.scans)?;
         report.notes.extend(skip_note(skipped));
         report.deny.extend(deny);
         report.deny.dedup();
@@ -73,18 +75,18 @@ impl SessionOutput {
 
 /// Judges a recording with these checks. Runs nothing and reads no file.
 pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
-    Ok(judge_with(recording, checks, &Baseline::default(), &Scans::default())?.0)
+    Ok(judge_against_baseline(recording, checks, &Baseline::default(), &Scans::default())?.0)
 }
 
 /// Judges a recording and accepts the problems of a baseline. Also returns all problems that were found. `scans`
 /// caches what was read from this recording before.
-pub fn judge_with(
+pub fn judge_against_baseline(
     recording: &Recording,
     checks: &[&Check],
     baseline: &Baseline,
     scans: &Scans,
-) -> Result<(Report, Seen)> {
-    let accepted = Accepted { waivers: &recording.waivers, baseline, target: &recording.target.name };
+) -> Result<(Report, CheckCoverage)> {
+    let accepted = AcceptedFaults { waivers: &recording.waivers, baseline, target: &recording.target.name };
     let judgements = judgements(recording, checks, scans, judge_one)?;
     let no_contracts = LoadedContracts::default();
     let verdicts = accept(&context(recording, &no_contracts), checks, judgements, accepted);
@@ -99,14 +101,14 @@ pub fn judge_with(
         isolation: recording.confinement,
         ..report
     };
-    Ok((report, verdicts.seen))
+    Ok((report, verdicts.coverage))
 }
 
 /// Returns the runs that could decide the checks that are still undecided.
-pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
+pub fn deciding_runs(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
     let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
-    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge_wanting)?;
-    let wanted: BTreeSet<&RunKey> = judgements.iter().flat_map(CheckJudgement::wants).collect();
+    let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge_requesting)?;
+    let wanted: BTreeSet<&RunKey> = judgements.iter().flat_map(CheckJudgement::requested_runs).collect();
     Ok(wanted.into_iter().cloned().collect())
 }
 
@@ -114,7 +116,9 @@ pub fn wanted(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result
 pub(super) fn worthwhile_runs(recording: &Recording, mut keys: Vec<RunKey>) -> Vec<RunKey> {
     let no_contracts = LoadedContracts::default();
     let context = context(recording, &no_contracts);
-    keys.retain(|key| !context.has_run(key) && context.hung(key).is_none() && !context.is_pointless(key));
+    keys.retain(|key| {
+        !context.has_run(key) && context.skipped_after_hang(key).is_none() && !context.is_pointless(key)
+    });
     keys
 }
 
@@ -145,7 +149,7 @@ fn judgements(
         let (recording, work_scans) = (Arc::clone(&recording), scans.clone());
         let (work_ids, from) = (Arc::clone(&ids), judgements.len());
         let work = move || judge_each(&recording, &work_ids, from, work_scans, judge, &sender);
-        let done = budget::within(Budget::STEP, work);
+        let done = budget::run_within(Budget::STEP, work);
         judgements.extend(judged.try_iter());
         match done {
             Ok(done) => done?,
@@ -176,7 +180,7 @@ fn judge_each(
     for id in ids[from..].iter().take_while(|id| context.scans.given_up(**id).is_none()) {
         // Sending fails only after the receiver has given up.
         let _ = sender.send(judge(&context, id.check()));
-        budget::progress();
+        budget::finish_step();
     }
     Ok(())
 }
@@ -193,15 +197,18 @@ pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContrac
     context.no_runs = recording.no_runs;
     context.config = recording.config.as_deref();
     let no_project = recording.target.project.is_none();
-    context.project =
-        recording.around.as_ref().ok_or(if no_project { NoCode::NoProject } else { NoCode::NotRecorded });
+    context.project = recording.around.as_ref().ok_or(if no_project {
+        CodeUnavailable::NoProject
+    } else {
+        CodeUnavailable::NotRecorded
+    });
     context.manual = recording.manual.as_ref();
     context.completion_error = recording.completion_error.as_deref();
     context.code = match &recording.facts {
         Some(facts) => Ok(Code { facts, output: &recording.output_modules }),
-        None if no_project => Err(NoCode::NoProject),
-        None if cfg!(feature = "source") => Err(NoCode::NotRecorded),
-        None => Err(NoCode::NoReader),
+        None if no_project => Err(CodeUnavailable::NoProject),
+        None if cfg!(feature = "source") => Err(CodeUnavailable::NotRecorded),
+        None => Err(CodeUnavailable::NoReader),
     };
     context
 }

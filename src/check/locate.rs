@@ -121,7 +121,7 @@ pub fn load_config(path: &Path) -> Result<Config> {
 
 fn with_known<T>(read: impl FnOnce(&ValidationContext) -> T) -> T {
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
-    let contracts: Vec<&str> = agentnative_contract::names().collect();
+    let contracts: Vec<&str> = agentnative_contract::bundled_names().collect();
     read(&ValidationContext {
         checks: &checks,
         contracts: &contracts,

@@ -11,7 +11,7 @@ use agentnative_contract::{OutputSpec, Payload};
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::probe::{Probe, Recording};
 use agentnative_diff::lock::{LOCK_FOLDER, Lock, lock_path};
-use agentnative_diff::{Change, Class, compare};
+use agentnative_diff::{Change, Severity, compare};
 use agentnative_output::pretty;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -113,7 +113,7 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     check_presence(old.is_some(), mode, &folder)?;
     let changes = old.as_ref().map_or_else(Vec::new, |old| {
         let not_requested = not_requested(&output.recording.probes, &old.promises);
-        compare(&old.compared(), &[new.compared_with(old), not_requested].concat())
+        compare(&old.comparable(), &[new.comparable_with(old), not_requested].concat())
     });
     let written = mode != LockMode::Check && old.as_ref() != Some(&new);
     if written {
@@ -126,7 +126,7 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
         version,
         promises: promises.len(),
         written,
-        compatible: changes.iter().all(|change| change.class != Class::Breaking),
+        compatible: changes.iter().all(|change| change.class != Severity::Breaking),
         changes,
     })
 }
@@ -151,7 +151,7 @@ fn write(lock: &Lock, root: &Path, folder: &Path) -> Result<()> {
     for folder in [&root.join(LOCK_FOLDER), folder] {
         create_folder(folder)?;
     }
-    let old = Lock::listed(folder)?;
+    let old = Lock::files_in(folder)?;
     let mut written = Vec::new();
     for (name, text) in &files {
         let file = AtomicFile::replace(&folder.join(name))?;

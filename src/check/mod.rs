@@ -28,18 +28,18 @@ mod previous_results;
 mod program_contract;
 mod progress;
 mod record;
+mod run_environment;
 mod run_session;
 mod runs;
 mod selection;
 mod session;
-mod surroundings;
 #[cfg(feature = "project")]
 mod watch;
 
 pub use diff_inputs::{ComparedSample, Comparison, DiffInput, diff};
 pub use fleet::{Fleet, FleetTarget, Partition};
-pub use inspect::Inspected;
-pub use judging::{Judged, judge, judge_with, wanted};
+pub use inspect::InspectedTarget;
+pub use judging::{Judged, deciding_runs, judge, judge_against_baseline};
 pub use locate::load_config;
 pub use lock::{LockMode, Locked, lock, lock_checks};
 pub use previous_results::PreviousResults;
@@ -54,4 +54,4 @@ pub use agentnative_core::probe::Recording;
 pub use agentnative_core::run::Observation;
 pub use agentnative_core::targets::TargetSelector;
 pub use agentnative_judge::Scans;
-pub use agentnative_judge::{Baseline, Seen};
+pub use agentnative_judge::{Baseline, CheckCoverage};

@@ -2,9 +2,9 @@
 //! the version that matches the output of `--version`.
 
 use super::help_pages::help_text;
+use super::run_environment::Services;
 use super::runs::Runs;
 use super::session::{Session, root_of};
-use super::surroundings::Services;
 use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{Contract, find_version, split_version};
 use agentnative_core::catalogue::DerivedKind;
@@ -59,7 +59,7 @@ impl Session {
             (None, None) => return Ok(None),
         };
         let root = std::path::absolute(&root).unwrap_or(root);
-        let contract = Contract::named(&root, &name)?;
+        let contract = Contract::by_name(&root, &name)?;
         let chosen = |name, note| Ok(Some(ChosenContract { name, root, is_new, note }));
         if split_version(&name).1.is_some() || contract.versions().len() < 2 {
             return chosen(name, None);
@@ -82,7 +82,7 @@ impl Session {
         runner: &mut Runner,
     ) -> Result<Option<ChosenContract>> {
         let name = target.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let Some(contract) = Contract::of_program(&name) else { return Ok(None) };
+        let Some(contract) = Contract::for_program(&name) else { return Ok(None) };
         let Some(program) = contract.program() else { return Ok(None) };
         let printed = printed_version(target, config, runner)?;
         let fits = contract.version_for(&printed).is_some_and(|choice| choice.fits);

@@ -4,7 +4,7 @@ use crate::report::{Ended, Event, RunEvent, StartEvent, VERSION};
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::Check;
 use agentnative_core::probe::Recording;
-use agentnative_core::run::{End, Observation};
+use agentnative_core::run::{Observation, RunEnd};
 
 /// An event of a running session.
 #[derive(Debug, Clone, Copy)]
@@ -64,13 +64,13 @@ pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> 
 /// Returns the event of a run of the probe with this name.
 pub fn run_event(probe: &str, run: &Observation) -> RunEvent {
     let (ended, exit, signal) = match run.end {
-        End::Exited(code) => (Ended::Exited, Some(code), None),
-        End::Signaled(signal) => (Ended::Signaled, None, Some(signal)),
-        End::TimedOut => (Ended::TimedOut, None, None),
-        End::Waited => (Ended::Waited, None, None),
-        End::TooMuch(_) => (Ended::TooMuch, None, None),
-        End::NotStarted(..) => (Ended::NotStarted, None, None),
-        End::Interrupted => (Ended::Interrupted, None, None),
+        RunEnd::Exited(code) => (Ended::Exited, Some(code), None),
+        RunEnd::Signaled(signal) => (Ended::Signaled, None, Some(signal)),
+        RunEnd::TimedOut => (Ended::TimedOut, None, None),
+        RunEnd::Waited => (Ended::Waited, None, None),
+        RunEnd::TooMuch(_) => (Ended::TooMuch, None, None),
+        RunEnd::NotStarted(..) => (Ended::NotStarted, None, None),
+        RunEnd::Interrupted => (Ended::Interrupted, None, None),
     };
     RunEvent {
         probe: probe.to_owned(),

@@ -4,16 +4,16 @@ use super::contracts::LoadedContracts;
 use super::phases::{Discovered, Discovery, MissingRuns, RunsSoFar, missing_runs};
 use super::program_contract::ChosenContract;
 use super::progress::{Observer, Progress};
+use super::run_environment::{Services, store_workspaces};
 use super::runs::{Runs, redact_secrets};
 use super::session::Session;
-use super::surroundings::{Services, store_workspaces};
 use super::{completions, confinement};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
 use agentnative_core::config::Config;
 use agentnative_core::model::{CheckId, TargetInfo};
 use agentnative_core::probe::{Probe, Recording, RunEnvironment, TargetProfile};
-use agentnative_core::run::{Confinement, End, Observation, RunKey, Runner};
+use agentnative_core::run::{Confinement, Observation, RunEnd, RunKey, Runner};
 use agentnative_core::targets::Target;
 use agentnative_diff::lock::{Lock, lock_path};
 use agentnative_judge::Scans;
@@ -258,14 +258,14 @@ fn finish_recording(
 /// Reads the lock of a target next to its configuration, if there is one.
 fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
     let folder = lock_path(root, target);
-    if Lock::is_at(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
+    if Lock::exists_in(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }
 }
 
 /// Returns an error if no run could be started: a check without runs must never look successful.
 fn ensure_something_ran(target: &TargetInfo, observations: &[Observation]) -> Result<()> {
     let mut first = None;
     for seen in observations {
-        let End::NotStarted(_, why) = &seen.end else { return Ok(()) };
+        let RunEnd::NotStarted(_, why) = &seen.end else { return Ok(()) };
         first = first.or(Some((why, &seen.end)));
     }
     Err(match first {
@@ -274,7 +274,7 @@ fn ensure_something_ran(target: &TargetInfo, observations: &[Observation]) -> Re
             let message = format!("nothing could be run: {command}: {words}");
             match end {
                 end if end.is_denied() => Error::auth(message),
-                end if end.is_no_program() => Error::nothing_run(message).hint(
+                end if end.is_not_executable() => Error::nothing_run(message).hint(
                     "a script needs a first line such as `#!/bin/sh`, a binary must be for this machine",
                 ),
                 _ => Error::nothing_run(message),

@@ -148,7 +148,7 @@ impl Session {
     ) -> Result<Recording> {
         let mut settings = settings.clone();
         if let Some(name) = self.options.contract.as_deref().filter(|name| !["auto", "none"].contains(name)) {
-            settings.apply_contract(&Contract::named(Path::new("."), name)?);
+            settings.apply_contract(&Contract::by_name(Path::new("."), name)?);
         }
         let mut recording =
             self.new_recording(target, TargetProfile::from_config(&settings), config.as_ref());

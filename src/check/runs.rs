@@ -1,12 +1,13 @@
 //! Makes the runs of a target and collects the facts that concern all of them: signals, confinement, copies.
 
-use super::surroundings::Services;
+use super::run_environment::Services;
 use agentnative_contract::error::Result;
 use agentnative_core::config::TargetConfig;
 use agentnative_core::model::ProbeId;
 use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative_core::run::{
-    Area, Confinement, End, Isolation, Job, Observation, RunKey, RunSpec, Runner, Template, Workspace,
+    Area, Confinement, Job, Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner, Template,
+    Workspace,
 };
 use agentnative_core::targets::Target;
 use std::collections::BTreeMap;
@@ -130,7 +131,7 @@ impl<'r> Runs<'r> {
         let ends_as_declared = |seen: &Observation| {
             let probe = probes.iter().find(|probe| probe.id == seen.key.probe);
             let exit = probe.and_then(|probe| probe.exit);
-            matches!(seen.end, End::Exited(code) if exit.is_none_or(|exit| exit == code))
+            matches!(seen.end, RunEnd::Exited(code) if exit.is_none_or(|exit| exit == code))
         };
         let unexpected: Vec<RunKey> = observations
             .iter()
@@ -140,12 +141,12 @@ impl<'r> Runs<'r> {
         let mut repeats = probe::run_specs(&unexpected, probes, profile, self.target, &self.environment);
         repeats.retain_mut(|spec| {
             self.copy_start(&mut spec.job);
-            if spec.job.obstacle.is_some()
+            if spec.job.skip_reason.is_some()
                 && let Some(first) = observations.iter_mut().find(|first| first.key == spec.key)
             {
                 first.uncopied = true;
             }
-            spec.job.obstacle.is_none()
+            spec.job.skip_reason.is_none()
         });
         let has_written = |seen: &Observation| {
             let mut changes = seen.changes.iter().flat_map(|changes| &changes.list);
@@ -174,7 +175,7 @@ impl<'r> Runs<'r> {
 
     /// Returns whether a run can write to the folder that it starts in.
     fn is_unconfined(&self, job: &Job) -> bool {
-        job.isolation == Isolation::None || self.confinement == Some(Confinement::None)
+        job.isolation == RequestedConfinement::None || self.confinement == Some(Confinement::None)
     }
 
     /// Makes a run start in a copy of its folder; sets a skip reason if that cannot be copied.
@@ -191,7 +192,7 @@ impl<'r> Runs<'r> {
                 job.workspace = Some(Workspace::Copy(template.clone()));
                 job.snapshots = true;
             }
-            None => job.obstacle = Some(CANNOT_COPY_START.to_owned()),
+            None => job.skip_reason = Some(CANNOT_COPY_START.to_owned()),
         }
     }
 }

@@ -5,7 +5,7 @@ use agentnative_contract::contract_path;
 use agentnative_core::config::{Config, FILE_NAME, TargetConfig, Workspace};
 use agentnative_core::files::{self, MAX_DATA_BYTES};
 use agentnative_core::targets::TargetSelector;
-use agentnative_judge::source::{is_code, kept_files};
+use agentnative_judge::source::{is_code, project_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -101,7 +101,7 @@ fn named_files(config: &Config, targets: &[&TargetConfig]) -> Vec<PathBuf> {
         Some(Workspace::Empty) | None => None,
     });
     let all = paths.chain(homes).chain(workspaces);
-    all.flat_map(|path| if path.is_dir() { kept_files(&path).collect() } else { vec![path] }).collect()
+    all.flat_map(|path| if path.is_dir() { project_files(&path).collect() } else { vec![path] }).collect()
 }
 
 /// Returns whether a file is a compiled program (ELF) and not a script.
@@ -148,7 +148,7 @@ impl WatchedFiles {
     }
 
     fn code_files(&self, only_code: bool) -> impl Iterator<Item = PathBuf> {
-        let files = self.code.iter().flat_map(|folder| kept_files(folder));
+        let files = self.code.iter().flat_map(|folder| project_files(folder));
         files.filter(move |path| !only_code || is_code(path))
     }
 }

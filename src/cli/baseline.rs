@@ -2,8 +2,8 @@
 
 use super::check_args::CheckArgs;
 use super::shown_path::shown;
-use crate::baseline::{BaselineFile, Compared};
-use crate::check::{Baseline, Report, Seen};
+use crate::baseline::{BaselineComparison, BaselineFile};
+use crate::check::{Baseline, CheckCoverage, Report};
 use agentnative_contract::error::Result;
 use agentnative_core::files::AtomicFile;
 use agentnative_output::Output;
@@ -46,10 +46,10 @@ impl BaselineFiles {
     }
 
     /// Adds notes on fixed problems to the report, and writes the new baseline, unless the check was interrupted.
-    pub fn finish(self, seen: &Seen, report: &mut Report, output: &mut Output) -> Result<()> {
+    pub fn finish(self, seen: &CheckCoverage, report: &mut Report, output: &mut Output) -> Result<()> {
         let Self { known, new } = self;
         let old = new.as_ref().map_or(&known, |new| &new.old);
-        let compared = Compared::of(seen, old);
+        let compared = BaselineComparison::new(seen, old);
         report.notes.extend(compared.notes(new.is_some() && !report.interrupted));
         let Some(NewBaseline { path, file, is_first, .. }) = new else { return Ok(()) };
         let path = shown(&path);
@@ -72,7 +72,7 @@ impl NewBaseline {
     fn open(path: &Path, known: &Baseline, is_first: bool) -> Result<Self> {
         let mut old = known.clone();
         if path.is_file() {
-            old.join(BaselineFile::read(path)?.into());
+            old.merge(BaselineFile::read(path)?.into());
         }
         Ok(Self { path: path.to_owned(), file: AtomicFile::create(path)?, old, is_first })
     }

@@ -4,7 +4,7 @@ use super::check_args::CheckArgs;
 use super::check_one::check;
 use super::report_files::ensure_distinct_files;
 use super::{check_all, watch};
-use agentnative_contract::error::{Result, exit_of_signal};
+use agentnative_contract::error::{Result, signal_exit_code};
 use agentnative_core::run::RunnerOptions;
 use agentnative_output::Output;
 use std::path::PathBuf;
@@ -19,5 +19,5 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         return watch::run(args, output, runner);
     }
     let checked = check(args, output, runner, None)?;
-    Ok(checked.signal.map_or(checked.code, exit_of_signal))
+    Ok(checked.signal.map_or(checked.code, signal_exit_code))
 }

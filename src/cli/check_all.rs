@@ -7,7 +7,7 @@ use crate::check::{
     SessionOptions,
 };
 use agentnative_contract::counted;
-use agentnative_contract::error::{Error, Result, exit_of_signal};
+use agentnative_contract::error::{Error, Result, signal_exit_code};
 use agentnative_core::catalogue::Check;
 use agentnative_core::model::Level;
 use agentnative_core::run::{RunnerOptions, Slots};
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     let all = CheckAll { targets, selection: &selection, options, deny: &args.deny };
     let (judged, signal) = all.run(output)?;
     let code = files.finish(&judged, Some(&info), &args.shown, output)?;
-    Ok(signal.map_or(code, exit_of_signal))
+    Ok(signal.map_or(code, signal_exit_code))
 }
 
 /// A target that was built and is ready to be checked.

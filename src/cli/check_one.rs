@@ -5,8 +5,8 @@ use super::check_args::CheckArgs;
 use super::progress::RunProgress;
 use super::report_files::ReportFiles;
 use crate::check::{
-    Judged, PreviousResults, Progress, Recording, Report, Scans, Seen, Session, SessionOptions, judge_with,
-    load_config, replay, skip_note,
+    CheckCoverage, Judged, PreviousResults, Progress, Recording, Report, Scans, Session, SessionOptions,
+    judge_against_baseline, load_config, replay, skip_note,
 };
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
@@ -69,7 +69,7 @@ pub(super) fn check(
     let files = ReportFiles::create(&args.report, output)?;
     if let (true, Some(target)) = (checks.is_empty(), previous.as_ref().and_then(PreviousResults::target)) {
         let mut report = Report::new(target.clone(), 0, false, Vec::new(), notes);
-        baseline.finish(&Seen::default(), &mut report, output)?;
+        baseline.finish(&CheckCoverage::default(), &mut report, output)?;
         output.stream([report.start_event()], |_| {})?;
         let judged = Judged { report, recording: None, elapsed: None };
         let code = files.finish(&[judged], None, &args.shown, output)?;
@@ -101,7 +101,7 @@ pub(super) fn check(
         recording.write(file.file()?, path)?;
         file.persist()?;
     }
-    let (mut report, seen) = judge_with(&recording, &checks, &baseline.known, &scans)?;
+    let (mut report, seen) = judge_against_baseline(&recording, &checks, &baseline.known, &scans)?;
     report.notes.extend(notes);
     baseline.finish(&seen, &mut report, output)?;
     report.deny.extend(&args.deny);

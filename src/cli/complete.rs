@@ -26,7 +26,7 @@ pub(super) fn principles() -> ArgValueCandidates {
 pub(super) fn contracts() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let versions = typed.to_str().and_then(versions_of).unwrap_or_default();
-        let names = agentnative_contract::names().map(str::to_owned).chain(versions);
+        let names = agentnative_contract::bundled_names().map(str::to_owned).chain(versions);
         let names = names.filter(|name| has_prefix(name, typed)).map(CompletionCandidate::new);
         names.chain(PathCompleter::any().complete(typed)).collect::<Vec<_>>()
     })
@@ -35,7 +35,7 @@ pub(super) fn contracts() -> ArgValueCompleter {
 /// Returns `NAME@VERSION` for each version of a contract, if its name and an `@` were typed.
 fn versions_of(typed: &str) -> Option<Vec<String>> {
     let (name, Some(_)) = split_version(typed) else { return None };
-    let contract = Contract::named(Path::new(""), name).ok()?;
+    let contract = Contract::by_name(Path::new(""), name).ok()?;
     Some(contract.versions().iter().map(|version| format!("{name}@{}", version.version)).collect())
 }
 

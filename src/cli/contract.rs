@@ -4,9 +4,9 @@ use super::complete;
 use super::infer::{self, InferArgs};
 use super::lock::{self, LockArgs};
 use agentnative_contract::error::Result;
-use agentnative_contract::{Contract, ContractSummary, Framing, names, outline};
+use agentnative_contract::{Contract, ContractSummary, Framing, bundled_names, outline};
 use agentnative_core::run::RunnerOptions;
-use agentnative_output::{Cell, Output, Page, Row};
+use agentnative_output::{Output, Page, Row, StyledText};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -88,17 +88,21 @@ fn list(output: &mut Output) -> Result<()> {
         let title = contract.title().to_owned();
         Ok(ContractEntry { name: name.to_owned(), framing: contract.framing(), title })
     };
-    output.rows("contract list", &names().map(entry).collect::<Result<Vec<_>>>()?)
+    output.rows("contract list", &bundled_names().map(entry).collect::<Result<Vec<_>>>()?)
 }
 
 impl Row for ContractEntry {
-    fn cells(&self) -> Vec<Cell> {
-        vec![Cell::strong(&self.name), Cell::dim(self.framing.name()), Cell::plain(&self.title)]
+    fn cells(&self) -> Vec<StyledText> {
+        vec![
+            StyledText::strong(&self.name),
+            StyledText::dim(self.framing.name()),
+            StyledText::plain(&self.title),
+        ]
     }
 }
 
 fn show(args: &ShowArgs, output: &mut Output) -> Result<()> {
-    let contract = Contract::named(Path::new(""), &args.name)?;
+    let contract = Contract::by_name(Path::new(""), &args.name)?;
     let shown =
         Shown { contract: contract.summary(), schemas: contract.schema_files().into_iter().collect() };
     if !args.schema {
@@ -115,32 +119,35 @@ fn show(args: &ShowArgs, output: &mut Output) -> Result<()> {
 
 fn show_page(shown: &Shown, page: &mut Page) {
     let about = &shown.contract;
-    page.line(0, &[Cell::strong(&about.name), Cell::plain(format!(": {}", about.title))]);
-    page.table(2, about.facts().into_iter().map(|(name, text)| vec![Cell::dim(name), Cell::plain(text)]));
+    page.line(0, &[StyledText::strong(&about.name), StyledText::plain(format!(": {}", about.title))]);
+    page.table(
+        2,
+        about.facts().into_iter().map(|(name, text)| vec![StyledText::dim(name), StyledText::plain(text)]),
+    );
     for (file, schema) in &shown.schemas {
         page.heading(&format!("Shape ({file})"));
         for line in outline(schema) {
-            let what = Cell::plain(format!(" {}", line.what));
-            page.line(2 + 2 * line.depth, &[Cell::strong(line.name), what]);
+            let what = StyledText::plain(format!(" {}", line.what));
+            page.line(2 + 2 * line.depth, &[StyledText::strong(line.name), what]);
         }
     }
     section(page, "Rules", &about.rules, |page, rule| {
-        page.line(2, &[Cell::strong(&rule.id), Cell::plain(format!(": {}", rule.what))]);
-        rule.detail.iter().for_each(|detail| page.line(6, &[Cell::dim(detail)]));
+        page.line(2, &[StyledText::strong(&rule.id), StyledText::plain(format!(": {}", rule.what))]);
+        rule.detail.iter().for_each(|detail| page.line(6, &[StyledText::dim(detail)]));
     });
     section(page, "Exit codes", &about.conditions, |page, condition| {
-        let meaning = Cell::plain(format!(" {}", condition.meaning()));
-        page.line(2, &[Cell::strong(condition.codes()), meaning]);
-        page.line(6, &[Cell::dim(condition.data())]);
+        let meaning = StyledText::plain(format!(" {}", condition.meaning()));
+        page.line(2, &[StyledText::strong(condition.codes()), meaning]);
+        page.line(6, &[StyledText::dim(condition.data())]);
     });
     section(page, "Versions", &about.versions, |page, version| {
         let shown = if version.version == about.version { " (shown here)" } else { "" };
-        let range = Cell::plain(format!(": {}{shown}", version.range));
-        page.line(2, &[Cell::strong(&version.version), range]);
+        let range = StyledText::plain(format!(": {}{shown}", version.range));
+        page.line(2, &[StyledText::strong(&version.version), range]);
         version.drift.iter().for_each(|drift| page.paragraph(6, drift));
     });
     section(page, "Findings", &about.findings, |page, finding| {
-        page.line(2, &[Cell::plain(format!("- {finding}"))]);
+        page.line(2, &[StyledText::plain(format!("- {finding}"))]);
     });
 }
 

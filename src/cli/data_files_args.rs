@@ -2,7 +2,7 @@
 
 use super::progress::ReadingProgress;
 use agentnative_contract::error::{Error, Issue, Result};
-use agentnative_contract::{DataFile, Reading, Unreadable, counted, data_files, read_files};
+use agentnative_contract::{DataFile, ReadEvent, UnreadablePath, counted, data_files, read_files};
 use agentnative_output::Output;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,7 +40,7 @@ impl DataFilesArgs {
 
     /// Returns the files, in the order in which they are named. Fails if the list cannot be read or is empty, or if
     /// stdin is both the list and data.
-    pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, Unreadable>>> {
+    pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, UnreadablePath>>> {
         let Some(list) = &self.files_from else { return Ok(data_files(&self.files)) };
         let mut named = self.files.clone();
         named.extend(read_list(list)?);
@@ -55,7 +55,7 @@ impl DataFilesArgs {
 /// Reads the files, short ones in parallel; calls `done` with the result of each, in their order. Returns the files
 /// that cannot be read, and the error of the command if there are any.
 pub(super) fn read_each<T: Send>(
-    paths: Vec<Result<PathBuf, Unreadable>>,
+    paths: Vec<Result<PathBuf, UnreadablePath>>,
     jobs: Option<u8>,
     output: &mut Output,
     read: impl Fn(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T> + Sync,
@@ -63,15 +63,15 @@ pub(super) fn read_each<T: Send>(
 ) -> Result<(Vec<UnreadableFile>, Option<Error>)> {
     let (files, mut progress, mut failed) = (paths.len(), ReadingProgress::new(), Vec::new());
     read_files(paths, jobs, read, |reading| match reading {
-        Reading::Progress { name, length, bytes } => {
+        ReadEvent::Progress { name, length, bytes } => {
             progress.show(name, length, bytes, output);
             Ok(())
         }
-        Reading::Read(path, value) => {
+        ReadEvent::Completed(path, value) => {
             output.clear_progress();
             done(&path, value, output)
         }
-        Reading::Unreadable(file) => {
+        ReadEvent::Unreadable(file) => {
             output.clear_progress();
             failed.push(file);
             Ok(())
@@ -83,7 +83,7 @@ pub(super) fn read_each<T: Send>(
 /// Reads a list of paths.
 fn read_list(list: &Path) -> Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
-    DataFile::open(list)?.reader.read_to_end(&mut bytes).map_err(|error| Error::data(list, &error))?;
+    DataFile::open(list)?.reader.read_to_end(&mut bytes).map_err(|error| Error::data_file(list, &error))?;
     let separator = if bytes.contains(&0) { 0 } else { b'\n' };
     let lines = bytes.split(|byte| *byte == separator).filter(|line| !line.is_empty());
     let paths: Vec<PathBuf> = lines.map(|line| OsStr::from_bytes(line).into()).collect();
@@ -103,19 +103,19 @@ pub(super) struct UnreadableFile {
 }
 
 impl UnreadableFile {
-    fn new(unreadable: &Unreadable) -> Self {
+    fn new(unreadable: &UnreadablePath) -> Self {
         Self { file: unreadable.name(), message: unreadable.error.message.clone() }
     }
 }
 
 /// Returns the error of a command that could not read some of its files: that of the only file, or one that lists all
 /// of them.
-fn unreadable_error(mut failed: Vec<Unreadable>, files: usize) -> Option<Error> {
+fn unreadable_error(mut failed: Vec<UnreadablePath>, files: usize) -> Option<Error> {
     if files == 1 {
         return failed.pop().map(|unreadable| unreadable.error);
     }
     let kind = failed.first()?.error.kind;
     let message = format!("{} of {} cannot be read", failed.len(), counted(files, "file"));
-    let issue = |unreadable: Unreadable| Issue { place: None, message: unreadable.error.message };
+    let issue = |unreadable: UnreadablePath| Issue { place: None, message: unreadable.error.message };
     Some(Error::new(kind, message).issues(failed.into_iter().map(issue).collect()))
 }

@@ -7,8 +7,8 @@ use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::ProbeConfig;
 use agentnative_core::run::RunnerOptions;
-use agentnative_diff::{Change, Class, Elsewhere, Evidence, SampleSide};
-use agentnative_output::{Cell, Output, Page, Tone};
+use agentnative_diff::{Change, Evidence, OtherOutput, SampleSide, Severity};
+use agentnative_output::{Output, Page, StyledText, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -96,12 +96,12 @@ enum Line<'a> {
 pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     let (old, new) = args.inputs(output, runner)?;
     let Comparison { changes, outputs, sample } = diff(&old, &new)?;
-    let count = |class: Class| changes.iter().filter(|change| change.class == class).count();
+    let count = |class: Severity| changes.iter().filter(|change| change.class == class).count();
     let counts = Counts {
-        breaking: count(Class::Breaking),
-        undecided: count(Class::Undecided),
-        risky: count(Class::Risky),
-        compatible: count(Class::Compatible),
+        breaking: count(Severity::Breaking),
+        undecided: count(Severity::Undecided),
+        risky: count(Severity::Risky),
+        compatible: count(Severity::Compatible),
     };
     let undecided = if args.strict { counts.undecided } else { 0 };
     let ok = counts.breaking == 0 && undecided == 0;
@@ -112,7 +112,7 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     if ok {
         return Ok(0);
     }
-    let unmet = count_by_class(&[(counts.breaking, Class::Breaking), (undecided, Class::Undecided)]);
+    let unmet = count_by_class(&[(counts.breaking, Severity::Breaking), (undecided, Severity::Undecided)]);
     let many = if counts.breaking + undecided == 1 { "change" } else { "changes" };
     output.error(&Error::findings(format!("{} {many}", unmet.join(" and "))));
     Ok(1)
@@ -153,7 +153,7 @@ impl DiffArgs {
 
 fn show(diff: &Diff, outputs: usize, page: &mut Page) {
     let quiet = page.config().quiet;
-    let shown = diff.changes.iter().filter(|change| !(quiet && change.class == Class::Compatible));
+    let shown = diff.changes.iter().filter(|change| !(quiet && change.class == Severity::Compatible));
     let names = diff.sample.map(|sample| match sample.side {
         SampleSide::Old => (&*diff.old, &*diff.new),
         SampleSide::New => (&*diff.new, &*diff.old),
@@ -166,23 +166,23 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
             None if outputs == 1 => String::new(),
             None => " in any output".to_owned(),
         };
-        return page.line(0, &[Cell::new(Tone::Good, format!("no difference{what}"))]);
+        return page.line(0, &[StyledText::new(Tone::Success, format!("no difference{what}"))]);
     }
     let counts = count_by_class(&[
-        (diff.counts.breaking, Class::Breaking),
-        (diff.counts.undecided, Class::Undecided),
-        (diff.counts.risky, Class::Risky),
-        (diff.counts.compatible, Class::Compatible),
+        (diff.counts.breaking, Severity::Breaking),
+        (diff.counts.undecided, Severity::Undecided),
+        (diff.counts.risky, Severity::Risky),
+        (diff.counts.compatible, Severity::Compatible),
     ]);
-    page.line(0, &[Cell::strong(counts.join(", "))]);
+    page.line(0, &[StyledText::strong(counts.join(", "))]);
     if let Some((sample, (_, schema))) = diff.sample.zip(names).filter(|(sample, _)| sample.records > 0) {
         let line = format!("{schema} rejects {} of {}", sample.rejected, records(sample));
-        page.line(0, &[Cell::plain(&line)]);
+        page.line(0, &[StyledText::plain(&line)]);
     }
 }
 
 /// Formats the classes that have changes, each with its number.
-fn count_by_class(counts: &[(usize, Class)]) -> Vec<String> {
+fn count_by_class(counts: &[(usize, Severity)]) -> Vec<String> {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, class)| format!("{count} {}", class.name())).collect()
 }
@@ -212,7 +212,7 @@ pub(super) fn show_changes<'c>(
         let indent = if name.is_some() { 2 } else { 0 };
         if let Some(name) = name {
             page.blank();
-            page.line(0, &[Cell::strong(format!("in the variant with {name}:"))]);
+            page.line(0, &[StyledText::strong(format!("in the variant with {name}:"))]);
         }
         for of_document in grouped(of_variant.into_iter(), document) {
             let several = of_document.len() > 1;
@@ -266,13 +266,13 @@ fn show_witnesses(changes: &[&Change], indent: usize, page: &mut Page) {
 /// Shows a change in the style of a compiler error.
 fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Page) {
     let tone = match change.class {
-        Class::Breaking => Tone::Bad,
-        Class::Undecided => Tone::Open,
-        Class::Risky => Tone::Warn,
-        Class::Compatible => Tone::Good,
+        Severity::Breaking => Tone::Error,
+        Severity::Undecided => Tone::Hint,
+        Severity::Risky => Tone::Warn,
+        Severity::Compatible => Tone::Success,
     };
-    let head = Cell::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
-    page.line(indent, &[head, Cell::strong(&change.message)]);
+    let head = StyledText::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
+    page.line(indent, &[head, StyledText::strong(&change.message)]);
     let mut place: Vec<String> = Vec::new();
     place.extend(change.probe.as_ref().map(|probe| format!("probe {probe}")));
     place.extend(change.format.map(|format| format.name().to_owned()));
@@ -281,7 +281,7 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     place.extend(change.variant.iter().skip(1).map(|name| format!("variant with {name}")));
     let pointer = if change.pointer.is_empty() { "(root)" } else { &change.pointer };
     let within = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    let arrow = [Cell::dim("--> "), Cell::strong(pointer), Cell::dim(within)];
+    let arrow = [StyledText::dim("--> "), StyledText::strong(pointer), StyledText::dim(within)];
     page.line(indent + 2, &arrow);
     let mut detail = |label: &str, text: &str| detail(label, text, indent + 4, page);
     for (label, value) in [("old", &change.old), ("new", &change.new)] {
@@ -314,11 +314,11 @@ fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page
 }
 
 fn detail(label: &str, text: &str, indent: usize, page: &mut Page) {
-    page.labelled(indent, &Cell::dim(format!("= {label}: ")), text);
+    page.labelled(indent, &StyledText::dim(format!("= {label}: ")), text);
 }
 
 /// Formats another output with the same change.
-fn other_place(other: &Elsewhere) -> String {
+fn other_place(other: &OtherOutput) -> String {
     let probe = other.probe.as_ref().map(|probe| format!("probe {probe}"));
     let place = [probe, other.format.map(|format| format.name().to_owned()), other.pointer.clone()];
     place.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -326,5 +326,5 @@ fn other_place(other: &Elsewhere) -> String {
 
 fn short(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    strict_json::sanitize::capped(&text, 200)
+    strict_json::sanitize::sanitize_capped(&text, 200)
 }

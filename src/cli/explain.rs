@@ -6,8 +6,8 @@ use super::selection_args::{self, Ids};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Example, check, checks};
 use agentnative_core::model::{Status, unknown_id_error};
-use agentnative_diff::{Class, Rule, rule, rules};
-use agentnative_output::{Cell, Output, Page, Tone};
+use agentnative_diff::{ChangeRule, Severity, change_rule, change_rules};
+use agentnative_output::{Output, Page, StyledText, Tone};
 use clap::builder::PossibleValue;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,9 +28,9 @@ pub(super) struct ExplainArgs {
 
 /// Returns all IDs that can be explained: checks, kinds of change, and the configuration.
 fn ids() -> Vec<PossibleValue> {
-    let rule = |rule: &'static Rule| PossibleValue::new(rule.id.as_str()).help(rule.title.clone());
+    let rule = |rule: &'static ChangeRule| PossibleValue::new(rule.id.as_str()).help(rule.title.clone());
     let config = PossibleValue::new("config").help("the keys of agentnative.toml");
-    selection_args::checks().into_iter().chain(rules().iter().map(rule)).chain([config]).collect()
+    selection_args::checks().into_iter().chain(change_rules().iter().map(rule)).chain([config]).collect()
 }
 
 /// What an ID stands for.
@@ -40,18 +40,18 @@ pub(super) enum Explained {
     /// A check.
     Check(&'static Check),
     /// A rule of `contract diff`.
-    Rule(&'static Rule),
+    Rule(&'static ChangeRule),
 }
 
 impl Explained {
     fn find(id: &str) -> Result<Self> {
         let check = check(id).map(Self::Check);
-        let found = check.or_else(|| rule(id).map(Self::Rule));
+        let found = check.or_else(|| change_rule(id).map(Self::Rule));
         found.ok_or_else(|| {
             let ids = checks()
                 .iter()
                 .map(|check| check.id.as_str())
-                .chain(rules().iter().map(|rule| rule.id.as_str()));
+                .chain(change_rules().iter().map(|rule| rule.id.as_str()));
             unknown_id_error(if id.starts_with("diff-") { "kind of change" } else { "check" }, id, ids)
         })
     }
@@ -73,10 +73,10 @@ pub(super) fn run(args: &ExplainArgs, output: &mut Output) -> Result<()> {
     })
 }
 
-fn show_rule(rule: &Rule, page: &mut Page) {
+fn show_rule(rule: &ChangeRule, page: &mut Page) {
     page.heading(&format!("{}: {}", rule.id, rule.title));
     let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
-    page.line(0, &[Cell::dim(classes.join(" or "))]);
+    page.line(0, &[StyledText::dim(classes.join(" or "))]);
     for (label, text) in [("What changes", &rule.what), ("Who breaks", &rule.why)] {
         page.heading(label);
         page.paragraph(2, text);
@@ -84,13 +84,13 @@ fn show_rule(rule: &Rule, page: &mut Page) {
     for example in &rule.examples {
         page.blank();
         let tone = match example.class {
-            Class::Breaking => Tone::Bad,
-            Class::Compatible => Tone::Good,
-            Class::Risky | Class::Undecided => Tone::Warn,
+            Severity::Breaking => Tone::Error,
+            Severity::Compatible => Tone::Success,
+            Severity::Risky | Severity::Undecided => Tone::Warn,
         };
-        page.line(0, &[Cell::new(tone, format!("Example: {}", example.class.name()))]);
+        page.line(0, &[StyledText::new(tone, format!("Example: {}", example.class.name()))]);
         for (label, side) in [("old: ", &example.old), ("new: ", &example.new)] {
-            page.labelled(2, &Cell::dim(label), side);
+            page.labelled(2, &StyledText::dim(label), side);
         }
         if !example.note.is_empty() {
             page.paragraph(2, &example.note);
@@ -100,14 +100,17 @@ fn show_rule(rule: &Rule, page: &mut Page) {
 
 fn show_check(check: &Check, page: &mut Page) {
     page.heading(&format!("{}: {}", check.id, check.title));
-    page.labelled(0, &Cell::dim("standard: "), check.requirements_text());
+    page.labelled(0, &StyledText::dim("standard: "), check.requirements_text());
     for (label, text) in [("What", &check.what), ("Why", &check.why), ("Fix", &check.fix)] {
         page.heading(label);
         page.paragraph(2, text);
     }
     if !check.kinds.is_empty() {
         page.heading("Problems");
-        page.table(2, check.kinds.iter().map(|(kind, what)| vec![Cell::plain(kind), Cell::plain(what)]));
+        page.table(
+            2,
+            check.kinds.iter().map(|(kind, what)| vec![StyledText::plain(kind), StyledText::plain(what)]),
+        );
     }
     for example in &check.examples {
         page.blank();
@@ -116,28 +119,31 @@ fn show_check(check: &Check, page: &mut Page) {
     for (language, rules) in check.source.iter().flat_map(|source| &source.languages) {
         page.heading(language.name());
         for (snippets, verdict, tone) in
-            [(&rules.good, "Conforms", Tone::Good), (&rules.bad, "Warns", Tone::Open)]
+            [(&rules.good, "Conforms", Tone::Success), (&rules.bad, "Warns", Tone::Hint)]
         {
             for snippet in snippets {
-                page.line(2, &[Cell::new(tone, verdict), Cell::dim(format!("  {}", snippet.file))]);
+                page.line(
+                    2,
+                    &[StyledText::new(tone, verdict), StyledText::dim(format!("  {}", snippet.file))],
+                );
                 page.block(4, snippet.code.trim_matches('\n'));
             }
         }
-        page.labelled(2, &Cell::strong("Not covered: "), &rules.not_covered);
+        page.labelled(2, &StyledText::strong("Not covered: "), &rules.not_covered);
     }
 }
 
 fn show_example(example: &Example, page: &mut Page) {
     let (verdict, tone) = match example.verdict {
-        Status::Pass => ("Conforms", Tone::Good),
-        Status::Fail => ("Fails", Tone::Bad),
-        _ => ("Warns", Tone::Open),
+        Status::Pass => ("Conforms", Tone::Success),
+        Status::Fail => ("Fails", Tone::Error),
+        _ => ("Warns", Tone::Hint),
     };
-    page.line(0, &[Cell::new(tone, verdict), Cell::dim(format!("  exit code {}", example.exit))]);
+    page.line(0, &[StyledText::new(tone, verdict), StyledText::dim(format!("  exit code {}", example.exit))]);
     page.block(2, format!("$ {}", example.command));
     for (stream, text) in [("stdout", &example.stdout), ("stderr", &example.stderr)] {
         if !text.is_empty() {
-            page.line(2, &[Cell::dim(format!("{stream}:"))]);
+            page.line(2, &[StyledText::dim(format!("{stream}:"))]);
             page.block(4, text.trim_end_matches('\n'));
         }
     }

@@ -2,7 +2,7 @@
 
 use agentnative_contract::error::Result;
 use agentnative_core::config::{ConfigKey, find_keys, keys};
-use agentnative_output::{Cell, Output, Page};
+use agentnative_output::{Output, Page, StyledText};
 
 /// Shows the keys that match `query`, or an overview of all.
 pub(super) fn run(query: Option<&str>, output: &mut Output) -> Result<()> {
@@ -28,7 +28,7 @@ fn overview(page: &mut Page) {
         let inside = keys().iter().filter(|key| key.parent().is_some() && key.section() == section.path);
         let row = |key: &ConfigKey| {
             let name = key.path.trim_start_matches(&section.path).trim_start_matches('.');
-            vec![Cell::strong(name), Cell::plain(key.first_sentence())]
+            vec![StyledText::strong(name), StyledText::plain(key.first_sentence())]
         };
         page.table(2, inside.map(row));
     }
@@ -37,7 +37,7 @@ fn overview(page: &mut Page) {
 fn show(key: &ConfigKey, page: &mut Page) {
     page.heading(&key.path);
     let presence = key.presence().map(|presence| format!("; {presence}")).unwrap_or_default();
-    page.labelled(2, &Cell::dim("type: "), format!("{}{presence}", key.kind));
+    page.labelled(2, &StyledText::dim("type: "), format!("{}{presence}", key.kind));
     page.paragraph(2, &key.about);
     page.blank();
     page.block(4, &key.example);

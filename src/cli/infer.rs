@@ -4,7 +4,7 @@ use super::data_files_args::{DataFilesArgs, UnreadableFile, read_each};
 use agentnative_contract::error::{Error, Issue, Result};
 use agentnative_contract::{DataFile, Framing, Violation};
 use agentnative_core::files::AtomicFile;
-use agentnative_diff::infer::{Inference, Rules};
+use agentnative_diff::infer::{Inference, InferenceOptions};
 use agentnative_output::{Output, pretty, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(super) struct InferArgs {
     #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
     /// Infer an enum from strings where each distinct value occurs N times on average; 0 for never.
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(0..), default_value_t = Rules::default().enum_threshold)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(0..), default_value_t = InferenceOptions::default().enum_threshold)]
     enum_threshold: u64,
     /// Number of threads [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
@@ -58,18 +58,19 @@ pub(super) struct InferredSchema {
 const FRAMING_RULES: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
-    let rules = Rules { enum_threshold: args.enum_threshold, ..Rules::default() };
+    let rules = InferenceOptions { enum_threshold: args.enum_threshold, ..InferenceOptions::default() };
     let state = args.state.as_deref().map(AtomicFile::create).transpose()?;
     let mut inference = Inference::new();
     for path in &args.merge {
         let other = Inference::read_state(path, DataFile::open(path)?.reader)?;
-        inference.join(other).map_err(|error| Error::data(path, &error))?;
+        inference.merge(other).map_err(|error| Error::data_file(path, &error))?;
     }
     let only_merges = !args.merge.is_empty() && args.data.is_default();
     let paths = if only_merges { Vec::new() } else { args.data.paths()? };
     let learn = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
         let mut inference = Inference::new();
-        let violations = inference.input(file.reader, args.framing.or(file.framing), threads, progress)?;
+        let violations =
+            inference.add_input(file.reader, args.framing.or(file.framing), threads, progress)?;
         Ok((file.name, inference, violations))
     };
     let (unreadable, error) =
@@ -77,7 +78,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
             if !violations.is_empty() {
                 return Err(not_strict_error(path, &name, violations));
             }
-            inference.join(learnt).map_err(|error| Error::data(path, &error))
+            inference.merge(learnt).map_err(|error| Error::data_file(path, &error))
         })?;
     if let Some(state) = state {
         inference.write_state(BufWriter::new(state.file()?)).map_err(|error| state.write_error(&error))?;

@@ -3,14 +3,14 @@
 use super::shown_path::shown;
 use super::target_args::{RunArgs, TargetArgs};
 use super::{confirm, group, progress};
-use crate::check::{Inspected, Session, TargetSelector};
+use crate::check::{InspectedTarget, Session, TargetSelector};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_core::config::{Config, FILE_NAME, ProbeConfig, repository_root};
 use agentnative_core::files::AtomicFile;
 use agentnative_core::run::{RunnerOptions, find_program};
 use agentnative_core::targets::{ConfigTemplate, LeafCommand, Target};
-use agentnative_output::{Cell, Output};
+use agentnative_output::{Output, StyledText};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -73,7 +73,8 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     // While `init` asks questions, a signal ends it immediately.
     let runner = RunnerOptions { stop_on_signals: false, ..runner.clone() };
     let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
-    let Inspected { target, commands, exit_codes } = session.inspect(&mut progress::help_pages(output))?;
+    let InspectedTarget { target, commands, exit_codes } =
+        session.inspect(&mut progress::help_pages(output))?;
     output.clear_progress();
     let path = target.config_folder().join(FILE_NAME);
     let manifest = Config::find(target.config_folder())?
@@ -135,7 +136,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
             }
             page.paragraph(0, "next:");
             for step in &written.next {
-                page.labelled(2, &Cell::plain("- "), step);
+                page.labelled(2, &StyledText::plain("- "), step);
             }
         }
     })

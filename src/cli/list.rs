@@ -5,7 +5,7 @@ use crate::check::Selection;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Requirement, requirements};
 use agentnative_core::model::{Edition, Layer, Level};
-use agentnative_output::{Cell, Output, Row, Tone, whole_number};
+use agentnative_output::{Output, Row, StyledText, Tone, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -146,23 +146,30 @@ pub(super) fn run(args: ListArgs, output: &mut Output) -> Result<()> {
 }
 
 impl Row for Listed<'_> {
-    fn cells(&self) -> Vec<Cell> {
+    fn cells(&self) -> Vec<StyledText> {
         match self {
             Self::Check(check) => {
                 let tone = match check.level {
                     Level::Must => Tone::Strong,
-                    Level::Should => Tone::Plain,
+                    Level::Should => Tone::Normal,
                     Level::May => Tone::Dim,
                 };
-                let level = Cell::new(tone, check.level.name());
-                vec![Cell::plain(check.id), level, Cell::plain(check.layer.name()), Cell::plain(check.title)]
+                let level = StyledText::new(tone, check.level.name());
+                vec![
+                    StyledText::plain(check.id),
+                    level,
+                    StyledText::plain(check.layer.name()),
+                    StyledText::plain(check.title),
+                ]
             }
             Self::Requirement(requirement) => {
                 let ids: Vec<&str> = requirement.checks.iter().map(|check| check.id).collect();
-                let decided = requirement.without.map_or_else(|| Cell::plain(ids.join(" ")), Cell::dim);
+                let decided =
+                    requirement.without.map_or_else(|| StyledText::plain(ids.join(" ")), StyledText::dim);
                 let since = requirement.since;
-                let new = (since > Edition::OLDEST).then(|| Cell::dim(format!("since {}", since.name())));
-                [Cell::plain(requirement.id), decided].into_iter().chain(new).collect()
+                let new =
+                    (since > Edition::OLDEST).then(|| StyledText::dim(format!("since {}", since.name())));
+                [StyledText::plain(requirement.id), decided].into_iter().chain(new).collect()
             }
         }
     }

@@ -8,9 +8,9 @@ use crate::check::{LockMode, Locked, Session, lock, lock_checks};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::run::RunnerOptions;
-use agentnative_diff::Class;
+use agentnative_diff::Severity;
 use agentnative_diff::lock::{LOCK_FOLDER, Lock};
-use agentnative_output::{Cell, Output, Page};
+use agentnative_output::{Output, Page, StyledText};
 
 #[derive(clap::Args)]
 #[command(after_help = "The lock is the folder agentnative.lock/TARGET beside the configuration, with a \
@@ -53,7 +53,7 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
         show(&locked, session_output.recording.lock.as_ref(), page)
     })?;
     if !ok {
-        let breaking = locked.changes.iter().filter(|change| change.class == Class::Breaking).count();
+        let breaking = locked.changes.iter().filter(|change| change.class == Severity::Breaking).count();
         let message = counted(breaking, "breaking change");
         output.error(&Error::findings(message).hint("accept them with --update"));
     }
@@ -67,7 +67,11 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
         let words = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
         page.line(
             0,
-            &[Cell::plain(format!("version: {}, before {}", words(&locked.version), words(old_version)))],
+            &[StyledText::plain(format!(
+                "version: {}, before {}",
+                words(&locked.version),
+                words(old_version)
+            ))],
         );
     }
     let changes = counted(locked.changes.len(), "change");
@@ -80,5 +84,5 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
         (Some(_), false) if locked.changes.is_empty() => format!("{} is up to date", locked.folder),
         (Some(_), false) => format!("{changes} since {LOCK_FOLDER} was written"),
     };
-    page.line(0, &[Cell::plain(&outcome)]);
+    page.line(0, &[StyledText::plain(&outcome)]);
 }

@@ -35,7 +35,7 @@ mod watch;
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use agentnative_core::run::{RunnerOptions, set_non_dumpable};
-use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, asked_format, clap_error};
+use agentnative_output::{ColorChoice, Output, OutputConfig, OutputFormat, clap_error, requested_format};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::CompleteEnv;
 use std::ffi::OsString;
@@ -107,7 +107,7 @@ impl OutputArgs {
             Self { jsonl: true, .. } => OutputFormat::Jsonl,
             Self { output, .. } => output,
         };
-        OutputConfig::detect(format, self.color, self.quiet)
+        OutputConfig::from_environment(format, self.color, self.quiet)
     }
 }
 
@@ -156,7 +156,7 @@ pub fn main(args: &[OsString]) -> u8 {
     let parsed = Cli::try_parse_from(args);
     let config = match &parsed {
         Ok(cli) => cli.output.config(),
-        Err(_) => OutputConfig::detect(asked_format(args), ColorChoice::Auto, false),
+        Err(_) => OutputConfig::from_environment(requested_format(args), ColorChoice::Auto, false),
     };
     let mut output = Output::new(config);
     let runner = RunnerOptions { stop_on_signals: true, show: true, ..RunnerOptions::default() };
@@ -199,5 +199,5 @@ fn within_budget(
     work: impl FnOnce(&mut Output) -> Result<u8> + Send + 'static,
 ) -> Result<u8> {
     let config = *output.config();
-    budget::within(Budget::COMMAND, move || work(&mut Output::new(config)))?
+    budget::run_within(Budget::COMMAND, move || work(&mut Output::new(config)))?
 }

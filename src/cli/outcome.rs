@@ -7,7 +7,7 @@ use crate::follow::{Follow, stop_signal};
 use agentnative_contract::DataFile;
 use agentnative_contract::error::{Error, Result};
 use agentnative_outcome::{CallStatus, Collector, Dialect, Operation, OutcomeOptions, RunOutcome, ToolCall};
-use agentnative_output::{Cell, Output, OutputFormat, Page, Tone, whole_number};
+use agentnative_output::{Output, OutputFormat, Page, StyledText, Tone, whole_number};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -118,14 +118,16 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
             !output.is_closed()
         };
         let source = Follow { source: open_growing(last)?, stop: stop_signal()?, before_waiting };
-        collector.read(source, &name(last, named)).map_err(|error| Error::data(last, &error))?;
+        collector.read(source, &name(last, named)).map_err(|error| Error::data_file(last, &error))?;
     } else {
         read(&collector, last, named)?;
     }
     if let Some(stderr) = &args.stderr {
-        collector.read_stderr(DataFile::open(stderr)?.reader).map_err(|error| Error::data(stderr, &error))?;
+        collector
+            .read_stderr(DataFile::open(stderr)?.reader)
+            .map_err(|error| Error::data_file(stderr, &error))?;
     }
-    let skipped = collector.skipped();
+    let skipped = collector.line_warnings();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
     if atif {
         let trajectory = collector.atif();
@@ -133,7 +135,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
             OutputFormat::Jsonl => agentnative_output::to_string(&trajectory)?,
             OutputFormat::Text | OutputFormat::Json => agentnative_output::pretty(&trajectory)?,
         };
-        return output.raw(&document);
+        return output.write_for_tools(&document);
     }
     let outcome = collector.outcome();
     // The last change was already printed.
@@ -143,7 +145,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
 
 fn read(collector: &Collector, file: &Path, named: bool) -> Result<()> {
     let reader = DataFile::open(file)?.reader;
-    collector.read(reader, &name(file, named)).map_err(|error| Error::data(file, &error))
+    collector.read(reader, &name(file, named)).map_err(|error| Error::data_file(file, &error))
 }
 
 /// Opens a growing file without decompression; `-` is stdin.
@@ -153,7 +155,7 @@ fn open_growing(file: &Path) -> Result<File> {
     } else {
         File::open(file)
     };
-    opened.map_err(|error| Error::data(file, &error))
+    opened.map_err(|error| Error::data_file(file, &error))
 }
 
 /// Returns the name of a file in warnings; empty if there is only one.
@@ -165,12 +167,12 @@ fn name(file: &Path, named: bool) -> String {
 fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     let (word, tone) = verdict(outcome);
     match &outcome.error {
-        Some(error) => page.labelled(0, &Cell::new(tone, format!("{word}: ")), error),
-        None => page.line(0, &[Cell::new(tone, word)]),
+        Some(error) => page.labelled(0, &StyledText::new(tone, format!("{word}: ")), error),
+        None => page.line(0, &[StyledText::new(tone, word)]),
     }
     let facts = facts(outcome);
     if !facts.is_empty() {
-        page.line(0, &[Cell::dim(facts.join(" · "))]);
+        page.line(0, &[StyledText::dim(facts.join(" · "))]);
     }
     if let Some(message) = &outcome.message {
         page.heading("Message");
@@ -180,19 +182,19 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
         page.heading(&format!("Tools ({})", outcome.tool_calls.len()));
         page.table(2, outcome.tool_calls.iter().take(MAX_ROWS).map(tool_row));
         if let Some(more) = outcome.tool_calls.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
-            page.line(2, &[Cell::dim(format!("and {more} more"))]);
+            page.line(2, &[StyledText::dim(format!("and {more} more"))]);
         }
     }
     if !outcome.artifacts.is_empty() {
         page.heading(&format!("Files ({})", outcome.artifacts.len()));
         let row = |artifact: &agentnative_outcome::Artifact| {
             let (word, tone) = match artifact.operation {
-                Operation::Created => ("created", Tone::Good),
+                Operation::Created => ("created", Tone::Success),
                 Operation::Modified => ("modified", Tone::Warn),
-                Operation::Deleted => ("deleted", Tone::Bad),
+                Operation::Deleted => ("deleted", Tone::Error),
             };
             let size = artifact.size.map_or_else(String::new, |size| format!("{size} B"));
-            vec![Cell::new(tone, word), Cell::dim(size), Cell::plain(&artifact.path)]
+            vec![StyledText::new(tone, word), StyledText::dim(size), StyledText::plain(&artifact.path)]
         };
         page.table(2, outcome.artifacts.iter().map(row));
     }
@@ -205,12 +207,12 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     }
 }
 
-fn tool_row(call: &ToolCall) -> Vec<Cell> {
+fn tool_row(call: &ToolCall) -> Vec<StyledText> {
     let (word, tone) = match call.status {
-        CallStatus::Completed => ("completed", Tone::Good),
-        CallStatus::Error => ("error", Tone::Bad),
+        CallStatus::Completed => ("completed", Tone::Success),
+        CallStatus::Error => ("error", Tone::Error),
         CallStatus::Cancelled => ("cancelled", Tone::Warn),
     };
     let time = call.duration_ms.map_or_else(String::new, duration);
-    vec![Cell::plain(&call.name), Cell::new(tone, word), Cell::dim(time)]
+    vec![StyledText::plain(&call.name), StyledText::new(tone, word), StyledText::dim(time)]
 }

@@ -5,7 +5,7 @@ use agentnative_output::Tone;
 
 /// Returns the word for the result of a run, and its tone.
 pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
-    if outcome.success { ("success", Tone::Good) } else { ("failure", Tone::Bad) }
+    if outcome.success { ("success", Tone::Success) } else { ("failure", Tone::Error) }
 }
 
 /// Returns the known facts: model, time, tokens, cost, session.

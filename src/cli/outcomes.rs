@@ -3,9 +3,9 @@
 use super::data_files_args::{UnreadableFile, read_each};
 use super::outcome_words::{facts, verdict};
 use agentnative_contract::error::Result;
-use agentnative_contract::{DataFile, Unreadable, counted};
+use agentnative_contract::{DataFile, UnreadablePath, counted};
 use agentnative_outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
-use agentnative_output::{Cell, Output, Page};
+use agentnative_output::{Output, Page, StyledText};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ enum Line<'a> {
 }
 
 pub(super) fn run(
-    paths: Vec<Result<PathBuf, Unreadable>>,
+    paths: Vec<Result<PathBuf, UnreadablePath>>,
     jobs: Option<u8>,
     options: &OutcomeOptions,
     output: &mut Output,
@@ -149,10 +149,10 @@ impl Summary {
 
 fn show(run: &RunOfFile, page: &mut Page) {
     let (word, tone) = verdict(&run.outcome);
-    let mut cells = vec![Cell::new(tone, word), Cell::plain(format!("  {}", run.file))];
+    let mut cells = vec![StyledText::new(tone, word), StyledText::plain(format!("  {}", run.file))];
     let detail = run.outcome.error.clone().unwrap_or_else(|| facts(&run.outcome).join(" · "));
     if !detail.is_empty() {
-        cells.push(Cell::dim(format!("  {}", detail.lines().next().unwrap_or_default())));
+        cells.push(StyledText::dim(format!("  {}", detail.lines().next().unwrap_or_default())));
     }
     page.line(0, &cells);
 }

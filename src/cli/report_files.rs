@@ -1,7 +1,7 @@
 //! The files of `--report FORMAT=FILE`, in addition to the report on stdout.
 
 use crate::check::Judged;
-use crate::output::{self, RENDERERS, Renderer, View};
+use crate::output::{self, RENDERERS, Renderer, ReportView};
 use crate::report::{FleetInfo, Report};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
@@ -101,7 +101,7 @@ impl<'a> ReportFiles<'a> {
         let has_results = judged.iter().any(|judged| was_checked(&judged.report));
         let folder = env::current_dir().ok();
         let root = folder.as_deref().and_then(repository_root);
-        let view = View {
+        let view = ReportView {
             fleet,
             ok: unmet.is_none(),
             verbose,
@@ -109,19 +109,19 @@ impl<'a> ReportFiles<'a> {
             root: root.as_deref(),
             strict,
             // Files are not written for a terminal.
-            ..View::new(judged, OutputConfig::plain(OutputFormat::Text))
+            ..ReportView::new(judged, OutputConfig::plain(OutputFormat::Text))
         };
         let (stdout, annotate) = (self.stdout, self.annotate);
         self.write(&view)?;
         match stdout {
-            Some(report) => output.verbatim((report.renderer.render)(&view)?.as_bytes())?,
+            Some(report) => output.write_unchanged((report.renderer.render)(&view)?.as_bytes())?,
             None if has_results || fleet.is_some() || output.config().format != OutputFormat::Text => {
-                output::write_report(output, view)?;
+                output::write_check_result(output, view)?;
             }
             None => output.text(NOTHING_TO_CHECK)?,
         }
         if annotate {
-            output.verbatim(render(GITHUB, &view)?.as_bytes())?;
+            output.write_unchanged(render(GITHUB, &view)?.as_bytes())?;
         }
         let code = unmet.as_ref().map_or(0, Error::exit_code);
         if let Some(error) = unmet {
@@ -130,7 +130,7 @@ impl<'a> ReportFiles<'a> {
         Ok(code)
     }
 
-    fn write(self, view: &View<'_>) -> Result<()> {
+    fn write(self, view: &ReportView<'_>) -> Result<()> {
         for (report, file) in self.files {
             file.write((report.renderer.render)(view)?.as_bytes())?;
         }
@@ -161,7 +161,7 @@ fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
 }
 
 /// Renders the verdicts in the format of this name.
-fn render(name: &str, view: &View<'_>) -> Result<String> {
+fn render(name: &str, view: &ReportView<'_>) -> Result<String> {
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
     renderer.map_or_else(|| Ok(String::new()), |renderer| (renderer.render)(view))
 }

@@ -2,7 +2,7 @@
 
 use super::complete;
 use crate::check::{ConfigSource, SessionOptions, TargetSelector};
-use agentnative_contract::spanned_toml::LONGEST;
+use agentnative_contract::spanned_toml::MAX_DURATION;
 use agentnative_core::config::Isolation;
 use agentnative_core::run::RunnerOptions;
 use agentnative_output::whole_number;
@@ -108,7 +108,7 @@ impl TargetArgs {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let expected = || format!("expected a number of seconds above 0 and at most {}", LONGEST.as_secs());
+    let expected = || format!("expected a number of seconds above 0 and at most {}", MAX_DURATION.as_secs());
     let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.filter(|duration| !duration.is_zero() && *duration <= LONGEST).ok_or_else(expected)
+    duration.filter(|duration| !duration.is_zero() && *duration <= MAX_DURATION).ok_or_else(expected)
 }

@@ -6,7 +6,7 @@ use agentnative_contract::error::{Error, Result};
 use agentnative_contract::{
     Contract, DataFile, Framing, RunExit, Settings, Validation, Verdict, Violation, counted,
 };
-use agentnative_output::{Cell, Output, Page, Tone, whole_number};
+use agentnative_output::{Output, Page, StyledText, Tone, whole_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -128,11 +128,12 @@ struct Found<'a> {
 }
 
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
-    let contract = Contract::named(Path::new(""), &args.contract)?;
-    let stderr = args.stderr.as_deref().map(|path| fs::read(path).map_err(|error| Error::data(path, &error)));
+    let contract = Contract::by_name(Path::new(""), &args.contract)?;
+    let stderr =
+        args.stderr.as_deref().map(|path| fs::read(path).map_err(|error| Error::data_file(path, &error)));
     let stderr = stderr.transpose()?;
     let exit = RunExit {
-        exit: args.exit_code.map(i32::from),
+        code: args.exit_code.map(i32::from),
         condition: args.condition.as_deref(),
         stderr: stderr.as_deref(),
     };
@@ -154,7 +155,7 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         if args.framing.is_none() && contract.is_bare_schema() && file.framing == Some(Framing::Lines) {
             settings.framing = Framing::Lines;
         }
-        let mut verdict = Validation::new(&contract, settings).input(file.reader, progress)?;
+        let mut verdict = Validation::new(&contract, settings).validate(file.reader, progress)?;
         verdict.keep_first(settings.max_errors);
         Ok(ValidatedFile::new(file.name, verdict))
     };
@@ -201,12 +202,12 @@ impl ValidatedFile {
             valid: verdict.is_valid(),
             records: verdict.records,
             bytes: verdict.bytes,
-            errors: verdict.findings,
-            more: verdict.more.total(),
-            unknown_types: verdict.unknown,
-            unjudged: verdict.unjudged,
+            errors: verdict.errors,
+            more: verdict.omitted.total(),
+            unknown_types: verdict.unknown_types,
+            unjudged: verdict.skipped_facts,
             known: verdict.known,
-            more_known: verdict.more.known(),
+            more_known: verdict.omitted.known(),
         }
     }
 
@@ -256,19 +257,19 @@ fn show(file: &ValidatedFile, page: &mut Page) {
         page.line(
             0,
             &[
-                Cell::strong(format!("{place}: ")),
-                Cell::new(Tone::Warn, known),
-                Cell::plain(format!("{pointer}: {} ", error.message)),
-                Cell::dim(format!("[{}]", error.rule)),
+                StyledText::strong(format!("{place}: ")),
+                StyledText::new(Tone::Warn, known),
+                StyledText::plain(format!("{pointer}: {} ", error.message)),
+                StyledText::dim(format!("[{}]", error.rule)),
             ],
         );
     }
     let (shown, notes) = (file.errors.len(), file.notes());
     let all = counted(file.more + shown as u64, "error");
     let verdict = match (file.valid, file.more) {
-        (true, _) => Cell::new(Tone::Good, format!("valid ({notes})")),
-        (false, 0) => Cell::new(Tone::Bad, format!("invalid: {all} ({notes})")),
-        (false, _) => Cell::new(Tone::Bad, format!("invalid: {all}, {shown} shown ({notes})")),
+        (true, _) => StyledText::new(Tone::Success, format!("valid ({notes})")),
+        (false, 0) => StyledText::new(Tone::Error, format!("invalid: {all} ({notes})")),
+        (false, _) => StyledText::new(Tone::Error, format!("invalid: {all}, {shown} shown ({notes})")),
     };
-    page.line(0, &[Cell::plain(format!("{}: ", file.file)), verdict]);
+    page.line(0, &[StyledText::plain(format!("{}: ", file.file)), verdict]);
 }

@@ -4,8 +4,8 @@ use super::check_args::CheckArgs;
 use super::check_one::{check, session};
 use super::shown_path::shown;
 use crate::check::{FileSnapshot, WatchedFiles, first_change};
-use agentnative_contract::error::{Error, ErrorKind, Result, exit_of_signal};
-use agentnative_core::run::{Hearing, RunnerOptions};
+use agentnative_contract::error::{Error, ErrorKind, Result, signal_exit_code};
+use agentnative_core::run::{RunnerOptions, SignalHandling};
 use agentnative_output::{Output, OutputFormat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         let by_runs = built.filter(|_| wrote).and_then(|built| files.changed_in_runs(&built));
         match done {
             Ok(done) => match done.signal {
-                Some(signal) => return Ok(exit_of_signal(signal)),
+                Some(signal) => return Ok(signal_exit_code(signal)),
                 None => command = done.command,
             },
             Err(error) if first && error.kind == ErrorKind::Usage => return Err(error),
@@ -65,7 +65,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         }
         match edited.or_else(|| wait_for_change(&files, snapshot, &signal)) {
             Some(path) if signal.number().is_none() => output.text(&separator(&path))?,
-            _ => return Ok(signal.number().map_or(0, exit_of_signal)),
+            _ => return Ok(signal.number().map_or(0, signal_exit_code)),
         }
     }
 }
@@ -100,14 +100,14 @@ fn separator(changed: &Path) -> String {
 /// Records the signal that ends the loop; it also ends runs that are being made.
 struct StopSignal {
     number: Arc<AtomicUsize>,
-    _hearing: Hearing,
+    _hearing: SignalHandling,
 }
 
 impl StopSignal {
     fn register() -> Result<Self> {
         let cannot = |error: io::Error| Error::general(format!("cannot listen to signals: {error}"));
         let (signals, number) = ([SIGINT, SIGTERM, SIGHUP], Arc::new(AtomicUsize::new(0)));
-        let hearing = Hearing::begin(&signals).map_err(cannot)?;
+        let hearing = SignalHandling::start(&signals).map_err(cannot)?;
         for signal in signals {
             signal_hook::flag::register_usize(signal, number.clone(), signal as usize).map_err(cannot)?;
         }

@@ -1,7 +1,7 @@
 //! The renderer of `github`: annotations as workflow commands of GitHub Actions.
 
 use super::problem::{Problem, Severity, problems, short, undecided};
-use super::view::View;
+use super::view::ReportView;
 use agentnative_contract::error::Result;
 use strict_json::sanitize;
 
@@ -11,7 +11,7 @@ const MAX_ANNOTATIONS: usize = 10;
 const MAX_TITLE: usize = 200;
 
 /// Renders one line per annotation, errors first.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let all: Vec<Problem<'_>> = view.judged.iter().flat_map(|judged| problems(view, judged)).collect();
     let mut out = String::new();
     for (severity, kind) in
@@ -40,7 +40,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
 }
 
 /// Returns one line per target with its unverified checks, if `--strict` makes them fail.
-fn unverified_lines<'v>(view: &'v View<'v>) -> impl Iterator<Item = String> + 'v {
+fn unverified_lines<'v>(view: &'v ReportView<'v>) -> impl Iterator<Item = String> + 'v {
     view.judged.iter().filter_map(move |judged| {
         let open = undecided(view, &judged.report);
         let ids: Vec<&str> = open.iter().map(|result| result.id.as_str()).collect();
@@ -50,7 +50,7 @@ fn unverified_lines<'v>(view: &'v View<'v>) -> impl Iterator<Item = String> + 'v
     })
 }
 
-fn annotation(view: &View<'_>, kind: &str, problem: &Problem<'_>) -> String {
+fn annotation(view: &ReportView<'_>, kind: &str, problem: &Problem<'_>) -> String {
     let mut properties = Vec::new();
     if let (Some(file), Some(evidence)) = (problem.file(view), problem.evidence) {
         properties.push(("file", file));
@@ -71,7 +71,7 @@ fn annotation(view: &View<'_>, kind: &str, problem: &Problem<'_>) -> String {
 
 /// Formats the title of an annotation.
 fn title(target: &str, what: &str) -> String {
-    sanitize::capped(format!("{}: {what}", short(target)), MAX_TITLE)
+    sanitize::sanitize_capped(format!("{}: {what}", short(target)), MAX_TITLE)
 }
 
 /// Formats a workflow command and a line feed.
@@ -84,11 +84,11 @@ fn command(kind: &str, properties: &[(&str, String)], message: &str) -> String {
 /// Escapes the message of a workflow command, which may have several lines.
 fn escape_message(text: &str) -> String {
     // A line that looks like a command has no effect here, but may have one where the message is shown.
-    let text = sanitize::break_commands(&sanitize::text(text)).into_owned();
+    let text = sanitize::escape_commands(&sanitize::sanitize_text(text)).into_owned();
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes the value of a property of a workflow command.
 fn escape_property(text: &str) -> String {
-    escape_message(&sanitize::line(text)).replace(':', "%3A").replace(',', "%2C")
+    escape_message(&sanitize::sanitize_line(text)).replace(':', "%3A").replace(',', "%2C")
 }

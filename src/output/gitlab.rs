@@ -1,19 +1,19 @@
 //! The renderer of `gitlab`: a Code Quality report for GitLab merge requests.
 
 use super::problem::{Problem, Severity, problems, short};
-use super::view::View;
+use super::view::ReportView;
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
 use serde_json::{Value, json};
 
 /// Renders an array of issues and a line feed.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let problems = view.judged.iter().flat_map(|judged| problems(view, judged));
     let issues: Vec<Value> = problems.map(|problem| issue(view, &problem)).collect();
     Ok(to_string(&issues)? + "\n")
 }
 
-fn issue(view: &View<'_>, problem: &Problem<'_>) -> Value {
+fn issue(view: &ReportView<'_>, problem: &Problem<'_>) -> Value {
     let severity = match problem.severity {
         Severity::Error => "critical",
         Severity::Warning => "minor",
@@ -39,7 +39,7 @@ fn issue(view: &View<'_>, problem: &Problem<'_>) -> Value {
 }
 
 /// Returns the program if it is in the repository, else the name of the target.
-fn program(view: &View<'_>, problem: &Problem<'_>) -> String {
+fn program(view: &ReportView<'_>, problem: &Problem<'_>) -> String {
     let inside = problem.program(view).filter(|path| !path.starts_with('/'));
     inside.unwrap_or_else(|| problem.report.target.name.clone())
 }

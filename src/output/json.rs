@@ -1,13 +1,13 @@
 //! The renderer of `json`: the report in its envelope, one document.
 
-use super::view::View;
+use super::view::ReportView;
 use crate::report::{Envelope, MergedReport};
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
 use serde::{Serialize, Serializer};
 
 /// The `data` of the document: one report, or several with the sum of their summaries.
-pub(super) struct ReportsData<'v, 'a>(pub &'v View<'a>);
+pub(super) struct ReportsData<'v, 'a>(pub &'v ReportView<'a>);
 
 impl Serialize for ReportsData<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -22,7 +22,7 @@ impl Serialize for ReportsData<'_, '_> {
 }
 
 /// Renders all reports as one document and a line feed.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let data = ReportsData(view);
     Ok(to_string(&Envelope { ok: view.ok, command: "check".to_owned(), data })? + "\n")
 }

@@ -1,17 +1,17 @@
 //! The renderer of `junit`: JUnit XML with one suite per target and one case per check, for CI and test dashboards.
 
 use super::problem::{Problem, Severity, problems, short, undecided};
-use super::view::View;
+use super::view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_core::model::{CheckResult, Status};
-use agentnative_output::gate;
+use agentnative_output::sanitize_output;
 
 /// Maximum number of problems of a check that are listed.
 const MAX_PROBLEMS: usize = 100;
 
 /// Renders the document and a line feed.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let suites: Vec<Suite> = view.judged.iter().map(|judged| suite(view, judged)).collect();
     let sum = |count: fn(&Suite) -> usize| suites.iter().map(count).sum();
     let total = Suite {
@@ -26,7 +26,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     let document = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"agentnative\" {counts}>\n{suites}</testsuites>\n"
     );
-    Ok(gate(&document, false))
+    Ok(sanitize_output(&document, false))
 }
 
 /// The suite of a target, with the counts for the outer element.
@@ -47,7 +47,7 @@ impl Suite {
     }
 }
 
-fn suite(view: &View<'_>, judged: &Judged) -> Suite {
+fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
     let report = &judged.report;
     let problems = problems(view, judged);
     let strict = undecided(view, report);
@@ -96,7 +96,7 @@ fn suite(view: &View<'_>, judged: &Judged) -> Suite {
 }
 
 /// Returns the body of a test case. JUnit has no warnings: a warning is a passed case with output.
-fn case(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>], suite: &mut Suite) -> String {
+fn case(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>], suite: &mut Suite) -> String {
     let status = result.status.name();
     match result.status {
         _ if problems.iter().any(|problem| problem.severity == Severity::Error) => {
@@ -120,7 +120,7 @@ fn case(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>], suite:
     }
 }
 
-fn failure(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
+fn failure(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
     let status = result.status.name();
     let message = escape(&short(result.text()));
     let text = escape(&describe(view, result, problems));
@@ -128,7 +128,7 @@ fn failure(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> 
 }
 
 /// Returns the requirement and each problem.
-fn describe(view: &View<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
+fn describe(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
     let mut describe = vec![short(&result.title)];
     describe.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| {
         let line = problem.evidence.and_then(|evidence| evidence.line).unwrap_or(1);

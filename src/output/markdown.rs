@@ -2,14 +2,14 @@
 //! what both accept.
 
 use super::problem::{Problem, Severity, page, problems, short, undecided};
-use super::view::View;
+use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::{Report, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::CheckResult;
-use agentnative_output::{columns, expand_tabs, gate};
+use agentnative_output::{char_width, expand_tabs, sanitize_output};
 use strict_json::sanitize;
 
 /// Maximum length in bytes, without the sentence on omitted parts. A GitHub comment may have 65,536 characters.
@@ -24,7 +24,7 @@ const MAX_EXCERPT: usize = 120;
 const EXPLAIN: &str = "`agentnative explain ID` explains a check.";
 
 /// Renders the page.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let mut output = Page::default();
     if view.judged.len() > 1 {
         let rows = view.judged.iter().map(|Judged { report, .. }| {
@@ -38,7 +38,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     if view.judged.iter().any(|judged| !judged.report.results.is_empty()) {
         output.text.push_str(&format!("\n{EXPLAIN}\n"));
     }
-    Ok(gate(&output.finish(), false))
+    Ok(sanitize_output(&output.finish(), false))
 }
 
 /// A page that accepts blocks up to its maximum length.
@@ -75,7 +75,7 @@ impl Page {
 }
 
 /// Adds the section of a target.
-fn target(view: &View<'_>, judged: &Judged, output: &mut Page) {
+fn target(view: &ReportView<'_>, judged: &Judged, output: &mut Page) {
     let report = &judged.report;
     let name = prose(&report.target.name);
     output.add(&format!("## agentnative · {name}: {}", report.verdict()));
@@ -124,7 +124,7 @@ fn principles(report: &Report) -> Option<String> {
 }
 
 /// Adds a check with its problems.
-fn check_block(view: &View<'_>, problems: &[&Problem<'_>], output: &mut Page) {
+fn check_block(view: &ReportView<'_>, problems: &[&Problem<'_>], output: &mut Page) {
     let [first, ..] = problems else { return };
     let result = first.result;
     let level = result.level.name().to_uppercase();
@@ -149,7 +149,7 @@ fn check_block(view: &View<'_>, problems: &[&Problem<'_>], output: &mut Page) {
 }
 
 /// Returns where a problem is, and what is wrong there.
-fn place(view: &View<'_>, problem: &Problem<'_>) -> String {
+fn place(view: &ReportView<'_>, problem: &Problem<'_>) -> String {
     let file = problem.file(view).map(|file| {
         let line = problem.evidence.and_then(|evidence| evidence.line);
         line.map_or(file.clone(), |line| format!("{file}:{line}"))
@@ -169,7 +169,7 @@ fn place(view: &View<'_>, problem: &Problem<'_>) -> String {
 }
 
 /// Adds the unverified checks, by reason.
-fn add_unverified(view: &View<'_>, report: &Report, output: &mut Page) {
+fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut Page) {
     let Undecided { waiting, causes, reasons } = report.undecided();
     let mut lines = Vec::new();
     let ids = |results: &[&CheckResult]| {
@@ -194,7 +194,7 @@ fn add_unverified(view: &View<'_>, report: &Report, output: &mut Page) {
 
 /// Sanitizes text and cuts it to one line of limited length.
 fn cut(text: &str) -> String {
-    sanitize::capped(short(text), MAX_TEXT)
+    sanitize::sanitize_capped(short(text), MAX_TEXT)
 }
 
 /// Formats a sentence so that no text of a target becomes markup, a link, a mention or a reference: text in
@@ -248,7 +248,7 @@ fn code(text: &str) -> String {
 fn fenced(excerpt: &str, caret: Option<usize>) -> String {
     let byte = excerpt.char_indices().nth(caret.unwrap_or(0)).map_or(excerpt.len(), |(at, _)| at);
     let (line, at) = sanitize::excerpt(excerpt, byte, MAX_EXCERPT);
-    let pad: usize = line.chars().take(at).map(columns).sum();
+    let pad: usize = line.chars().take(at).map(char_width).sum();
     let caret = caret.map_or_else(String::new, |_| format!("  {}^\n", " ".repeat(pad)));
     let line = expand_tabs(&line);
     let fence = "`".repeat((longest_run(&line) + 1).max(3));

@@ -14,7 +14,7 @@ mod sarif;
 mod text;
 mod view;
 
-pub use view::View;
+pub use view::ReportView;
 
 use crate::check::Judged;
 use agentnative_contract::error::Result;
@@ -25,7 +25,7 @@ pub struct Renderer {
     /// The name that `--report NAME=FILE` uses.
     pub name: &'static str,
     /// Renders the reports, including the final line feed.
-    pub render: fn(&View<'_>) -> Result<String>,
+    pub render: fn(&ReportView<'_>) -> Result<String>,
 }
 
 /// All renderers; each has a file in this module and a line in this table.
@@ -46,14 +46,14 @@ pub const RENDERERS: &[Renderer] = &[
 ///
 /// # Errors
 /// The errors of the renderer.
-pub fn text_report(view: &View<'_>) -> Result<String> {
+pub fn text_report(view: &ReportView<'_>) -> Result<String> {
     text::render(view)
 }
 
 /// Writes the result of a `check`: the whole report as text or one document; in `jsonl` the `result` and `summary`
 /// lines, since `start` and `run` were written before. Only merged reports also write their `start` lines here.
-pub fn write_report(output: &mut Output, view: View<'_>) -> Result<()> {
-    let view = View { config: *output.current_config(), ..view };
+pub fn write_check_result(output: &mut Output, view: ReportView<'_>) -> Result<()> {
+    let view = ReportView { config: *output.current_config(), ..view };
     let merged = view.judged.len() > 1 || view.fleet.is_some();
     let events = view.judged.iter().flat_map(|Judged { report, .. }| {
         merged.then(|| report.start_event()).into_iter().chain(report.result_events())

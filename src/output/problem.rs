@@ -1,7 +1,7 @@
 //! The problems of a report with place, severity and key, as the machine-readable formats report them.
 
 use super::command;
-use super::view::View;
+use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::Report;
 use agentnative_core::model::{CheckResult, Evidence, Level, Status};
@@ -46,7 +46,7 @@ pub(super) struct Problem<'a> {
 }
 
 /// Returns the problems of a report, in its order.
-pub(super) fn problems<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Problem<'a>> {
+pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Problem<'a>> {
     let report = &judged.report;
     let toolkit = judged.toolkit();
     let mut seen = BTreeMap::new();
@@ -55,13 +55,13 @@ pub(super) fn problems<'a>(view: &View<'_>, judged: &'a Judged) -> Vec<Problem<'
         let Some(severity) = severity(report, result) else { continue };
         let places = result.evidence.iter().map(Some);
         for evidence in places.chain(result.evidence.is_empty().then_some(None)) {
-            let fault = Fault::of(
+            let fault = Fault::from_evidence(
                 &report.target.name,
                 result.id,
                 result.layer,
                 evidence.unwrap_or(&Evidence::default()),
             );
-            let is_in_code = fault.is_of_code();
+            let is_in_code = fault.counts_each_occurrence();
             let key = fault.key();
             let same_problem: &mut Vec<usize> = seen.entry(fault).or_default();
             if let Some(first) = same_problem.first().filter(|_| !is_in_code) {
@@ -102,7 +102,7 @@ pub(super) fn page(result: &CheckResult) -> Option<&str> {
 }
 
 /// Returns the unverified MUSTs of a report, if they make the command fail.
-pub(super) fn undecided<'a>(view: &View<'_>, report: &'a Report) -> Vec<&'a CheckResult> {
+pub(super) fn undecided<'a>(view: &ReportView<'_>, report: &'a Report) -> Vec<&'a CheckResult> {
     if view.strict { report.open_musts().collect() } else { Vec::new() }
 }
 
@@ -148,7 +148,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the source file of the problem, relative to the repository if possible.
-    pub fn file(&self, view: &View<'_>) -> Option<String> {
+    pub fn file(&self, view: &ReportView<'_>) -> Option<String> {
         let file = self.evidence?.file.as_deref().filter(|file| *file != ".")?;
         let project = Path::new(self.report.target.project.as_deref().unwrap_or_default());
         let path = project.join(file);
@@ -156,14 +156,14 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the program of the target: relative to the repository, else absolute.
-    pub fn program(&self, view: &View<'_>) -> Option<String> {
+    pub fn program(&self, view: &ReportView<'_>) -> Option<String> {
         let program = Path::new(self.report.target.command.first()?);
         Some(relative_to_root(program, view).unwrap_or_else(|| normalized(program)))
     }
 }
 
 /// Returns a path relative to the repository, if it is in there.
-fn relative_to_root(path: &Path, view: &View<'_>) -> Option<String> {
+fn relative_to_root(path: &Path, view: &ReportView<'_>) -> Option<String> {
     let root = view.root.or(view.folder)?;
     let path = normalized(&view.folder.unwrap_or(root).join(path));
     Path::new(&path).strip_prefix(normalized(root)).ok()?.to_str().map(str::to_owned)
@@ -188,5 +188,5 @@ pub(super) fn short(text: &str) -> String {
     let head: String = text.chars().take(4 * MAX_TEXT).collect();
     let lines = head.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join(" ");
-    sanitize::break_commands(&sanitize::capped(line, MAX_TEXT)).into_owned()
+    sanitize::escape_commands(&sanitize::sanitize_capped(line, MAX_TEXT)).into_owned()
 }

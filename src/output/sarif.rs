@@ -1,7 +1,7 @@
 //! The renderer of `sarif`: a SARIF 2.1.0 log with one run per target, for code scanning.
 
 use super::problem::{Problem, Severity, page, problems, short, undecided};
-use super::view::View;
+use super::view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_core::model::{CheckId, CheckResult, Level, Status};
@@ -12,14 +12,14 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Renders the log and a line feed.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let runs: Vec<Value> = view.judged.iter().map(|judged| run(view, judged)).collect();
     Ok(to_string(&json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs }))? + "\n")
 }
 
 /// Returns the run of a target: its checks are the rules, its problems the results. Undecided checks and notes are
 /// notifications, since they are not problems.
-fn run(view: &View<'_>, judged: &Judged) -> Value {
+fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
     let report = &judged.report;
     let rules: Vec<CheckId> = report.results.iter().map(|result| result.id).collect();
     let results: Vec<Value> =
@@ -102,7 +102,7 @@ fn rule(result: &CheckResult) -> Value {
 }
 
 /// Returns a problem as a result.
-fn result(view: &View<'_>, rules: &[CheckId], problem: &Problem<'_>) -> Value {
+fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &Problem<'_>) -> Value {
     let level = match problem.severity {
         Severity::Error => "error",
         Severity::Warning | Severity::Waived => "warning",

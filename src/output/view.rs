@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Reports with display options.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub struct ReportView<'a> {
     /// The judged targets.
     pub judged: &'a [Judged],
     /// Which part of a fleet these targets are, if they were checked as one.
@@ -26,7 +26,7 @@ pub struct View<'a> {
     pub strict: bool,
 }
 
-impl<'a> View<'a> {
+impl<'a> ReportView<'a> {
     /// Creates a view with default options: short, without folders, not `ok`.
     pub const fn new(judged: &'a [Judged], config: OutputConfig) -> Self {
         Self {

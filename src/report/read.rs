@@ -24,7 +24,7 @@ impl Reports {
             true => std::io::stdin().read_to_end(&mut bytes),
             false => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
         };
-        read.map_err(|error| Error::data(path, &error))?;
+        read.map_err(|error| Error::data_file(path, &error))?;
         let kind: ReportKind = parse(path, &bytes)?;
         Ok(match kind.targets {
             Some(_) => Self::Merged(parse::<MergedReport>(path, &bytes)?),

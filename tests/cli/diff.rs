@@ -1,7 +1,7 @@
 //! `contract diff`: sides, formats, exit codes.
 
 use agentnative_contract::Schema;
-use agentnative_diff::rules;
+use agentnative_diff::change_rules;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
@@ -373,7 +373,7 @@ fn every_rule_is_explained() {
     let folder = folder();
     let (_, schema, _) = agentnative(folder.path(), &["schema", "output"]);
     let schema = Schema::compile(&serde_json::from_str(&schema).unwrap()).unwrap();
-    for rule in rules().iter().step_by(9) {
+    for rule in change_rules().iter().step_by(9) {
         let (code, out, err) = agentnative(folder.path(), &["explain", &rule.id]);
         assert_eq!((code, err.as_str()), (0, ""));
         assert!(

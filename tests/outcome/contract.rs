@@ -107,7 +107,7 @@ fn streams_that_meet_their_contract_are_read_without_warnings() {
             let path = entry.unwrap().path();
             let collector = Collector::new(OutcomeOptions::default());
             collector.read(fs::File::open(&path).unwrap(), "").unwrap();
-            assert_eq!(collector.skipped(), Vec::<String>::new(), "{}", path.display());
+            assert_eq!(collector.line_warnings(), Vec::<String>::new(), "{}", path.display());
             let error = collector.outcome().error.unwrap_or_default();
             let empty = fs::metadata(&path).unwrap().len() == 0;
             assert_eq!(error.starts_with("no known event"), empty, "{}: {error}", path.display());

@@ -1,7 +1,7 @@
 //! Steps of the parsing strategy, rules of error handling, and limits.
 
 use super::{assistant, event, outcome_of, outcome_of_lines, part, session, text, tool};
-use crate::pieces::Pieces;
+use crate::chunked_reader::ChunkedReader;
 use agentnative_outcome::{Collector, MAX_LINE, OutcomeOptions};
 use serde_json::{Value, json};
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ fn step_1_stdout_is_read_and_then_stderr() {
     assert_eq!(outcome.error.as_deref(), Some("from stderr"));
     assert_eq!(outcome.message.as_deref(), Some("Done."));
     assert_eq!(outcome.warnings.len(), 1);
-    assert_eq!(collector.skipped(), outcome.warnings);
+    assert_eq!(collector.line_warnings(), outcome.warnings);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn blank_lines_byte_order_marks_and_pretty_printed_events_are_read() {
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream.as_bytes(), "").unwrap();
     assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
-    assert_eq!(collector.skipped(), Vec::<String>::new());
+    assert_eq!(collector.line_warnings(), Vec::<String>::new());
 }
 
 #[test]
@@ -241,9 +241,9 @@ fn an_array_is_recognized_in_reads_of_any_size() {
         let read = |input: &mut dyn Read| {
             let collector = Collector::new(OutcomeOptions::default());
             collector.read(input, "").unwrap();
-            (collector.outcome(), collector.skipped())
+            (collector.outcome(), collector.line_warnings())
         };
-        let in_small_reads = read(&mut Pieces::new(stream.as_bytes(), &[1]));
+        let in_small_reads = read(&mut ChunkedReader::new(stream.as_bytes(), &[1]));
         assert_eq!(in_small_reads, read(&mut stream.as_bytes()));
         assert_eq!(
             (in_small_reads.0.message.as_deref(), in_small_reads.1.len()),

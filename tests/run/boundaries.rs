@@ -3,21 +3,27 @@
 use super::{python, run, sh};
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
-use agentnative::run::{Confinement, End, Isolation, RunSpec, Secret, SetupCall, Workspace};
+use agentnative::run::{Confinement, RequestedConfinement, RunEnd, RunSpec, Secret, SetupCall, Workspace};
 use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 /// Stdout of a run in namespaces; `None`, with a message, where the system has none.
 fn in_namespaces(mut spec: RunSpec) -> Option<String> {
-    spec.job.isolation = Isolation::Available;
+    spec.job.isolation = RequestedConfinement::Available;
     let finished = finish(options(), vec![spec]);
     let observation = &finished.observations[0];
     if observation.confinement != Some(Confinement::Namespaces) {
         eprintln!("skipped: this system has no namespaces: {:?}", finished.no_namespaces);
         return None;
     }
-    assert_eq!(observation.end, End::Exited(0), "{}{}", text(&observation.stdout), text(&observation.stderr));
+    assert_eq!(
+        observation.end,
+        RunEnd::Exited(0),
+        "{}{}",
+        text(&observation.stdout),
+        text(&observation.stderr)
+    );
     Some(text(&observation.stdout))
 }
 
@@ -65,7 +71,7 @@ fn a_run_with_writes_cannot_change_protected_files() {
                   mv .git moved 2>/dev/null && echo moved; rm agentnative.toml 2>/dev/null && echo removed; exit 0";
     let mut spec = sh(script, Variant::Plain);
     spec.job.cwd = folder.path().into();
-    spec.job.writes = true;
+    spec.job.writes_to_start_folder = true;
     spec.job.protected = vec![folder.path().join("agentnative.toml").into()];
     let Some(printed) = in_namespaces(spec) else { return };
     assert_eq!(printed, "made\n");
@@ -77,21 +83,23 @@ fn without_an_overlay_the_start_folder_is_read_only() {
     let folder = tempfile::tempdir().unwrap();
     let mut spec = sh("(echo x >made) 2>/dev/null || echo read-only", Variant::Plain);
     spec.job.cwd = folder.path().into();
-    spec.job.isolation = Isolation::Landlock;
+    spec.job.isolation = RequestedConfinement::Landlock;
     let outcome = run(spec.clone());
     if outcome.confinement != Some(Confinement::Landlock) {
         eprintln!("skipped: this system has no Landlock");
         return;
     }
     assert_eq!((text(&outcome.stdout).as_str(), outcome.read_only_start), ("read-only\n", true));
-    spec.job.writes = true;
+    spec.job.writes_to_start_folder = true;
     assert!(!run(spec).read_only_start && folder.path().join("made").exists());
 }
 
 /// Setup calls can write to the folder of their run.
 #[test]
 fn a_secret_file_is_not_written_through_a_link() {
-    for isolation in [Isolation::None, Isolation::Landlock, Isolation::Available] {
+    for isolation in
+        [RequestedConfinement::None, RequestedConfinement::Landlock, RequestedConfinement::Available]
+    {
         let victim = tempfile::NamedTempFile::new().unwrap();
         fs::write(victim.path(), "of the user").unwrap();
         let script = format!(
@@ -105,8 +113,8 @@ fn a_secret_file_is_not_written_through_a_link() {
         let args = vec!["-c".into(), script.into()];
         spec.job.setup = vec![SetupCall { args, env: Vec::new(), interrupt: None }];
         let outcome = run(spec);
-        let is_made = outcome.end == End::Exited(0);
-        assert!(is_made || isolation == Isolation::None, "{isolation:?}: {:?}", outcome.end);
+        let is_made = outcome.end == RunEnd::Exited(0);
+        assert!(is_made || isolation == RequestedConfinement::None, "{isolation:?}: {:?}", outcome.end);
         assert_eq!(fs::read_to_string(victim.path()).unwrap(), "of the user", "{isolation:?}");
     }
 }
@@ -192,7 +200,7 @@ attempt('unix', socket.socketpair)
     assert_eq!(in_namespaces(online).unwrap(), "routes\nunix\n");
     for network in [false, true] {
         let mut weaker = spec.clone();
-        weaker.job.isolation = Isolation::Landlock;
+        weaker.job.isolation = RequestedConfinement::Landlock;
         weaker.job.network = network;
         let outcome = run(weaker);
         if outcome.confinement == Some(Confinement::Landlock) {
@@ -213,11 +221,11 @@ fn a_run_sees_only_its_own_terminal() {
         assert_eq!(printed, "/dev/pts/0\n0 ptmx\n24 80\n", "{name}");
     }
     let mut prompting = sh("read answer", Variant::TerminalIn);
-    prompting.job.isolation = Isolation::Available;
+    prompting.job.isolation = RequestedConfinement::Available;
     let outcome = run(prompting);
     assert_eq!(
         (&outcome.end, outcome.waits_for_input()),
-        (&End::Waited, true),
+        (&RunEnd::Waited, true),
         "the run waits for its terminal"
     );
 }

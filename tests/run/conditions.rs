@@ -3,7 +3,7 @@
 use super::{python, run, sh};
 use crate::runs::{options, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Isolation, Runner, Waiting};
+use agentnative::run::{RequestedConfinement, RunEnd, Runner, Waiting};
 
 #[test]
 fn a_terminal_on_stdin_only_is_the_controlling_terminal() {
@@ -17,7 +17,7 @@ fn a_terminal_on_stdin_only_is_the_controlling_terminal() {
         "{}",
         text(&outcome.stderr)
     );
-    assert_eq!(outcome.end, End::Exited(0), "any amount can be written to the terminal");
+    assert_eq!(outcome.end, RunEnd::Exited(0), "any amount can be written to the terminal");
     assert!(
         outcome.terminal.starts_with(b"direct\n") && outcome.terminal.len() == 4096,
         "{}",
@@ -33,7 +33,7 @@ fn a_prompt_on_the_terminal_is_captured() {
         "exec 3</dev/tty; printf 'Name: ' >/dev/tty; read -r name <&3",
     ] {
         let outcome = run(sh(script, Variant::TerminalIn));
-        assert_eq!((&outcome.end, outcome.waiting), (&End::Waited, Some(Waiting::Terminal)), "{script}");
+        assert_eq!((&outcome.end, outcome.waiting), (&RunEnd::Waited, Some(Waiting::Terminal)), "{script}");
         assert_eq!(outcome.terminal, b"Name: ", "{script}");
     }
     let declared = {
@@ -49,7 +49,7 @@ fn a_full_terminal_is_stdin_stdout_and_stderr() {
     let script =
         "test -t 0 && test -t 1 && test -t 2 && echo all; echo error >&2; echo direct >/dev/tty; read -r x";
     let outcome = run(sh(script, Variant::FullTerminal));
-    assert_eq!((&outcome.end, outcome.waiting), (&End::Waited, Some(Waiting::Terminal)));
+    assert_eq!((&outcome.end, outcome.waiting), (&RunEnd::Waited, Some(Waiting::Terminal)));
     assert_eq!(text(&outcome.stdout), "all\nerror\ndirect\n");
     assert!(outcome.stderr.bytes.is_empty() && outcome.terminal.is_empty());
 }
@@ -59,7 +59,7 @@ fn variants_request_or_refuse_colours() {
     let script = "test -t 1 && printf 'terminal '; echo \"$TERM ${NO_COLOR-unset}\"";
     let under = |variant, nth| {
         let mut spec = sh(script, variant);
-        spec.job.nth = nth;
+        spec.job.environment = nth;
         text(&run(spec).stdout)
     };
     assert_eq!(under(Variant::ColourPipe, 0), "xterm-256color unset\n");
@@ -70,7 +70,7 @@ fn variants_request_or_refuse_colours() {
 #[test]
 fn each_write_to_a_full_disk_fails() {
     let outcome = run(sh("printf lost || exit 3", Variant::Full));
-    assert_eq!((&outcome.end, outcome.stdout.bytes.len()), (&End::Exited(3), 0));
+    assert_eq!((&outcome.end, outcome.stdout.bytes.len()), (&RunEnd::Exited(3), 0));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_run_without_a_home_has_no_home_variables_and_writes_nothing_elsewhere() {
     assert_eq!(text(&outcome.stdout), "none none none\nin\n", "{}", text(&outcome.stderr));
     // With Landlock, the write fails.
     let mut probe = spec("/bin/sh", &["-c", "true"], Variant::Plain);
-    probe.job.isolation = Isolation::Landlock;
+    probe.job.isolation = RequestedConfinement::Landlock;
     let enforced = Runner::new(options()).run_all(vec![probe], &mut |_| {}).unwrap().confinement;
     let confined = enforced.is_some_and(|level| level != agentnative::run::Confinement::None);
     assert_eq!(file.exists(), !confined);
@@ -95,7 +95,7 @@ fn a_run_without_a_home_has_no_home_variables_and_writes_nothing_elsewhere() {
 fn an_invalid_configuration_is_at_the_declared_path() {
     let under = |file: Option<&str>, nth| {
         let mut spec = sh("od -An -tx1 $HOME/.config/a/b.toml 2>/dev/null || echo none", Variant::Bare);
-        (spec.job.config_file, spec.job.nth) = (file.map(Into::into), nth);
+        (spec.job.config_file, spec.job.environment) = (file.map(Into::into), nth);
         text(&run(spec).stdout)
     };
     assert_eq!(under(None, 1), "none\n");

@@ -3,18 +3,20 @@
 use super::{python, run, sh};
 use crate::runs::{children, children_of, finish, options, text};
 use agentnative::model::Variant;
-use agentnative::run::{Confinement, End, Isolation, RunSpec, Runner, Workspace};
+use agentnative::run::{Confinement, RequestedConfinement, RunEnd, RunSpec, Runner, Workspace};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Each confinement level with the isolation that selects it.
-const LEVELS: [(Isolation, Confinement); 2] =
-    [(Isolation::Landlock, Confinement::Landlock), (Isolation::Full, Confinement::Namespaces)];
+const LEVELS: [(RequestedConfinement, Confinement); 2] = [
+    (RequestedConfinement::Landlock, Confinement::Landlock),
+    (RequestedConfinement::Full, Confinement::Namespaces),
+];
 
 /// Stdout of a confined run; `None`, with a message, where the system does not support the level.
-fn confined(spec: RunSpec, (isolation, level): (Isolation, Confinement)) -> Option<String> {
+fn confined(spec: RunSpec, (isolation, level): (RequestedConfinement, Confinement)) -> Option<String> {
     let finish_one = |mut spec: RunSpec| {
         spec.job.isolation = isolation;
         finish(options(), vec![spec])
@@ -28,7 +30,7 @@ fn confined(spec: RunSpec, (isolation, level): (Isolation, Confinement)) -> Opti
     let observation = &finished.observations[0];
     assert_eq!(
         (&observation.end, observation.confinement),
-        (&End::Exited(0), Some(level)),
+        (&RunEnd::Exited(0), Some(level)),
         "{}",
         text(&observation.stderr)
     );
@@ -88,7 +90,7 @@ attempt('pair', socket.socketpair)
     );
     for level in LEVELS {
         // Landlock has no rule for connecting to a socket that is a file.
-        let expected = if level.0 == Isolation::Full { "own\npair\n" } else { "unix\npair\n" };
+        let expected = if level.0 == RequestedConfinement::Full { "own\npair\n" } else { "unix\npair\n" };
         let Some(printed) = confined(spec.clone(), level) else { continue };
         assert_eq!(printed, expected, "{level:?}");
         let mut online = spec.clone();
@@ -101,7 +103,7 @@ attempt('pair', socket.socketpair)
         let printed = confined(with_port, level).unwrap();
         // Landlock does not control other kinds of connections, so they are denied there.
         let expected = match level.0 {
-            Isolation::Full => "tcp\nmptcp\nfast open\nown\npair\n",
+            RequestedConfinement::Full => "tcp\nmptcp\nfast open\nown\npair\n",
             _ => "tcp\nunix\npair\n",
         };
         assert_eq!(printed, expected, "{level:?}");
@@ -137,7 +139,7 @@ attempt('environment', lambda: open(f'/proc/{{checker}}/status'))
         let Some(printed) = confined(spec.clone(), level) else { continue };
         // Landlock has no overlay, and does not control modes, times and reads.
         let (start_folder, more) = match level.0 {
-            Isolation::Full => ("start\n", ""),
+            RequestedConfinement::Full => ("start\n", ""),
             _ => ("", "mode\ntimes\nenvironment\n"),
         };
         assert_eq!(printed, format!("home\ntemporary\n{start_folder}null\n{more}"), "{level:?}");
@@ -194,23 +196,24 @@ fn a_target_can_start_in_a_masked_folder() {
 #[test]
 fn the_end_of_a_run_is_the_same_in_namespaces() {
     for (script, end) in [
-        ("exit 42", End::Exited(42)),
-        ("kill -TERM $$", End::Signaled(15)),
-        ("kill -SEGV $$", End::Signaled(11)),
-        ("sleep 60", End::TimedOut),
-        ("trap '' TERM; sleep 60", End::TimedOut),
-        ("kill -STOP $$", End::TimedOut),
+        ("exit 42", RunEnd::Exited(42)),
+        ("kill -TERM $$", RunEnd::Signaled(15)),
+        ("kill -SEGV $$", RunEnd::Signaled(11)),
+        ("sleep 60", RunEnd::TimedOut),
+        ("trap '' TERM; sleep 60", RunEnd::TimedOut),
+        ("kill -STOP $$", RunEnd::TimedOut),
     ] {
         let mut spec = sh(script, Variant::Plain);
-        spec.job.isolation = Isolation::Available;
-        spec.job.deadline = if end == End::TimedOut { Duration::from_millis(300) } else { spec.job.deadline };
+        spec.job.isolation = RequestedConfinement::Available;
+        spec.job.deadline =
+            if end == RunEnd::TimedOut { Duration::from_millis(300) } else { spec.job.deadline };
         assert_eq!(run(spec).end, end, "{script}");
     }
     let mut left =
         sh("setsid sh -c 'exec >/dev/null 2>&1; sleep 60' & (setsid sleep 60 &) ; exit 0", Variant::Plain);
-    left.job.isolation = Isolation::Available;
+    left.job.isolation = RequestedConfinement::Available;
     let outcome = run(left);
-    assert_eq!(outcome.end, End::Exited(0));
+    assert_eq!(outcome.end, RunEnd::Exited(0));
     assert!(
         outcome.left_behind.len() >= 2 && outcome.left_behind.iter().all(|left| !left.survives),
         "{outcome:?}"
@@ -220,10 +223,10 @@ fn the_end_of_a_run_is_the_same_in_namespaces() {
 /// The kernel kills the runs.
 #[test]
 fn no_process_survives_a_killed_helper() {
-    crate::alone::alone("run::confinement::no_process_survives_a_killed_helper", || {
+    crate::own_process::in_own_process("run::confinement::no_process_survives_a_killed_helper", || {
         let script = "(setsid sh -c 'trap \"\" TERM HUP; exec sleep 1000' &); echo begun; sleep 1000";
         let mut spec = sh(script, Variant::Plain);
-        spec.job.isolation = Isolation::Full;
+        spec.job.isolation = RequestedConfinement::Full;
         let file = tempfile::NamedTempFile::new().unwrap();
         spec.job.env.push(("COOKIE".into(), file.path().into()));
         let with_cookie = || {

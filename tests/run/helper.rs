@@ -3,7 +3,7 @@
 use super::{run, sh};
 use crate::runs::{options, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Runner};
+use agentnative::run::{RunEnd, Runner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal, getrlimit, kill_process, pidfd_open};
 use std::path::Path;
@@ -39,7 +39,7 @@ fn two_runners_kill_only_their_own_processes() {
     };
     for finished in [(); 2].map(runs) {
         for observation in finished.join().unwrap().observations {
-            assert_eq!(observation.end, End::Exited(0));
+            assert_eq!(observation.end, RunEnd::Exited(0));
             assert_eq!(observation.left_behind.len(), 1, "{:?}", observation.left_behind);
         }
     }
@@ -74,7 +74,7 @@ fn a_killed_helper_is_an_error() {
 fn signals_from_a_target_to_its_parent_have_no_effect() {
     let outcome =
         run(sh("for s in INT TERM HUP QUIT USR1; do kill -$s $PPID; done; echo on", Variant::Plain));
-    assert_eq!((outcome.end, text(&outcome.stdout)), (End::Exited(0), "on\n".into()));
+    assert_eq!((outcome.end, text(&outcome.stdout)), (RunEnd::Exited(0), "on\n".into()));
 }
 
 #[test]

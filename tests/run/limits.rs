@@ -3,7 +3,7 @@
 use super::{python, run, run_all, sh};
 use crate::runs::{options, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Job, Limit, Limits, RunSpec, Runner, SetupCall};
+use agentnative::run::{Job, Limit, Limits, RunEnd, RunSpec, Runner, SetupCall};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,7 +41,7 @@ fn a_run_over_its_memory_limit_is_killed() {
     for (n, observation) in run_all(specs).iter().enumerate() {
         assert_eq!(
             observation.end,
-            End::TooMuch(Limit::Memory(64 * MIB)),
+            RunEnd::TooMuch(Limit::Memory(64 * MIB)),
             "{n}: {}",
             text(&observation.stderr)
         );
@@ -55,7 +55,7 @@ fn memory_that_processes_share_counts_once() {
                   for _ in range(5):\n if not os.fork(): time.sleep(.3); os._exit(0)\n\
                   for _ in range(5): os.wait()";
     let outcome = run(limited(python(script, Variant::Plain)));
-    assert_eq!(outcome.end, End::Exited(0), "{}", text(&outcome.stderr));
+    assert_eq!(outcome.end, RunEnd::Exited(0), "{}", text(&outcome.stderr));
 }
 
 #[test]
@@ -77,7 +77,12 @@ fn a_run_over_its_process_limit_is_killed_with_all_its_processes() {
         )),
     ];
     for (n, observation) in run_all(specs).iter().enumerate() {
-        assert_eq!(observation.end, End::TooMuch(Limit::Processes(40)), "{n}: {}", text(&observation.stderr));
+        assert_eq!(
+            observation.end,
+            RunEnd::TooMuch(Limit::Processes(40)),
+            "{n}: {}",
+            text(&observation.stderr)
+        );
     }
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let environments = numbers.filter_map(|entry| std::fs::read(entry.path().join("environ")).ok());
@@ -114,7 +119,7 @@ fn a_run_over_its_write_limit_is_killed() {
     for (n, observation) in run_all(specs.into_iter().map(limited).collect()).iter().enumerate() {
         assert_eq!(
             observation.end,
-            End::TooMuch(Limit::Written(16 * MIB)),
+            RunEnd::TooMuch(Limit::Written(16 * MIB)),
             "{n}: {}",
             text(&observation.stderr)
         );
@@ -124,7 +129,7 @@ fn a_run_over_its_write_limit_is_killed() {
 #[test]
 fn a_file_over_the_size_limit_is_reported_as_a_limit() {
     let outcome = run(sh("exec truncate -s 10T $HOME/file", Variant::Plain));
-    assert_eq!(outcome.end, End::TooMuch(Limit::File(4 << 30)), "{}", text(&outcome.stderr));
+    assert_eq!(outcome.end, RunEnd::TooMuch(Limit::File(4 << 30)), "{}", text(&outcome.stderr));
 }
 
 #[test]
@@ -137,7 +142,10 @@ fn setup_calls_have_the_limits_of_the_run() {
         interrupt: None,
     });
     let outcome = run(after);
-    assert_eq!((outcome.end, text(&outcome.stdout)), (End::TooMuch(Limit::Memory(64 * MIB)), String::new()));
+    assert_eq!(
+        (outcome.end, text(&outcome.stdout)),
+        (RunEnd::TooMuch(Limit::Memory(64 * MIB)), String::new())
+    );
 }
 
 #[test]
@@ -145,16 +153,16 @@ fn a_trusted_tool_has_no_limits() {
     let limits = Limits { memory: 1, processes: 0, written: 0 };
     let job = Job::new("/bin/sleep", ["0.4"], "/", Duration::from_secs(60));
     let observation = Runner::new(options()).run_trusted(Job { limits, ..job.clone() }).unwrap();
-    assert_eq!(observation.end, End::Exited(0));
+    assert_eq!(observation.end, RunEnd::Exited(0));
 }
 
 #[test]
 fn a_limit_in_an_older_recording_is_an_output_limit() {
-    let read = |text: &str| serde_json::from_str::<End>(text).unwrap();
-    assert_eq!(read(r#"{"TooMuch":65536}"#), End::TooMuch(Limit::Output(65536)));
+    let read = |text: &str| serde_json::from_str::<RunEnd>(text).unwrap();
+    assert_eq!(read(r#"{"TooMuch":65536}"#), RunEnd::TooMuch(Limit::Output(65536)));
     let limits = [Limit::Memory(1), Limit::Processes(2), Limit::Written(3), Limit::File(4), Limit::Machine];
     for limit in limits.into_iter().chain([Limit::Output(5)]) {
-        let end = End::TooMuch(limit);
+        let end = RunEnd::TooMuch(limit);
         assert_eq!(read(&serde_json::to_string(&end).unwrap()), end);
     }
 }

@@ -3,7 +3,7 @@
 use super::{python, run_all};
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, RunnerOptions};
+use agentnative::run::{RunEnd, RunnerOptions};
 
 /// Python code that removes everything that identifies the run of a process.
 const LOSE_TRACES: &str =
@@ -42,7 +42,7 @@ fn orphans_are_reaped_while_several_runs_are_active() {
     for outcome in runs.into_iter().map(|observation| observation.outcome) {
         assert_eq!(
             (outcome.end, &*text(&outcome.stdout)),
-            (End::Exited(0), "True\nTrue\n"),
+            (RunEnd::Exited(0), "True\nTrue\n"),
             "{}",
             text(&outcome.stderr)
         );
@@ -62,7 +62,7 @@ fn an_orphan_with_the_limit_of_another_run_is_killed() {
     );
     let specs = vec![python("pass", Variant::Plain), python(&script, Variant::Plain)];
     let outcome = finish(RunnerOptions { jobs: 1, ..options() }, specs).observations.remove(1).outcome;
-    assert_eq!((outcome.end, &*text(&outcome.stderr)), (End::Exited(0), ""));
+    assert_eq!((outcome.end, &*text(&outcome.stderr)), (RunEnd::Exited(0), ""));
     let left: Vec<_> = outcome.left_behind.iter().map(|it| (&*it.name, it.detached)).collect();
     assert_eq!(left, [(&b"sleep"[..], true)]);
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();

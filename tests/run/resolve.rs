@@ -3,7 +3,7 @@
 use super::run;
 use crate::runs::{spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, clean_path, manager_variables, resolve};
+use agentnative::run::{RunEnd, absolute_path_entries, manager_variables, resolve};
 use agentnative_contract::error::ErrorKind;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ fn names_are_searched_in_absolute_entries_of_path() {
     program(&first, 0o644);
     program(&second, 0o755);
     let path = format!("::relative:.:{0}/first:{0}/second", folder.path().display());
-    assert_eq!(clean_path(Some(OsStr::new(&path))).to_str().unwrap().matches(':').count(), 1);
+    assert_eq!(absolute_path_entries(Some(OsStr::new(&path))).to_str().unwrap().matches(':').count(), 1);
     // A file that is not executable is skipped, as by a shell.
     assert_eq!(resolve(OsStr::new("tool"), Some(OsStr::new(&path))).unwrap(), second);
     let only_first = format!("{}/first", folder.path().display());
@@ -93,7 +93,7 @@ fn managed_programs_run_under_a_new_home() {
             continue;
         };
         let outcome = run(spec(found.to_str().unwrap(), &["--version"], Variant::Plain));
-        assert_eq!(outcome.end, End::Exited(0), "{name}: {}", text(&outcome.stderr));
+        assert_eq!(outcome.end, RunEnd::Exited(0), "{name}: {}", text(&outcome.stderr));
         assert!(text(&outcome.stdout).contains('.'), "{name}: {}", text(&outcome.stdout));
     }
 }

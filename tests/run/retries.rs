@@ -3,7 +3,7 @@
 use super::sh;
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Observation, RunSpec, Runner};
+use agentnative::run::{Observation, RunEnd, RunSpec, Runner};
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn run_family(folder: &Path, script: &str, count: usize) -> (Vec<Observation>, u
     (finished.observations, started)
 }
 
-fn summaries(observations: &[Observation]) -> Vec<(u8, End, bool)> {
+fn summaries(observations: &[Observation]) -> Vec<(u8, RunEnd, bool)> {
     observations.iter().map(|run| (run.key.nth, run.end.clone(), run.alone)).collect()
 }
 
@@ -42,7 +42,7 @@ fn a_parallel_run_that_times_out_while_computing_is_repeated_alone() {
     let script = "mkdir one 2>/dev/null || mkdir two 2>/dev/null || exit 3; while :; do :; done";
     let (observations, started) = run_family(folder.path(), script, 4);
     assert_eq!(started, 6);
-    let ended = |nth, alone| (nth, End::Exited(3), alone);
+    let ended = |nth, alone| (nth, RunEnd::Exited(3), alone);
     assert_eq!(summaries(&observations), [ended(0, true), ended(1, true), ended(2, false), ended(3, false)]);
 }
 
@@ -55,7 +55,7 @@ fn a_call_that_also_hangs_alone_is_not_repeated_under_further_conditions() {
     let mut alone: Vec<bool> = observations.iter().map(|run| run.alone).collect();
     alone.sort_unstable();
     assert_eq!(alone, [false, true]);
-    assert!(observations.iter().all(|run| run.end == End::TimedOut));
+    assert!(observations.iter().all(|run| run.end == RunEnd::TimedOut));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_parallel_run_that_times_out_while_waiting_is_repeated_alone() {
     let mut attempts: Vec<_> =
         observations.iter().map(|run| (&run.end, run.alone, run.in_parallel)).collect();
     attempts.sort_by_key(|(_, alone, _)| *alone);
-    assert_eq!(attempts, [(&End::TimedOut, false, true), (&End::TimedOut, true, false)]);
+    assert_eq!(attempts, [(&RunEnd::TimedOut, false, true), (&RunEnd::TimedOut, true, false)]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_run_that_waits_for_the_lock_of_another_run_is_repeated_alone() {
     let mut options = options();
     options.jobs = 2;
     let observations = finish(options, vec![spec(0, 60), spec(1, 1)]).observations;
-    assert_eq!(summaries(&observations), [(0, End::Exited(0), false), (1, End::Exited(0), true)]);
+    assert_eq!(summaries(&observations), [(0, RunEnd::Exited(0), false), (1, RunEnd::Exited(0), true)]);
     assert_eq!((text(&observations[1].stdout).as_str(), &observations[1].lock), ("done\n", &None));
 }
 
@@ -104,7 +104,7 @@ fn a_lock_that_another_program_holds_is_named() {
     spec.job.deadline = Duration::from_millis(500);
     let observation = finish(options(), vec![spec]).observations.remove(0);
     let lock = observation.outcome.lock.unwrap();
-    assert_eq!((observation.outcome.end, lock.path.as_deref()), (End::TimedOut, path.to_str()));
+    assert_eq!((observation.outcome.end, lock.path.as_deref()), (RunEnd::TimedOut, path.to_str()));
     // The name may be that of a thread, as the lock belongs to the process.
     assert!(lock.holder.is_some_and(|name| !name.is_empty()));
 }
@@ -122,7 +122,7 @@ fn if_most_calls_hang_only_some_are_repeated() {
     options.jobs = 8;
     let observations = finish(options, (0..24).map(spec).collect()).observations;
     assert_eq!(observations.len(), 24);
-    assert!(observations.iter().all(|run| run.end == End::TimedOut && run.alone != run.in_parallel));
+    assert!(observations.iter().all(|run| run.end == RunEnd::TimedOut && run.alone != run.in_parallel));
     assert_eq!(observations.iter().filter(|run| run.alone).count(), 10);
 }
 
@@ -138,7 +138,7 @@ fn time_without_a_processor_does_not_count_towards_the_deadline() {
     let observation = finish(options(), vec![spec]).observations.remove(0);
     other.kill().unwrap();
     other.wait().unwrap();
-    assert_eq!(observation.end, End::TimedOut);
+    assert_eq!(observation.end, RunEnd::TimedOut);
     if !Path::new("/proc/self/schedstat").exists() {
         assert_eq!(observation.starvation, None);
         return;

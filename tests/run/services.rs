@@ -4,8 +4,8 @@ use super::{run, sh};
 use crate::runs::{below_helpers, children, finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    End, Isolation, Job, Outcome, Ready, Runner, Service, ServiceStart, Template, TemplateFile, Waiting,
-    Workspace, free_port,
+    Job, Outcome, Ready, RequestedConfinement, RunEnd, Runner, Service, ServiceStart, Template, TemplateFile,
+    Waiting, Workspace, free_port,
 };
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -36,7 +36,7 @@ fn each_run_starts_in_its_own_copy_of_a_folder() {
     let observations = runner.run_all(vec![spec.clone(), spec, empty], &mut |_| {}).unwrap().observations;
     let printed: Vec<String> = observations.iter().map(|observation| text(&observation.stdout)).collect();
     for observation in &observations {
-        assert_eq!(observation.end, End::Exited(0), "{}", text(&observation.stderr));
+        assert_eq!(observation.end, RunEnd::Exited(0), "{}", text(&observation.stderr));
         let place = text(&observation.stdout);
         assert!(!fs::exists(place.lines().last().unwrap()).unwrap(), "{place} is still there");
     }
@@ -95,111 +95,121 @@ fn expect_ended(served: ServiceStart) -> Outcome {
 
 #[test]
 fn services_run_next_to_the_runs_until_they_are_stopped() {
-    crate::alone::alone("run::services::services_run_next_to_the_runs_until_they_are_stopped", || {
-        let mut runner = Runner::new(options());
-        let port = free_port().unwrap();
-        assert!(matches!(
-            runner.start_service(service(&listener_script(port), Ready::Port(port))).unwrap(),
-            ServiceStart::Ready
-        ));
-        // A line is found on either stream, in two parts, and after much other output.
-        let late =
-            "yes | head -c 3000000; printf ' 12 list' >&2; sleep 0.1; printf 'ening\\n' >&2; sleep 1000";
-        assert!(matches!(
-            runner.start_service(service(late, line("12 listening"))).unwrap(),
-            ServiceStart::Ready
-        ));
+    crate::own_process::in_own_process(
+        "run::services::services_run_next_to_the_runs_until_they_are_stopped",
+        || {
+            let mut runner = Runner::new(options());
+            let port = free_port().unwrap();
+            assert!(matches!(
+                runner.start_service(service(&listener_script(port), Ready::Port(port))).unwrap(),
+                ServiceStart::Ready
+            ));
+            // A line is found on either stream, in two parts, and after much other output.
+            let late =
+                "yes | head -c 3000000; printf ' 12 list' >&2; sleep 0.1; printf 'ening\\n' >&2; sleep 1000";
+            assert!(matches!(
+                runner.start_service(service(late, line("12 listening"))).unwrap(),
+                ServiceStart::Ready
+            ));
 
-        let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo there");
-        let mut spec = sh(&connect, Variant::Plain);
-        spec.job.program = "/bin/bash".into();
-        let confined = [Isolation::Landlock, Isolation::Available].map(|isolation| {
-            let mut confined = spec.clone();
-            (confined.job.isolation, confined.job.connect) = (isolation, vec![port]);
-            confined
-        });
-        let leaves = sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1", Variant::Plain);
-        let specs = [spec].into_iter().chain(confined).chain([leaves]).collect();
-        let observations = runner.run_all(specs, &mut |_| {}).unwrap().observations;
-        for connected in &observations[..3] {
-            assert_eq!(text(&connected.stdout), "there\n", "{}", text(&connected.stderr));
-        }
-        // Processes that a run leaves behind are found, and processes of services are not counted as such.
-        assert_eq!(
-            observations.iter().map(|observation| observation.left_behind.len()).collect::<Vec<_>>(),
-            [0, 0, 0, 1]
-        );
+            let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo there");
+            let mut spec = sh(&connect, Variant::Plain);
+            spec.job.program = "/bin/bash".into();
+            let confined =
+                [RequestedConfinement::Landlock, RequestedConfinement::Available].map(|isolation| {
+                    let mut confined = spec.clone();
+                    (confined.job.isolation, confined.job.connect) = (isolation, vec![port]);
+                    confined
+                });
+            let leaves = sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1", Variant::Plain);
+            let specs = [spec].into_iter().chain(confined).chain([leaves]).collect();
+            let observations = runner.run_all(specs, &mut |_| {}).unwrap().observations;
+            for connected in &observations[..3] {
+                assert_eq!(text(&connected.stdout), "there\n", "{}", text(&connected.stderr));
+            }
+            // Processes that a run leaves behind are found, and processes of services are not counted as such.
+            assert_eq!(
+                observations.iter().map(|observation| observation.left_behind.len()).collect::<Vec<_>>(),
+                [0, 0, 0, 1]
+            );
 
-        // A port that another program uses is an error.
-        let taken = expect_ended(runner.start_service(service("sleep 1000", Ready::Port(port))).unwrap());
-        let words = format!("another program already listens on port {port}");
-        assert_eq!(taken.end, End::NotStarted(0, words));
+            // A port that another program uses is an error.
+            let taken = expect_ended(runner.start_service(service("sleep 1000", Ready::Port(port))).unwrap());
+            let words = format!("another program already listens on port {port}");
+            assert_eq!(taken.end, RunEnd::NotStarted(0, words));
 
-        let ends = runner.end_services().unwrap();
-        assert_eq!(
-            ends.iter().map(|observation| &observation.end).collect::<Vec<_>>(),
-            [&End::Interrupted; 2]
-        );
-        assert_eq!(below_helpers(), Vec::<String>::new());
-        assert_eq!(runner.end_services().unwrap().len(), 0);
-    });
+            let ends = runner.end_services().unwrap();
+            assert_eq!(
+                ends.iter().map(|observation| &observation.end).collect::<Vec<_>>(),
+                [&RunEnd::Interrupted; 2]
+            );
+            assert_eq!(below_helpers(), Vec::<String>::new());
+            assert_eq!(runner.end_services().unwrap().len(), 0);
+        },
+    );
 }
 
 #[test]
 fn a_service_that_never_becomes_ready_leaves_no_process() {
-    crate::alone::alone("run::services::a_service_that_never_becomes_ready_leaves_no_process", || {
-        let mut runner = Runner::new(options());
-        let daemon = "setsid sleep 1000 >/dev/null 2>&1 & ";
-        // A service that exits, or becomes a daemon, before it is ready.
-        let fails = format!("{daemon} echo 'no licence' >&2; exit 3");
-        let outcome = expect_ended(runner.start_service(service(&fails, line("ready"))).unwrap());
-        assert_eq!((outcome.end, text(&outcome.stderr)), (End::Exited(3), "no licence\n".to_owned()));
-        let port = free_port().unwrap();
-        let outcome = expect_ended(
-            runner.start_service(service(&format!("{daemon} exit 0"), Ready::Port(port))).unwrap(),
-        );
-        assert_eq!(outcome.end, End::Exited(0));
-        // A service that ignores SIGTERM until its deadline.
-        let mut stubborn =
-            service(&format!("trap '' TERM; {daemon} echo starting; sleep 1000"), line("ready"));
-        stubborn.job.deadline = Duration::from_millis(300);
-        let outcome = expect_ended(runner.start_service(stubborn).unwrap());
-        assert_eq!((outcome.end, outcome.waiting), (End::TimedOut, Some(Waiting::Asleep)));
-        assert_eq!(text(&outcome.stdout), "starting\n");
-        let mut missing = service("", line("ready"));
-        missing.job.program = "/no/such/program".into();
-        let outcome = expect_ended(runner.start_service(missing).unwrap());
-        assert_eq!(outcome.end, End::NotStarted(2, "No such file or directory".into()));
-        assert_eq!(below_helpers(), Vec::<String>::new());
+    crate::own_process::in_own_process(
+        "run::services::a_service_that_never_becomes_ready_leaves_no_process",
+        || {
+            let mut runner = Runner::new(options());
+            let daemon = "setsid sleep 1000 >/dev/null 2>&1 & ";
+            // A service that exits, or becomes a daemon, before it is ready.
+            let fails = format!("{daemon} echo 'no licence' >&2; exit 3");
+            let outcome = expect_ended(runner.start_service(service(&fails, line("ready"))).unwrap());
+            assert_eq!((outcome.end, text(&outcome.stderr)), (RunEnd::Exited(3), "no licence\n".to_owned()));
+            let port = free_port().unwrap();
+            let outcome = expect_ended(
+                runner.start_service(service(&format!("{daemon} exit 0"), Ready::Port(port))).unwrap(),
+            );
+            assert_eq!(outcome.end, RunEnd::Exited(0));
+            // A service that ignores SIGTERM until its deadline.
+            let mut stubborn =
+                service(&format!("trap '' TERM; {daemon} echo starting; sleep 1000"), line("ready"));
+            stubborn.job.deadline = Duration::from_millis(300);
+            let outcome = expect_ended(runner.start_service(stubborn).unwrap());
+            assert_eq!((outcome.end, outcome.waiting), (RunEnd::TimedOut, Some(Waiting::Asleep)));
+            assert_eq!(text(&outcome.stdout), "starting\n");
+            let mut missing = service("", line("ready"));
+            missing.job.program = "/no/such/program".into();
+            let outcome = expect_ended(runner.start_service(missing).unwrap());
+            assert_eq!(outcome.end, RunEnd::NotStarted(2, "No such file or directory".into()));
+            assert_eq!(below_helpers(), Vec::<String>::new());
 
-        // A service that ends by itself keeps its end.
-        let folder = tempfile::tempdir().unwrap();
-        let in_folder = |script: &str| format!("cd '{}' && {script}", folder.path().display());
-        let waits = in_folder("echo $$ >pid && mkfifo fifo && echo ready && read x <fifo; exit 4");
-        assert!(matches!(runner.start_service(service(&waits, line("ready"))).unwrap(), ServiceStart::Ready));
-        let end_service = in_folder("echo >fifo && while kill -0 $(cat pid); do sleep 0.01; done");
-        runner.run_all(vec![sh(&end_service, Variant::Plain)], &mut |_| {}).unwrap();
-        assert!(matches!(
+            // A service that ends by itself keeps its end.
+            let folder = tempfile::tempdir().unwrap();
+            let in_folder = |script: &str| format!("cd '{}' && {script}", folder.path().display());
+            let waits = in_folder("echo $$ >pid && mkfifo fifo && echo ready && read x <fifo; exit 4");
+            assert!(matches!(
+                runner.start_service(service(&waits, line("ready"))).unwrap(),
+                ServiceStart::Ready
+            ));
+            let end_service = in_folder("echo >fifo && while kill -0 $(cat pid); do sleep 0.01; done");
+            runner.run_all(vec![sh(&end_service, Variant::Plain)], &mut |_| {}).unwrap();
+            assert!(matches!(
+                runner
+                    .start_service(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready")))
+                    .unwrap(),
+                ServiceStart::Ready
+            ));
+            let ends = runner.end_services().unwrap();
+            assert_eq!([&ends[0].end, &ends[1].end], [&RunEnd::Exited(4), &RunEnd::Interrupted]);
             runner
                 .start_service(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready")))
-                .unwrap(),
-            ServiceStart::Ready
-        ));
-        let ends = runner.end_services().unwrap();
-        assert_eq!([&ends[0].end, &ends[1].end], [&End::Exited(4), &End::Interrupted]);
-        runner
-            .start_service(service(&format!("{daemon} echo ready; exec sleep 1000"), line("ready")))
-            .unwrap();
-        drop(runner);
-        assert_eq!(children(), Vec::<String>::new());
-    });
+                .unwrap();
+            drop(runner);
+            assert_eq!(children(), Vec::<String>::new());
+        },
+    );
 }
 
 #[test]
 fn output_that_is_shown_is_not_captured() {
     // Output is shown only if the options of the runner allow it.
     let mut spec = sh("echo out; echo err >&2", Variant::Plain);
-    spec.job.shown = true;
+    spec.job.shows_output = true;
     let outcome = run(spec.clone());
     assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), ("out\n".into(), "err\n".into()));
     if std::env::var_os("AGAIN").is_some() {
@@ -208,7 +218,7 @@ fn output_that_is_shown_is_not_captured() {
         let observation = finish(options, vec![spec]).observations.remove(0);
         assert_eq!(
             (observation.stdout.bytes.len(), observation.stderr.bytes.len(), observation.outcome.end),
-            (0, 0, End::Exited(0))
+            (0, 0, RunEnd::Exited(0))
         );
         return;
     }

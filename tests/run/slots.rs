@@ -3,12 +3,12 @@
 use super::sh;
 use crate::runs::options;
 use agentnative::model::Variant;
-use agentnative::run::{End, Runner, RunnerOptions, Slots};
+use agentnative::run::{RunEnd, Runner, RunnerOptions, Slots};
 use std::process::Command;
 use std::time::Duration;
 
 /// Ends of two runs of one runner that wait for each other, each at one end of a pipe.
-fn ends_of_two_dependent_runs(slots: &Slots, deadline: Duration) -> Vec<End> {
+fn ends_of_two_dependent_runs(slots: &Slots, deadline: Duration) -> Vec<RunEnd> {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -26,7 +26,7 @@ fn ends_of_two_dependent_runs(slots: &Slots, deadline: Duration) -> Vec<End> {
 
 #[test]
 fn a_runner_has_one_slot_and_takes_shared_ones() {
-    let both = vec![End::Exited(0), End::Exited(0)];
+    let both = vec![RunEnd::Exited(0), RunEnd::Exited(0)];
     assert_eq!(ends_of_two_dependent_runs(&Slots::new(1).unwrap(), Duration::from_secs(60)), both);
     // Without a shared slot the second run starts after the first, which times out.
     assert_ne!(ends_of_two_dependent_runs(&Slots::new(0).unwrap(), Duration::from_millis(300)), both);
@@ -43,5 +43,8 @@ fn slots_are_returned_after_the_runs() {
     for thread in threads {
         assert_eq!(thread.join().unwrap().observations.len(), 20);
     }
-    assert_eq!(ends_of_two_dependent_runs(&slots, Duration::from_secs(60)), [End::Exited(0), End::Exited(0)]);
+    assert_eq!(
+        ends_of_two_dependent_runs(&slots, Duration::from_secs(60)),
+        [RunEnd::Exited(0), RunEnd::Exited(0)]
+    );
 }

@@ -4,8 +4,9 @@ use super::{python, run, sh};
 use crate::runs::{finish, options, text};
 use agentnative::model::Variant;
 use agentnative::run::{
-    Area, Change, Changes, Confinement, End, EntryKind, Interruption, Isolation, Job, Leak, LeakForm,
-    LeakPlace, Leftover, RunSpec, Runner, Secret, SetupCall, StopSignal, Template, TemplateFile, Workspace,
+    Area, Changes, Confinement, FileChange, FileKind, Interruption, Job, Leak, LeakEncoding, LeakPlace,
+    Leftover, RequestedConfinement, RunEnd, RunSpec, Runner, Secret, SetupCall, StopSignal, Template,
+    TemplateFile, Workspace,
 };
 use std::fs;
 use std::path::Path;
@@ -25,7 +26,7 @@ fn setup_call(script: &str) -> SetupCall {
 /// Sign, area and path of each change.
 fn summary(changes: &Changes) -> Vec<String> {
     assert_eq!(changes.count, changes.list.len());
-    let words = |Change { area, path, before, after }: &Change| {
+    let words = |FileChange { area, path, before, after }: &FileChange| {
         let sign = match (before, after) {
             (None, _) => '+',
             (_, None) => '-',
@@ -48,7 +49,7 @@ fn created_changed_and_removed_files_are_reported() {
         let mut spec = with_snapshots(sh(script, Variant::Plain));
         spec.job.setup = vec![setup_call(kept)];
         let outcome = run(spec);
-        assert_eq!(outcome.end, End::Exited(0), "{script}: {}", text(&outcome.stderr));
+        assert_eq!(outcome.end, RunEnd::Exited(0), "{script}: {}", text(&outcome.stderr));
         summary(&outcome.changes.unwrap())
     };
     let none: [&str; 0] = [];
@@ -71,8 +72,10 @@ fn changed_documents_have_shapes() {
         spec.job.setup = vec![SetupCall { env, ..setup_call("printf %s \"$BEFORE\" >file") }];
         spec.job.env.push(("AFTER".into(), second.into()));
         let Changes { list, .. } = run(spec).changes.unwrap();
-        let [Change { before: Some(before), after: Some(after), .. }] = &list[..] else { panic!("{list:?}") };
-        assert_eq!(before.kind, EntryKind::File);
+        let [FileChange { before: Some(before), after: Some(after), .. }] = &list[..] else {
+            panic!("{list:?}")
+        };
+        assert_eq!(before.kind, FileKind::File);
         (before.shape.is_some() && after.shape.is_some()).then(|| before.shape == after.shape)
     };
     assert_eq!(have_equal_shapes(r#"{"a": 1, "b": ["x"]}"#, r#"{"b":["y"],"a":2}"#), Some(true));
@@ -88,7 +91,7 @@ fn with_too_many_or_too_large_files_no_changes_are_reported() {
     assert_eq!(run(with_snapshots(python(many, Variant::Plain))).changes, None);
     let some = "for n in range(1500): open(f'{n}', 'w').close()";
     let Changes { count, list } = run(with_snapshots(python(some, Variant::Plain))).changes.unwrap();
-    assert_eq!((count, list.len()), (1500, Changes::MOST));
+    assert_eq!((count, list.len()), (1500, Changes::MAX_LISTED));
     // A sparse file that is larger than the limit on read bytes.
     assert_eq!(run(with_snapshots(sh("truncate -s 1200M hole", Variant::Plain))).changes, None);
     assert_eq!(run(sh("echo >file", Variant::Plain)).changes, None);
@@ -123,17 +126,17 @@ fn a_failed_setup_call_prevents_the_run() {
         run(spec)
     };
     let outcome = run_with(&["echo 1 >a", "cat a; cp a b"], "cat a b; cp a c");
-    assert_eq!((&outcome.end, text(&outcome.stdout).as_str()), (&End::Exited(0), "1\n1\n"));
+    assert_eq!((&outcome.end, text(&outcome.stdout).as_str()), (&RunEnd::Exited(0), "1\n1\n"));
     assert_eq!(summary(&outcome.changes.unwrap()), ["+c"]);
     for (script, how) in [("exit 3", "exited with 3"), ("kill -9 $$", "was terminated by signal 9")] {
         let outcome = run_with(&["true", script], "echo made");
-        let End::NotStarted(_, words) = &outcome.end else { panic!("{script}: {:?}", outcome.end) };
+        let RunEnd::NotStarted(_, words) = &outcome.end else { panic!("{script}: {:?}", outcome.end) };
         assert!(words.contains(how) && words.contains(script), "{words}");
         assert_eq!((text(&outcome.stdout).as_str(), outcome.changes), ("", None));
     }
     // A setup call over a limit is reported as such, and not as a failure.
     let outcome = run_with(&["true", "yes"], "echo made");
-    assert!(matches!(outcome.end, End::TooMuch(_)), "{:?}", outcome.end);
+    assert!(matches!(outcome.end, RunEnd::TooMuch(_)), "{:?}", outcome.end);
     assert_eq!((text(&outcome.stdout).as_str(), outcome.changes), ("", None));
 }
 
@@ -170,9 +173,10 @@ fn a_confined_run_changes_nothing_outside() {
     let outside = tempfile::tempdir().unwrap();
     let kept = outside.path().join("kept");
     fs::write(&kept, "kept").unwrap();
-    for (isolation, level) in
-        [(Isolation::Landlock, Confinement::Landlock), (Isolation::Required, Confinement::Namespaces)]
-    {
+    for (isolation, level) in [
+        (RequestedConfinement::Landlock, Confinement::Landlock),
+        (RequestedConfinement::Required, Confinement::Namespaces),
+    ] {
         let mut spec = with_snapshots(python(ESCAPE_ATTEMPTS, Variant::Plain));
         spec.job.args.push(outside.path().into());
         spec.job.isolation = isolation;
@@ -186,7 +190,7 @@ fn a_confined_run_changes_nothing_outside() {
         let escaped = if level == Confinement::Namespaces { "escaped 13\n" } else { "" };
         assert_eq!(
             (&observation.end, text(&observation.stdout).as_str()),
-            (&End::Exited(0), escaped),
+            (&RunEnd::Exited(0), escaped),
             "{level:?}: {}",
             text(&observation.stderr)
         );
@@ -213,19 +217,19 @@ fn a_run_is_interrupted_after_the_expected_output() {
     let outcome = run(interrupted_run(handles));
     assert_eq!(
         (&outcome.end, summary(&outcome.changes.unwrap())),
-        (&End::Exited(143), vec!["+stopped".into()])
+        (&RunEnd::Exited(143), vec!["+stopped".into()])
     );
-    assert!(outcome.signalled.unwrap() < Job::GRACE);
+    assert!(outcome.signalled.unwrap() < Job::INTERRUPTION_GRACE);
     let dies = run(interrupted_run("echo begun; exec sleep 60"));
-    assert_eq!((dies.end, dies.signalled.is_some()), (End::Signaled(15), true));
+    assert_eq!((dies.end, dies.signalled.is_some()), (RunEnd::Signaled(15), true));
     let never = run(interrupted_run("echo over"));
-    assert_eq!((never.end, never.signalled), (End::Exited(0), None));
+    assert_eq!((never.end, never.signalled), (RunEnd::Exited(0), None));
     // Only the leader receives the signal.
     let child = run(interrupted_run("sleep 60 </dev/null >/dev/null 2>&1 & echo begun; wait"));
-    assert_eq!((child.end, child.left_behind.len()), (End::Signaled(15), 1));
+    assert_eq!((child.end, child.left_behind.len()), (RunEnd::Signaled(15), 1));
     let deaf = run(interrupted_run("trap '' TERM; echo begun; sleep 60"));
-    assert_eq!(deaf.end, End::TimedOut);
-    assert!(deaf.signalled.unwrap() >= Job::GRACE && deaf.duration < Duration::from_secs(30));
+    assert_eq!(deaf.end, RunEnd::TimedOut);
+    assert!(deaf.signalled.unwrap() >= Job::INTERRUPTION_GRACE && deaf.duration < Duration::from_secs(30));
     assert!(deaf.left_behind.is_empty());
 }
 
@@ -237,10 +241,10 @@ fn sigint_reaches_the_whole_group_as_from_a_terminal() {
         run(spec)
     };
     let child = stopped("echo begun; sleep 60; echo after");
-    assert_eq!((&child.end, child.left_behind.len()), (&End::Signaled(2), 0));
-    assert!(child.signalled.unwrap() < Job::GRACE);
+    assert_eq!((&child.end, child.left_behind.len()), (&RunEnd::Signaled(2), 0));
+    assert!(child.signalled.unwrap() < Job::INTERRUPTION_GRACE);
     let handled = stopped("trap 'exit 130' INT; echo begun; sleep 60");
-    assert_eq!(handled.end, End::Exited(130));
+    assert_eq!(handled.end, RunEnd::Exited(130));
 }
 
 #[test]
@@ -256,7 +260,7 @@ fn the_xdg_folders_can_be_outside_the_home() {
         vec![setup_call("mkdir \"$XDG_STATE_HOME\"; echo s >\"$XDG_STATE_HOME/s\"; echo y >state")];
     spec.job.home = Some(home);
     let observation = runner.run_all(vec![spec], &mut |_| {}).unwrap().observations.remove(0);
-    assert_eq!(observation.end, End::Exited(0), "{}", text(&observation.stderr));
+    assert_eq!(observation.end, RunEnd::Exited(0), "{}", text(&observation.stderr));
     assert!(text(&observation.stdout).ends_with("\nxxy\n"), "{}", text(&observation.stdout));
     assert!(!text(&observation.stdout).contains(".config"));
     assert_eq!(summary(&observation.outcome.changes.unwrap()), ["+~/.new", "+xdg:cache", "~xdg:config/a/b"]);
@@ -276,7 +280,7 @@ fn a_setup_call_has_its_own_variables() {
 fn an_invalid_configuration_exists_only_for_the_run() {
     let script = "if [ -s ~/.demorc ]; then echo there; else echo none; fi";
     let mut spec = with_snapshots(sh(&format!("cat file; {script}"), Variant::Bare));
-    (spec.key.nth, spec.job.nth) = (1, 1);
+    (spec.key.nth, spec.job.environment) = (1, 1);
     spec.job.config_file = Some(".demorc".into());
     spec.job.setup = vec![setup_call(&format!("({script}) >file"))];
     assert_eq!(text(&run(spec).stdout), "none\nthere\n");
@@ -288,7 +292,7 @@ fn a_run_follows_an_interrupted_setup_call() {
     let args = ["-c", "echo half >half; echo begun; exec sleep 60"].map(Into::into).to_vec();
     spec.job.setup = vec![SetupCall { args, env: vec![], interrupt: on_begun(StopSignal::Terminate) }];
     let outcome = run(spec);
-    assert_eq!((outcome.end, text(&outcome.stdout)), (End::Exited(0), "half\n".into()));
+    assert_eq!((outcome.end, text(&outcome.stdout)), (RunEnd::Exited(0), "half\n".into()));
 }
 
 #[test]
@@ -300,11 +304,13 @@ fn the_stalled_server_accepts_connections_and_never_answers() {
         \x20   server.sendall(b'hello')\n\
         \x20   try: server.recv(1)\n\
         \x20   except TimeoutError: print('no answer')";
-    for isolation in [Isolation::None, Isolation::Landlock, Isolation::Available] {
+    for isolation in
+        [RequestedConfinement::None, RequestedConfinement::Landlock, RequestedConfinement::Available]
+    {
         let mut spec = python(script, Variant::Plain);
         spec.job.args.push("http://PLACE/".into());
         spec.job.env.push(("SERVER".into(), "http://PLACE/".into()));
-        (spec.job.stalled, spec.job.isolation) = (Some("PLACE".into()), isolation);
+        (spec.job.stalled_server_placeholder, spec.job.isolation) = (Some("PLACE".into()), isolation);
         let outcome = run(spec);
         assert_eq!(text(&outcome.stdout), "no answer\nno answer\n", "{}", text(&outcome.stderr));
         assert_eq!(outcome.connections, Some(2));
@@ -318,7 +324,7 @@ fn leaks(secret: &str, script: &str) -> Option<Vec<Leak>> {
     spec.job.env.push(("SECRET".into(), secret.into()));
     spec.job.secret = Some(Secret { value: secret.into(), file: None });
     let outcome = run(spec);
-    assert_eq!(outcome.end, End::Exited(0), "{script}: {}", text(&outcome.stderr));
+    assert_eq!(outcome.end, RunEnd::Exited(0), "{script}: {}", text(&outcome.stderr));
     outcome.leaks
 }
 
@@ -330,20 +336,20 @@ fn a_secret_is_found_in_each_encoding() {
     };
     use LeakPlace::{Stderr, Stdout};
     assert_eq!(leaks_of("echo s3cret/+"), []);
-    assert_eq!(leaks_of("echo \"a $SECRET\""), [(Stdout(2), LeakForm::Plain)]);
-    assert_eq!(leaks_of("printf %70000s; echo \"$SECRET\""), [(Stdout(70000), LeakForm::Plain)]);
-    assert_eq!(leaks_of("printf %65530s >&2; echo \"$SECRET\" >&2"), [(Stderr(65530), LeakForm::Plain)]);
+    assert_eq!(leaks_of("echo \"a $SECRET\""), [(Stdout(2), LeakEncoding::Plain)]);
+    assert_eq!(leaks_of("printf %70000s; echo \"$SECRET\""), [(Stdout(70000), LeakEncoding::Plain)]);
+    assert_eq!(leaks_of("printf %65530s >&2; echo \"$SECRET\" >&2"), [(Stderr(65530), LeakEncoding::Plain)]);
     for before in ["", "u:", "us:", "use:", "user:"] {
         let script = format!("printf '%s' \"{before}$SECRET,more\" | base64");
         assert_eq!(
             leaks_of(&script).iter().map(|(_, form)| *form).collect::<Vec<_>>(),
-            [LeakForm::Base64],
+            [LeakEncoding::Base64],
             "{before}"
         );
     }
-    assert_eq!(leaks_of("echo 's3cret%2F%2B%20key'"), [(Stdout(0), LeakForm::Percent)]);
-    assert_eq!(leaks_of("echo 's3cret%2f%2b%20key'"), [(Stdout(0), LeakForm::Percent)]);
-    let file = |area, path: &str, mode| (LeakPlace::File(area, path.into(), mode), LeakForm::Plain);
+    assert_eq!(leaks_of("echo 's3cret%2F%2B%20key'"), [(Stdout(0), LeakEncoding::Percent)]);
+    assert_eq!(leaks_of("echo 's3cret%2f%2b%20key'"), [(Stdout(0), LeakEncoding::Percent)]);
+    let file = |area, path: &str, mode| (LeakPlace::File(area, path.into(), mode), LeakEncoding::Plain);
     assert_eq!(
         leaks_of("echo \"$SECRET\" >a; umask 077; echo \"$SECRET\" >\"$HOME/.b\""),
         [file(Area::Workspace, "a", 0o644), file(Area::Home, ".b", 0o600)]
@@ -366,7 +372,7 @@ fn a_secret_file_is_readable_only_by_its_owner() {
 fn a_process_that_detaches_on_the_signal_is_found() {
     let flees = "trap 'setsid sleep 60 </dev/null >/dev/null 2>&1 & exit 143' TERM; echo begun; while :; do sleep 0.1; done";
     let outcome = run(interrupted_run(flees));
-    assert_eq!((outcome.end, outcome.left_behind.len()), (End::Exited(143), 1));
+    assert_eq!((outcome.end, outcome.left_behind.len()), (RunEnd::Exited(143), 1));
     let Leftover { pid, .. } = outcome.left_behind[0];
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
 }
@@ -380,9 +386,9 @@ fn endless_connections_to_the_stalled_server_time_out() {
         \x20       server.sendall(b'hello')";
     let mut spec = python(script, Variant::Plain);
     spec.job.args.push("PLACE".into());
-    spec.job.stalled = Some("PLACE".into());
+    spec.job.stalled_server_placeholder = Some("PLACE".into());
     spec.job.deadline = Duration::from_secs(1);
     let outcome = run(spec);
-    assert_eq!(outcome.end, End::TimedOut);
+    assert_eq!(outcome.end, RunEnd::TimedOut);
     assert!(outcome.connections.unwrap() > 100);
 }

@@ -3,7 +3,7 @@
 use super::{python, run, run_all, sh};
 use crate::runs::{bytes, children, finish, options, spec, text};
 use agentnative::model::{COMBINED, Variant};
-use agentnative::run::{End, HOSTILE_ENVIRONMENTS, Isolation, Job, Limit, Runner};
+use agentnative::run::{HOSTILE_ENVIRONMENTS, Job, Limit, RequestedConfinement, RunEnd, Runner};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ use std::time::Duration;
 #[test]
 fn exact_bytes_and_exit_code_are_captured() {
     let outcome = run(sh(r"printf 'a\000\377\r\n'; printf 'e\n' >&2; exit 3", Variant::Plain));
-    assert_eq!(outcome.end, End::Exited(3));
+    assert_eq!(outcome.end, RunEnd::Exited(3));
     assert_eq!(bytes(&outcome.stdout), b"a\0\xff\r\n");
     assert_eq!(bytes(&outcome.stderr), b"e\n");
     assert_eq!((outcome.left_behind.len(), outcome.held_open, outcome.waiting), (0, false, None));
@@ -23,15 +23,15 @@ fn exact_bytes_and_exit_code_are_captured() {
 
 #[test]
 fn a_signal_and_an_exit_code_are_distinguished() {
-    assert_eq!(run(sh("kill -SEGV $$", Variant::Plain)).end, End::Signaled(11));
-    assert_eq!(run(sh("exit 139", Variant::Plain)).end, End::Exited(139));
+    assert_eq!(run(sh("kill -SEGV $$", Variant::Plain)).end, RunEnd::Signaled(11));
+    assert_eq!(run(sh("exit 139", Variant::Plain)).end, RunEnd::Exited(139));
     // The helper also sends SIGTERM, but here the process sent it itself.
-    assert_eq!(run(sh("kill -TERM $$", Variant::Plain)).end, End::Signaled(15));
+    assert_eq!(run(sh("kill -TERM $$", Variant::Plain)).end, RunEnd::Signaled(15));
 }
 
 #[test]
 fn a_launch_failure_is_not_an_exit_code() {
-    assert_eq!(run(sh("exit 127", Variant::Plain)).end, End::Exited(127));
+    assert_eq!(run(sh("exit 127", Variant::Plain)).end, RunEnd::Exited(127));
     let end_of = |program: &Path| run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end;
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &str, mode: u32| {
@@ -41,25 +41,25 @@ fn a_launch_failure_is_not_an_exit_code() {
         path
     };
     let reason = |text: &str| text.to_owned();
-    let missing = End::NotStarted(2, reason("No such file or directory"));
+    let missing = RunEnd::NotStarted(2, reason("No such file or directory"));
     assert_eq!(end_of(&folder.path().join("missing")), missing);
     assert_eq!(end_of(&file("bad-interpreter", "#!/no/such/interpreter\n", 0o755)), missing);
-    let denied = End::NotStarted(13, reason("Permission denied"));
+    let denied = RunEnd::NotStarted(13, reason("Permission denied"));
     assert_eq!(end_of(&file("not-executable", "#!/bin/sh\n", 0o644)), denied);
     assert_eq!(end_of(folder.path()), denied);
     // A file that the kernel cannot execute is not passed to a shell.
-    let refused = End::NotStarted(8, reason("Exec format error"));
+    let refused = RunEnd::NotStarted(8, reason("Exec format error"));
     assert_eq!(end_of(&file("no-program", "echo it ran\n", 0o755)), refused);
     assert_eq!(end_of(&file("other-machine", "\x7fELF\x02\x01\x01 of another machine", 0o755)), refused);
     assert_eq!(end_of(&file("empty", "", 0o755)), refused);
 
     let mut lost = sh("exit 0", Variant::Plain);
     lost.job.cwd = folder.path().join("missing").into();
-    let End::NotStarted(2, reason) = run(lost).end else { panic!("it started in a missing folder") };
+    let RunEnd::NotStarted(2, reason) = run(lost).end else { panic!("it started in a missing folder") };
     assert!(reason.contains("working directory"), "{reason}");
     let mut nul = sh("exit 0", Variant::Plain);
     nul.job.args.push("a\0b".into());
-    assert!(matches!(run(nul).end, End::NotStarted(22, _)));
+    assert!(matches!(run(nul).end, RunEnd::NotStarted(22, _)));
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn names_that_are_not_utf8_are_started() {
     let mut odd = sh("", Variant::Plain);
     (odd.job.program, odd.job.cwd) = (program.into(), below.clone().into());
     odd.job.args = vec![OsStr::from_bytes(b"\xfd").into()];
-    odd.job.isolation = Isolation::Available;
+    odd.job.isolation = RequestedConfinement::Available;
     let outcome = run(odd);
-    assert_eq!(outcome.end, End::Exited(0));
+    assert_eq!(outcome.end, RunEnd::Exited(0));
     assert_eq!(bytes(&outcome.stdout), [b"\xfd", below.as_os_str().as_bytes(), b"\n"].concat());
 }
 
@@ -87,9 +87,9 @@ fn a_program_that_is_being_written_is_a_launch_failure() {
     // The file stays open for writing, so all attempts fail.
     let writer = std::fs::OpenOptions::new().append(true).open(&program).unwrap();
     let end = run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end;
-    assert_eq!(end, End::NotStarted(26, "Text file busy".into()));
+    assert_eq!(end, RunEnd::NotStarted(26, "Text file busy".into()));
     drop(writer);
-    assert_eq!(run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end, End::Exited(0));
+    assert_eq!(run(spec(program.to_str().unwrap(), &[], Variant::Plain)).end, RunEnd::Exited(0));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn variables_of_the_specification_override_others() {
 fn each_hostile_environment_is_passed() {
     for (nth, (name, variables)) in HOSTILE_ENVIRONMENTS.iter().enumerate() {
         let mut wanted = spec("/usr/bin/env", &[], Variant::HostileEnv);
-        wanted.job.nth = u8::try_from(nth).unwrap();
+        wanted.job.environment = u8::try_from(nth).unwrap();
         let env = text(&run(wanted).stdout);
         for (variable, value) in variables.iter().copied().flatten() {
             let line = format!("{variable}={value}");
@@ -140,7 +140,7 @@ fn a_run_under_combined_conditions_has_each_of_them() {
             "env; readlink /proc/self/fd/0; [ -t 1 ] && echo terminal; [ -f /dev/stdout ] && echo file",
             whole.0,
         );
-        wanted.job.nth = whole.1;
+        wanted.job.environment = whole.1;
         let printed = text(&run(wanted).stdout);
         let has_line = |line: &str| printed.lines().any(|one| one == line);
         for (variant, nth) in *parts {
@@ -184,7 +184,7 @@ fn signals_have_their_default_dispositions() {
         // The C library reserves 32 and 33.
         assert_eq!(mask & 0x7fff_ffff, 0, "{line}");
     }
-    assert_eq!(run(spec("/usr/bin/yes", &[], Variant::ClosedPipe)).end, End::Signaled(13));
+    assert_eq!(run(spec("/usr/bin/yes", &[], Variant::ClosedPipe)).end, RunEnd::Signaled(13));
 }
 
 /// Runs one test of this binary in another process, which a shell script starts with `AGAIN` in its environment.
@@ -259,7 +259,7 @@ fn memory_use_does_not_depend_on_the_output() {
     let specs = vec![sh("head -c 300000000 /dev/zero", Variant::Plain); 3];
     let observations = runner.run_all(specs, &mut |_| {}).unwrap().observations;
     assert!(
-        observations.iter().all(|one| one.end == End::Exited(0) && one.stdout.bytes.len() == 300_000_000)
+        observations.iter().all(|one| one.end == RunEnd::Exited(0) && one.stdout.bytes.len() == 300_000_000)
     );
     let peak = |pid: &str| -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -300,7 +300,7 @@ fn stdin_is_dev_null_or_the_given_bytes() {
         assert_eq!(text(&run(fed).stdout).trim(), len.to_string());
         let mut left_unread = sh("exit 4", Variant::OpenStdin);
         left_unread.job.stdin = Some(vec![b'x'; len].into());
-        assert_eq!(run(left_unread).end, End::Exited(4));
+        assert_eq!(run(left_unread).end, RunEnd::Exited(4));
     }
 }
 
@@ -314,7 +314,7 @@ fn observations_are_in_the_order_of_the_specifications() {
     for (n, observation) in finished.observations.iter().enumerate() {
         assert_eq!(
             (observation.end.clone(), text(&observation.stdout)),
-            (End::Exited(n as i32), format!("{n}\n"))
+            (RunEnd::Exited(n as i32), format!("{n}\n"))
         );
     }
 }
@@ -326,7 +326,7 @@ fn a_quiet_run_has_no_parallel_runs() {
     let specs = (0..6).map(|n| {
         let script = format!("touch {path}/{n}; ls {path}; rm {path}/{n}");
         let mut spec = sh(&script, Variant::Plain);
-        spec.job.quiet = n % 2 == 0;
+        spec.job.runs_alone = n % 2 == 0;
         spec
     });
     for (n, observation) in run_all(specs.collect()).iter().enumerate() {
@@ -343,7 +343,7 @@ fn a_trusted_tool_has_the_callers_environment() {
     let observation = runner.run_trusted(Job::new("/bin/sh", args, "/tmp", Duration::from_secs(60)));
     let [home, path] = ["HOME", "PATH"].map(|name| std::env::var(name).unwrap_or_default());
     let outcome = observation.unwrap().outcome;
-    assert_eq!((outcome.end, text(&outcome.stdout)), (End::Exited(0), format!("{home} {path}\n/tmp\n")));
+    assert_eq!((outcome.end, text(&outcome.stdout)), (RunEnd::Exited(0), format!("{home} {path}\n/tmp\n")));
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn a_run_over_its_output_limit_is_killed_and_keeps_the_output_up_to_it() {
     ];
     let observations = finish(small, specs).observations;
     for (n, one) in observations.iter().enumerate() {
-        let end = if n == 5 { End::Exited(0) } else { End::TooMuch(Limit::Output(100_000)) };
+        let end = if n == 5 { RunEnd::Exited(0) } else { RunEnd::TooMuch(Limit::Output(100_000)) };
         assert_eq!(one.end, end, "{n}");
         let stream = if n == 1 { &one.stderr } else { &one.stdout };
         assert_eq!(stream.bytes.len(), 100_000, "{n}");

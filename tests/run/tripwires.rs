@@ -3,12 +3,12 @@
 use super::{run, sh};
 use crate::runs::text;
 use agentnative::model::Variant;
-use agentnative::run::{End, Purpose, Trip};
+use agentnative::run::{RunEnd, TripwireCall, TripwirePurpose};
 
 fn trips(script: &str) -> Vec<(String, Vec<String>)> {
     let outcome = run(sh(script, Variant::Plain));
-    assert_eq!(outcome.end, End::Exited(0), "{script}: {}", text(&outcome.stderr));
-    outcome.trips.unwrap().into_iter().map(|Trip { program, args }| (program, args)).collect()
+    assert_eq!(outcome.end, RunEnd::Exited(0), "{script}: {}", text(&outcome.stderr));
+    outcome.trips.unwrap().into_iter().map(|TripwireCall { program, args }| (program, args)).collect()
 }
 
 fn trip(program: &str, args: &[&str]) -> (String, Vec<String>) {
@@ -18,7 +18,7 @@ fn trip(program: &str, args: &[&str]) -> (String, Vec<String>) {
 #[test]
 fn each_called_program_is_reported_with_its_arguments() {
     assert_eq!(trips("true"), []);
-    for program in Purpose::ALL.into_iter().flat_map(Purpose::programs) {
+    for program in TripwirePurpose::ALL.into_iter().flat_map(TripwirePurpose::programs) {
         assert_eq!(trips(&format!("{program} </dev/null")), [trip(program, &[])], "{program}");
     }
     assert_eq!(
@@ -36,7 +36,7 @@ fn a_pager_prints_its_input_and_does_not_wait() {
         let outcome = run(sh(script, variant));
         assert_eq!(
             (&outcome.end, text(&outcome.stdout).as_str()),
-            (&End::Exited(0), "one\ntwo\n"),
+            (&RunEnd::Exited(0), "one\ntwo\n"),
             "{variant:?}"
         );
         assert_eq!(outcome.trips.unwrap().len(), 2);
@@ -51,9 +51,9 @@ fn programs_of_the_project_are_not_replaced() {
     let behind_the_tripwires = "PATH=\"${PATH%%:*}:$OWN:${PATH#*:}\"; open door && less </dev/null";
     let mut spec = sh(behind_the_tripwires, Variant::Plain);
     spec.job.env.push(("OWN".into(), folder.path().into()));
-    spec.job.own_programs = vec!["open".to_owned()];
+    spec.job.unreplaced_programs = vec!["open".to_owned()];
     let outcome = run(spec);
-    assert_eq!(outcome.end, End::Exited(0));
+    assert_eq!(outcome.end, RunEnd::Exited(0));
     let called: Vec<String> = outcome.trips.unwrap().into_iter().map(|trip| trip.program).collect();
     assert_eq!(called, ["less"]);
 }
@@ -67,9 +67,13 @@ fn a_damaged_log_is_read_up_to_the_damage() {
     for unreadable in ["rm -rf", "chmod 000"] {
         let outcome =
             run(sh(&format!("less </dev/null; {unreadable} \"${{TMPDIR%/*}}/trip\""), Variant::Plain));
-        assert!(outcome.end == End::Exited(0) || outcome.trips.is_some(), "{unreadable}: {:?}", outcome.end);
+        assert!(
+            outcome.end == RunEnd::Exited(0) || outcome.trips.is_some(),
+            "{unreadable}: {:?}",
+            outcome.end
+        );
     }
     let instead =
         run(sh("rm -f \"${TMPDIR%/*}/trip.log\"; mkfifo \"${TMPDIR%/*}/trip.log\"", Variant::Plain));
-    assert_eq!((instead.end, instead.trips), (End::Exited(0), None));
+    assert_eq!((instead.end, instead.trips), (RunEnd::Exited(0), None));
 }

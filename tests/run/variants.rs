@@ -3,7 +3,7 @@
 use super::{python, run, run_all, sh};
 use crate::runs::{bytes, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{Bytes, Captured, End};
+use agentnative::run::{Bytes, Captured, RunEnd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn the_same_bytes_arrive_on_each_channel() {
     let specs = variants.iter().map(|variant| python(MEGABYTE, *variant)).collect();
     for observation in run_all(specs) {
         let name = observation.key.variant.name();
-        assert_eq!(observation.end, End::Exited(0), "{name}");
+        assert_eq!(observation.end, RunEnd::Exited(0), "{name}");
         assert!(bytes(&observation.stdout) == megabyte(), "{name}: {} bytes", observation.stdout.bytes.len());
         assert_eq!(observation.stdout.chunks.last().unwrap().end, observation.stdout.bytes.len(), "{name}");
     }
@@ -49,7 +49,7 @@ fn stdout_can_be_a_terminal_with_stderr_separate() {
     assert_eq!(text(&outcome.stderr), "error\n");
     let plain = run(sh("test -t 1 || test -t 2 || test -t 0; echo $?; true </dev/tty", Variant::Plain));
     assert_eq!(text(&plain.stdout), "1\n");
-    assert_ne!(plain.end, End::Exited(0));
+    assert_ne!(plain.end, RunEnd::Exited(0));
 }
 
 #[test]
@@ -81,13 +81,13 @@ fn a_slow_reader_reads_all_output() {
 #[test]
 fn a_closed_pipe_raises_sigpipe_or_an_error() {
     let sigpipe = run(spec("/usr/bin/seq", &["100000"], Variant::ClosedPipe));
-    assert_eq!(sigpipe.end, End::Signaled(13));
+    assert_eq!(sigpipe.end, RunEnd::Signaled(13));
     assert_eq!(text(&sigpipe.stdout), "");
     let python = run(python("print('x' * 100000)", Variant::ClosedPipe));
     assert!(text(&python.stderr).contains("BrokenPipeError"));
     // Even a short output raises SIGPIPE; a program without output exits normally.
-    assert_eq!(run(sh("echo short", Variant::ClosedPipe)).end, End::Signaled(13));
-    assert_eq!(run(sh("exit 5", Variant::ClosedPipe)).end, End::Exited(5));
+    assert_eq!(run(sh("echo short", Variant::ClosedPipe)).end, RunEnd::Signaled(13));
+    assert_eq!(run(sh("exit 5", Variant::ClosedPipe)).end, RunEnd::Exited(5));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn output_and_exit_code_are_kept_if_a_child_holds_the_pipe_open() {
     let outcome = run(sh("echo early; (sleep 100; echo late) & exit 6", Variant::Plain));
     assert_eq!(
         (outcome.end, text(&outcome.stdout), outcome.held_open),
-        (End::Exited(6), "early\n".into(), true)
+        (RunEnd::Exited(6), "early\n".into(), true)
     );
     assert!(outcome.left_behind.iter().any(|left| left.name == b"sleep"), "{:?}", outcome.left_behind);
     // The helper waits for a child that ends within the drain deadline.

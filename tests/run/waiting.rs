@@ -3,7 +3,7 @@
 use super::{python, run, run_all, sh};
 use crate::runs::{spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{End, Waiting, resolve};
+use agentnative::run::{RunEnd, Waiting, resolve};
 use std::ffi::OsStr;
 
 #[test]
@@ -31,7 +31,7 @@ fn an_open_stdin_without_data_reveals_prompts() {
     ];
     let observations = run_all(shapes.into());
     for (n, one) in observations.iter().enumerate() {
-        assert_eq!((&one.end, format!("{:?}", one.waiting)), (&End::Waited, "Some(Stdin)".into()), "{n}");
+        assert_eq!((&one.end, format!("{:?}", one.waiting)), (&RunEnd::Waited, "Some(Stdin)".into()), "{n}");
     }
     assert_eq!(text(&observations[0].stdout), "Name: ");
 }
@@ -57,7 +57,7 @@ fn a_process_that_can_continue_without_input_is_not_a_prompt() {
     for observation in run_all(shapes.into()) {
         assert_eq!(
             (&observation.end, observation.waiting),
-            (&End::Exited(0), None),
+            (&RunEnd::Exited(0), None),
             "{}",
             text(&observation.stdout)
         );
@@ -68,9 +68,9 @@ fn a_process_that_can_continue_without_input_is_not_a_prompt() {
 fn a_prompt_on_the_terminal_is_found() {
     let getpass = "import getpass; getpass.getpass()";
     let outcome = run(python(getpass, Variant::Tty));
-    assert_eq!((&outcome.end, format!("{:?}", outcome.waiting)), (&End::Waited, "Some(Terminal)".into()));
+    assert_eq!((&outcome.end, format!("{:?}", outcome.waiting)), (&RunEnd::Waited, "Some(Terminal)".into()));
     // Without a terminal, getpass fails.
-    assert_eq!(run(python(getpass, Variant::Plain)).end, End::Exited(1));
+    assert_eq!(run(python(getpass, Variant::Plain)).end, RunEnd::Exited(1));
 }
 
 #[test]
@@ -86,6 +86,6 @@ fn an_event_loop_that_listens_to_stdin_is_a_prompt() {
     let specs =
         [prompts, has_a_timer].map(|js| spec(node.to_str().unwrap(), &["-e", js], Variant::OpenStdin));
     let observations = run_all(specs.into());
-    assert_eq!((&observations[0].end, observations[0].waiting), (&End::Waited, Some(Waiting::Stdin)));
-    assert_eq!((&observations[1].end, observations[1].waiting), (&End::Exited(4), None));
+    assert_eq!((&observations[0].end, observations[0].waiting), (&RunEnd::Waited, Some(Waiting::Stdin)));
+    assert_eq!((&observations[1].end, observations[1].waiting), (&RunEnd::Exited(4), None));
 }

@@ -2,8 +2,8 @@
 
 use agentnative::catalogue::checks;
 use agentnative::model::Topic;
-use agentnative_contract::names;
-use agentnative_diff::rules;
+use agentnative_contract::bundled_names;
+use agentnative_diff::change_rules;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -44,8 +44,8 @@ fn links(text: &str) -> Vec<String> {
 fn each_check_change_and_contract_has_a_page_in_the_summary_and_an_index() {
     let site = &*SITE;
     let checks = checks().iter().map(|check| (Topic::Check, check.id.as_str()));
-    let changes = rules().iter().map(|rule| (Topic::Change, rule.id.as_str()));
-    let contracts = names().map(|name| (Topic::Contract, name));
+    let changes = change_rules().iter().map(|rule| (Topic::Change, rule.id.as_str()));
+    let contracts = bundled_names().map(|name| (Topic::Contract, name));
     let all: Vec<_> = checks.chain(changes).chain(contracts).collect();
     for (topic, name) in &all {
         let path = format!("{}/{name}.md", topic.folder());

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Stack size of the worker thread, in bytes: schemas nest, and refer to each other, deeper than documents do.
-pub const STACK: usize = 64 << 20;
+pub const STACK_BYTES: usize = 64 << 20;
 /// Maximum time between two measurements of the resources used.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -47,7 +47,7 @@ impl Budget {
 
 /// The exceeded limit of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spent {
+pub enum ExceededLimit {
     /// The CPU time.
     Time(Duration),
     /// The elapsed time.
@@ -56,7 +56,7 @@ pub enum Spent {
     Memory(u64),
 }
 
-impl fmt::Display for Spent {
+impl fmt::Display for ExceededLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(limit) => write!(f, "more than {} s of CPU time", limit.as_secs_f64()),
@@ -66,8 +66,8 @@ impl fmt::Display for Spent {
     }
 }
 
-impl From<Spent> for Error {
-    fn from(spent: Spent) -> Self {
+impl From<ExceededLimit> for Error {
+    fn from(spent: ExceededLimit) -> Self {
         Self::new(ErrorKind::Budget, format!("the work was stopped: it needs {spent}"))
             .hint("a schema gets expensive by references that branch again and again, a document by a great many errors")
     }
@@ -97,25 +97,26 @@ struct Cancelled;
 ///
 /// # Panics
 /// If the work panics.
-pub fn within<T: Send + 'static>(
+pub fn run_within<T: Send + 'static>(
     budget: Budget,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Spent> {
+) -> Result<T, ExceededLimit> {
     let state = Arc::new(WorkState::default());
     let (sender, done) = channel();
     // Shared so that this thread can run it if no thread can be started.
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
     let mut start = Usage::now();
-    let thread = thread::Builder::new().name("work within a budget".to_owned()).stack_size(STACK).spawn({
-        let (state, work) = (Arc::clone(&state), Arc::clone(&work));
-        move || {
-            WORK.set(Some(state));
-            let result = take(&work).map(|work| catch_unwind(AssertUnwindSafe(work)));
-            // The receiver is gone if a limit was exceeded.
-            let _ = result.map(|result| sender.send(result));
-        }
-    });
+    let thread =
+        thread::Builder::new().name("work within a budget".to_owned()).stack_size(STACK_BYTES).spawn({
+            let (state, work) = (Arc::clone(&state), Arc::clone(&work));
+            move || {
+                WORK.set(Some(state));
+                let result = take(&work).map(|work| catch_unwind(AssertUnwindSafe(work)));
+                // The receiver is gone if a limit was exceeded.
+                let _ = result.map(|result| sender.send(result));
+            }
+        });
     if thread.is_err()
         && let Some(work) = take(&work)
     {
@@ -132,9 +133,9 @@ pub fn within<T: Send + 'static>(
         interval = (interval * 2).min(MAX_POLL_INTERVAL);
         let now = Usage::now();
         // The wait is a step of an outer budget, if there is one.
-        progress();
+        finish_step();
         if now.memory.saturating_sub(initial_memory) > budget.total_memory {
-            break Spent::Memory(budget.total_memory);
+            break ExceededLimit::Memory(budget.total_memory);
         }
         let finished = state.steps.load(Ordering::Relaxed);
         if finished != steps {
@@ -142,13 +143,13 @@ pub fn within<T: Send + 'static>(
             continue;
         }
         if now.cpu_since(&start) > budget.time {
-            break Spent::Time(budget.time);
+            break ExceededLimit::Time(budget.time);
         }
         if now.at.saturating_duration_since(start.at) > budget.elapsed {
-            break Spent::Elapsed(budget.elapsed);
+            break ExceededLimit::Elapsed(budget.elapsed);
         }
         if now.memory.saturating_sub(start.memory) > budget.memory {
-            break Spent::Memory(budget.memory);
+            break ExceededLimit::Memory(budget.memory);
         }
     };
     state.cancelled.store(true, Ordering::Relaxed);
@@ -156,7 +157,7 @@ pub fn within<T: Send + 'static>(
 }
 
 /// Ends a step of the work of this thread: the next step starts with a new budget.
-pub fn progress() {
+pub fn finish_step() {
     WORK.with_borrow(|work| {
         if let Some(work) = work {
             work.steps.fetch_add(1, Ordering::Relaxed);
@@ -165,7 +166,7 @@ pub fn progress() {
 }
 
 /// Returns work that counts as part of the work of this thread when another thread runs it.
-pub fn part<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+pub fn as_part_of_this_work<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let state = WORK.with_borrow(Clone::clone);
     move || {
         WORK.set(state);
@@ -203,7 +204,7 @@ impl Usage {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Spent, Usage, checkpoint, progress, within};
+    use super::{Budget, ExceededLimit, Usage, checkpoint, finish_step, run_within};
     use std::hint::black_box;
     use std::sync::mpsc::channel;
     use std::time::{Duration, Instant};
@@ -224,9 +225,10 @@ mod tests {
 
     #[test]
     fn result_and_panic_are_passed_on() {
-        assert_eq!(within(Budget::STEP, || 7), Ok(7));
-        let panic =
-            std::panic::catch_unwind(|| within(Budget::STEP, || std::panic::resume_unwind(Box::new("no"))));
+        assert_eq!(run_within(Budget::STEP, || 7), Ok(7));
+        let panic = std::panic::catch_unwind(|| {
+            run_within(Budget::STEP, || std::panic::resume_unwind(Box::new("no")))
+        });
         assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"no"));
     }
 
@@ -245,7 +247,7 @@ mod tests {
 
     #[test]
     fn time_and_memory_are_bounded() {
-        assert_eq!(within(SHORT, spin), Err(Spent::Time(SHORT.time)));
+        assert_eq!(run_within(SHORT, spin), Err(ExceededLimit::Time(SHORT.time)));
         let small = Budget { memory: 32 << 20, ..Budget::STEP };
         let hoard = || {
             let mut all = Vec::new();
@@ -254,17 +256,17 @@ mod tests {
                 all.push(vec![1_u8; 1 << 20]);
             }
         };
-        assert_eq!(within::<()>(small, hoard), Err(Spent::Memory(32 << 20)));
+        assert_eq!(run_within::<()>(small, hoard), Err(ExceededLimit::Memory(32 << 20)));
         let hoard_by_steps = || {
             let mut all = Vec::new();
             loop {
-                progress();
+                finish_step();
                 checkpoint();
                 all.push(vec![1_u8; 1 << 16]);
             }
         };
         let small = Budget { total_memory: 32 << 20, ..Budget::STEP };
-        assert_eq!(within::<()>(small, hoard_by_steps), Err(Spent::Memory(32 << 20)));
+        assert_eq!(run_within::<()>(small, hoard_by_steps), Err(ExceededLimit::Memory(32 << 20)));
     }
 
     #[test]
@@ -275,29 +277,29 @@ mod tests {
         };
         // CPU time is that of the process, and other tests use it as well.
         let busy = Budget { time: Duration::from_secs(3600), elapsed: SHORT.time * 5, ..SHORT };
-        assert_eq!(within(busy, wait), Err(Spent::Elapsed(busy.elapsed)));
+        assert_eq!(run_within(busy, wait), Err(ExceededLimit::Elapsed(busy.elapsed)));
     }
 
     #[test]
     fn nested_work_has_a_separate_budget() {
         let (sender, ended) = channel::<()>();
-        let outer = within(SHORT, move || {
-            within(Budget { time: SHORT.time * 4, ..SHORT }, move || {
+        let outer = run_within(SHORT, move || {
+            run_within(Budget { time: SHORT.time * 4, ..SHORT }, move || {
                 let _held = sender;
                 spin();
             })
         });
-        assert_eq!(outer, Ok(Err(Spent::Time(SHORT.time * 4))));
+        assert_eq!(outer, Ok(Err(ExceededLimit::Time(SHORT.time * 4))));
         // The sender is dropped when the thread has unwound.
         assert!(ended.recv().is_err());
     }
 
     #[test]
     fn each_step_has_a_new_budget() {
-        let long = within(SHORT, || {
+        let long = run_within(SHORT, || {
             let began = Instant::now();
             while began.elapsed() < SHORT.time * 4 {
-                progress();
+                finish_step();
             }
         });
         assert_eq!(long, Ok(()));

@@ -1,6 +1,6 @@
 //! Splits JSON Lines into chunks of complete lines, which several threads examine. The results are merged in order.
 
-use super::workers::{in_order, thread_failed};
+use super::workers::{run_in_order, thread_failed};
 use std::cell::RefCell;
 use std::io::{self, Chain, Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use strict_json::{Chunk, LineChunker, Position};
 
 /// The rest of an input.
-pub struct Rest<R> {
+pub struct RemainingInput<R> {
     /// Reader of the remaining bytes.
     pub reader: Chain<Cursor<Vec<u8>>, R>,
     /// Position of the first remaining byte.
@@ -49,7 +49,7 @@ pub fn fold_chunks<R: Read + Send, S: Send, T: Send>(
     state: impl Fn() -> S + Sync,
     examine: impl Fn(&mut S, &Chunk) -> Option<T> + Sync,
     mut merge: impl FnMut(&Chunk, T) -> bool,
-) -> io::Result<(Vec<S>, Option<Rest<R>>)> {
+) -> io::Result<(Vec<S>, Option<RemainingInput<R>>)> {
     let (buffer_sender, free_buffers) = channel();
     for _ in 0..if threads < 2 { 1 } else { threads + 2 } {
         let _ = buffer_sender.send(Vec::new());
@@ -82,11 +82,12 @@ pub fn fold_chunks<R: Read + Send, S: Send, T: Send>(
             }
         }
     };
-    let states = in_order(threads, work, take)?;
+    let states = run_in_order(threads, work, take)?;
     let Source { chunker, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unmerged = unmerged.into_inner();
-    let base = unmerged.first().map(|chunk| chunk.base);
+    let base = unmerged.first().map(|chunk| chunk.position);
     let read = unmerged.into_iter().flat_map(|chunk| chunk.bytes).chain(chunker.rest);
-    let rest = base.map(|base| Rest { reader: Cursor::new(read.collect()).chain(chunker.reader), base });
+    let rest =
+        base.map(|base| RemainingInput { reader: Cursor::new(read.collect()).chain(chunker.reader), base });
     Ok((states, rest))
 }

@@ -42,7 +42,7 @@ impl fmt::Debug for Contract {
 }
 
 /// Returns the names of the bundled contracts, sorted.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn bundled_names() -> impl Iterator<Item = &'static str> {
     BUNDLE.iter().map(|(name, _)| *name)
 }
 
@@ -65,9 +65,9 @@ impl Contract {
     /// Of kind `Config` if there is no such contract or version.
     pub fn bundled(name: &str) -> Result<Self> {
         let (name, version) = split_version(name);
-        let Some(known) = names().find(|known| *known == name) else {
+        let Some(known) = bundled_names().find(|known| *known == name) else {
             let error = Error::config(format!("unknown contract `{name}`"));
-            return Err(match nearest(name, names()) {
+            return Err(match nearest(name, bundled_names()) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint("`agentnative contract list` lists the bundled contracts; a path contains a `/` or ends in .json"),
             });
@@ -109,7 +109,7 @@ impl Contract {
 
     /// Loads the contract with a name: of a bundled contract, or a path relative to `root` (see [`contract_path`]),
     /// optionally followed by `@VERSION`.
-    pub fn named(root: &Path, name: &str) -> Result<Self> {
+    pub fn by_name(root: &Path, name: &str) -> Result<Self> {
         match contract_path(root, name) {
             Some(path) if path.exists() => Self::load(&path),
             Some(path) => {
@@ -126,12 +126,12 @@ impl Contract {
     }
 
     /// Returns the bundled contract for the runs of a program of this name.
-    pub fn of_program(program: &str) -> Option<Self> {
+    pub fn for_program(program: &str) -> Option<Self> {
         let is_for = |contract: &Self| contract.program().is_some_and(|known| known.name == program);
         // Only contracts that mention the program are compiled.
         let mentions_it =
             |name: &&str| bundled(name, CONTRACT_FILE).is_some_and(|text| text.contains(program));
-        names().filter(mentions_it).filter_map(|name| Self::bundled(name).ok()).find(is_for)
+        bundled_names().filter(mentions_it).filter_map(|name| Self::bundled(name).ok()).find(is_for)
     }
 
     /// Returns the versions of the contract.
@@ -230,12 +230,12 @@ impl Contract {
     }
 
     /// Returns the arguments that select the contract's format, if it declares them.
-    pub fn ask(&self) -> Option<&[String]> {
+    pub fn format_args(&self) -> Option<&[String]> {
         self.spec.ask.as_deref()
     }
 
     /// Returns the stream with the data of a failed run, if the contract declares it.
-    pub fn errors(&self) -> Option<Stream> {
+    pub fn error_stream(&self) -> Option<Stream> {
         self.spec.errors
     }
 

@@ -46,7 +46,7 @@ impl Contract {
     ///
     /// # Errors
     /// Of kind `Config`, with the place of each problem.
-    pub fn of_files(name: &str, files: &ContractFiles) -> Result<Self> {
+    pub fn from_files(name: &str, files: &ContractFiles) -> Result<Self> {
         let store = FileStore::Memory(Arc::new(files.files.clone()));
         match files.files.get(CONTRACT_FILE).filter(|_| files.main == CONTRACT_FILE) {
             Some(text) => Self::from_toml(text, Path::new(CONTRACT_FILE), store, files.version.as_deref()),

@@ -9,7 +9,7 @@ pub fn counted(count: impl Display + PartialEq + From<u8>, noun: &str) -> String
 }
 
 /// Lists the first `max` names in backticks, and the number of the others.
-pub fn named(names: impl ExactSizeIterator<Item = impl Display>, max: usize) -> String {
+pub fn list_names(names: impl ExactSizeIterator<Item = impl Display>, max: usize) -> String {
     let more = names.len().saturating_sub(max);
     let first: Vec<String> = names.take(max).map(|name| format!("`{name}`")).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -18,11 +18,11 @@ pub fn named(names: impl ExactSizeIterator<Item = impl Display>, max: usize) -> 
 
 /// Joins names as alternatives: `a, b or c`.
 pub fn alternatives(names: Vec<String>) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { listed(names, "or") }
+    if names.is_empty() { "nothing".to_owned() } else { join_words(names, "or") }
 }
 
 /// Joins words with a conjunction: `a, b and c`.
-pub fn listed(mut words: Vec<String>, conjunction: &str) -> String {
+pub fn join_words(mut words: Vec<String>, conjunction: &str) -> String {
     match words.pop() {
         Some(last) if !words.is_empty() => format!("{} {conjunction} {last}", words.join(", ")),
         last => last.unwrap_or_default(),

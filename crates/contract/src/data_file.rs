@@ -35,7 +35,7 @@ impl DataFile {
     /// # Errors
     /// As of [`Error::data`], if the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
-        let open_error = |error| Error::data(path, &error);
+        let open_error = |error| Error::data_file(path, &error);
         let (Decompressed { reader, compressed }, length) = if path.as_os_str() == "-" {
             (decompressed(io::stdin()).map_err(open_error)?, None)
         } else {
@@ -49,13 +49,13 @@ impl DataFile {
 
     /// Returns the number of threads to read the file with: 1 for a short file, or else `requested`, or else the number
     /// of processors, at most 8.
-    pub fn threads(&self, requested: Option<u8>) -> usize {
-        self.length.map_or_else(|| default_threads(requested), |length| threads_for(length, requested))
+    pub fn thread_count(&self, requested: Option<u8>) -> usize {
+        self.length.map_or_else(|| default_threads(requested), |length| thread_count(length, requested))
     }
 }
 
 /// Returns the number of threads to read `length` bytes with; see [`DataFile::threads`].
-pub fn threads_for(length: u64, requested: Option<u8>) -> usize {
+pub fn thread_count(length: u64, requested: Option<u8>) -> usize {
     if length < MIN_PARALLEL_BYTES { 1 } else { default_threads(requested) }
 }
 
@@ -72,14 +72,14 @@ pub(super) fn is_short(path: &Path) -> bool {
 
 /// A file or folder that cannot be read.
 #[derive(Debug)]
-pub struct Unreadable {
+pub struct UnreadablePath {
     /// The path as named by the user, or as found in a folder.
     pub path: PathBuf,
     /// The reason.
     pub error: Error,
 }
 
-impl Unreadable {
+impl UnreadablePath {
     /// Returns the display name, as in [`DataFile::name`].
     pub fn name(&self) -> String {
         display_name(&self.path)
@@ -94,7 +94,7 @@ fn display_name(path: &Path) -> String {
 /// `.zst`), sorted by name. Returns stdin if `named` is empty.
 ///
 /// A folder that cannot be read or has no such file is an [`Unreadable`]. Files are not opened.
-pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
+pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, UnreadablePath>> {
     if named.is_empty() {
         return vec![Ok(PathBuf::from("-"))];
     }
@@ -113,14 +113,14 @@ pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
                 Ok(_) => {}
                 Err(error) => {
                     let path = error.path().unwrap_or(path).to_owned();
-                    let error = Error::data(&path, &error.into());
-                    files.push(Err(Unreadable { path, error }));
+                    let error = Error::data_file(&path, &error.into());
+                    files.push(Err(UnreadablePath { path, error }));
                 }
             }
         }
         if files.len() == before {
             let message = format!("{} contains no *.json, *.jsonl or *.ndjson file", path.display());
-            files.push(Err(Unreadable { path: path.clone(), error: Error::usage(message) }));
+            files.push(Err(UnreadablePath { path: path.clone(), error: Error::usage(message) }));
         }
     }
     files

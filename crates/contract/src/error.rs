@@ -6,7 +6,7 @@
 use std::fmt;
 
 /// Returns the exit code of a program that was killed by a signal: 128 + `signal`, as in a shell.
-pub fn exit_of_signal(signal: i32) -> u8 {
+pub fn signal_exit_code(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(ErrorKind::General.exit_code())
 }
 
@@ -128,7 +128,7 @@ impl Error {
     }
     /// Creates an error for a data file of the command line that cannot be read: of kind `Usage` if the file does not
     /// exist or is not a file, or else as in [`Error::io`].
-    pub fn data(path: &std::path::Path, error: &std::io::Error) -> Self {
+    pub fn data_file(path: &std::path::Path, error: &std::io::Error) -> Self {
         use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
         let is_usage = matches!(error.kind(), NotFound | IsADirectory | NotADirectory);
         let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::General };
@@ -178,7 +178,7 @@ impl Error {
     }
     /// Returns the exit code: by the signal, if there is one, or else by the kind.
     pub fn exit_code(&self) -> u8 {
-        self.signal.map_or(self.kind.exit_code(), exit_of_signal)
+        self.signal.map_or(self.kind.exit_code(), signal_exit_code)
     }
     /// Adds a hint.
     #[must_use]

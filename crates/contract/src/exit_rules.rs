@@ -10,7 +10,7 @@ use super::violation::{Against, Violation};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunExit<'a> {
     /// The exit code; 128 + n for a run that was killed by signal n, as in a shell.
-    pub exit: Option<i32>,
+    pub code: Option<i32>,
     /// The condition that is declared for the run.
     pub condition: Option<&'a str>,
     /// The contents of stderr, if known.
@@ -20,7 +20,7 @@ pub struct RunExit<'a> {
 impl RunExit<'_> {
     /// Creates the exit of a run with this exit code.
     pub const fn exit(code: i32) -> Self {
-        Self { exit: Some(code), condition: None, stderr: None }
+        Self { code: Some(code), condition: None, stderr: None }
     }
 }
 
@@ -60,7 +60,7 @@ fn judge_condition<'s>(
             report(format!("the contract has no condition `{name}`; expected {}", alternatives(names)));
             return (true, None);
         };
-        if let Some(code) = exit.exit
+        if let Some(code) = exit.code
             && !condition.exit.contains(&code)
         {
             report(format!("exit code {code} instead of {}; {}", codes(condition), describe(condition)));
@@ -70,7 +70,7 @@ fn judge_condition<'s>(
         }
         return (condition.stdout == Payload::Whole, Some(condition));
     }
-    let Some(code) = exit.exit.filter(|_| !spec.conditions.is_empty()) else { return (true, None) };
+    let Some(code) = exit.code.filter(|_| !spec.conditions.is_empty()) else { return (true, None) };
     let with_code: Vec<&Condition> = spec
         .conditions
         .iter()

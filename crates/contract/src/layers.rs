@@ -2,7 +2,7 @@
 
 use super::read_values::{non_empty_string, tables};
 use super::version::ContractVersion;
-use crate::spanned_toml::{Table, Value, all, suggestion};
+use crate::spanned_toml::{Table, Value, collect_all, name_hint};
 use semver::VersionReq;
 
 /// Keys of `[[versions]]` that describe the version itself.
@@ -39,11 +39,11 @@ impl<'l, 'a> Layers<'l, 'a> {
             if known().any(|known| known == name) {
                 return Some(name);
             }
-            let near = suggestion(&name, known());
-            value.fault(&format!("unknown name `{name}`: no rule, condition or finding has it; {near}"))
+            let near = name_hint(&name, known());
+            value.report(&format!("unknown name `{name}`: no rule, condition or finding has it; {near}"))
         };
         let drops = version.get("drops").and_then(|value| {
-            all(value.elements("names of rules, conditions and findings")?.iter().map(name))
+            collect_all(value.elements("names of rules, conditions and findings")?.iter().map(name))
         });
         Self { file, version: Some(version), drops: drops.unwrap_or_default() }
     }
@@ -81,7 +81,7 @@ pub(super) fn parse_version(table: &Table<'_>) -> Option<ContractVersion> {
         let range = non_empty_string(&value)?;
         match VersionReq::parse(&range) {
             Ok(_) => Some(range),
-            Err(_) => value.fault("expected a range of versions, such as \">=0.42, <0.44\""),
+            Err(_) => value.report("expected a range of versions, such as \">=0.42, <0.44\""),
         }
     });
     let drift = table.get("drift").and_then(|value| non_empty_string(&value));

@@ -32,13 +32,13 @@ pub struct OutputSpec {
     pub documents: BTreeMap<String, Value>,
     /// The types of records, and their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub events: Option<Events>,
+    pub events: Option<EventSpec>,
     /// The possible exits of a run: one for a probe, one per condition for a contract.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub exits: Vec<Exit>,
+    pub exits: Vec<ExitSpec>,
     /// The error output of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub errors: Option<Errors>,
+    pub errors: Option<ErrorSpec>,
     /// The rules of a contract that schemas cannot express: by ID, the evaluated form with one line per part. Rules
     /// with a known finding are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -58,7 +58,7 @@ pub struct OutputSpec {
 /// The types of records in a stream, and their order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Events {
+pub struct EventSpec {
     /// RFC 6901 pointer to the type of a record.
     pub discriminator: String,
     /// RFC 6901 pointer to the subtype of a record; the types are then `TYPE/SUBTYPE` or `TYPE`.
@@ -77,13 +77,13 @@ pub struct Events {
     pub last: Option<Vec<String>>,
     /// Constraints on the order of types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub order: Vec<Order>,
+    pub order: Vec<TypeOrder>,
 }
 
 /// A constraint on the order of two types: a record of one comes before the first record of the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Order {
+pub struct TypeOrder {
     /// The type that comes first.
     pub before: String,
     /// The type that requires a record of `before`.
@@ -93,7 +93,7 @@ pub struct Order {
 /// A possible exit of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exit {
+pub struct ExitSpec {
     /// The name of the condition, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
@@ -110,7 +110,7 @@ pub struct Exit {
 /// The error output of a failed run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Errors {
+pub struct ErrorSpec {
     /// The stream that holds the error.
     pub stream: Stream,
     /// The schema of the error object; `None` if not known.
@@ -121,7 +121,7 @@ pub struct Errors {
 impl OutputSpec {
     /// Creates a specification of which at most the exit code is known; `why` is the reason.
     pub fn unknown(probe: &str, format: OutputFormat, code: Option<i32>, why: String) -> Self {
-        let exit = |code| Exit { codes: vec![code], ..Exit::default() };
+        let exit = |code| ExitSpec { codes: vec![code], ..ExitSpec::default() };
         Self {
             probe: Some(probe.to_owned()),
             format: Some(format),
@@ -132,7 +132,7 @@ impl OutputSpec {
     }
 
     /// Returns whether it was inferred from runs only.
-    pub fn is_learnt(&self) -> bool {
+    pub fn is_inferred(&self) -> bool {
         self.probe.is_some() && self.documents.is_empty()
     }
 
@@ -141,9 +141,9 @@ impl OutputSpec {
         let has_shape = self.schema.is_some() || self.events.is_some();
         match self.exits.as_slice() {
             [] => (self.framing.is_some() && has_shape).then_some(Payload::Whole),
-            [Exit { condition: None, stdout: Some(payload), .. }] => Some(*payload),
+            [ExitSpec { condition: None, stdout: Some(payload), .. }] => Some(*payload),
             // A lock without `stdout` has a schema or events if there was data.
-            [Exit { condition: None, .. }] if self.is_learnt() => match self.framing {
+            [ExitSpec { condition: None, .. }] if self.is_inferred() => match self.framing {
                 Some(_) if has_shape => Some(Payload::Whole),
                 Some(_) => Some(Payload::Nothing),
                 None => None,
@@ -153,7 +153,7 @@ impl OutputSpec {
     }
 
     /// Returns the specification of a contract, which may be a single schema file.
-    pub fn of_contract(contract: &Contract) -> Self {
+    pub fn from_contract(contract: &Contract) -> Self {
         let spec = &contract.spec;
         let store = contract.sources.store();
         let schema_ref = |reference: &String| {
@@ -174,7 +174,7 @@ impl OutputSpec {
                 .into_iter()
                 .map(|(uri, file)| (uri, file.value.clone()))
                 .collect(),
-            events: spec.events.as_ref().map(|events| Events {
+            events: spec.events.as_ref().map(|events| EventSpec {
                 discriminator: events.discriminator.text.clone(),
                 subtype: events.subtype.as_ref().map(|pointer| pointer.text.clone()),
                 closed: !events.allow_unknown,
@@ -190,14 +190,14 @@ impl OutputSpec {
             exits: spec
                 .conditions
                 .iter()
-                .map(|condition| Exit {
+                .map(|condition| ExitSpec {
                     condition: Some(condition.name.clone()),
                     codes: condition.exit.clone(),
                     stdout: Some(condition.stdout),
                     stderr: condition.stderr,
                 })
                 .collect(),
-            errors: spec.errors.map(|stream| Errors { stream, schema: None }),
+            errors: spec.errors.map(|stream| ErrorSpec { stream, schema: None }),
             rules,
             ..Self::default()
         }

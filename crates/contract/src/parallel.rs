@@ -1,6 +1,6 @@
 //! Validates JSON Lines in chunks of complete lines: several threads validate them, and one judges them in order.
 
-use super::chunks::{Rest, fold_chunks};
+use super::chunks::{RemainingInput, fold_chunks};
 use super::record_pipeline::RecordAccess;
 use super::record_validator::{RecordValidator, ValidatedRecord, ValidatedRecords};
 use super::validation::Validation;
@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use super::violation::ReportLimit;
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
-use strict_json::{Chunk, Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_at_hand};
+use strict_json::{Chunk, Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_in_memory};
 
 /// The records of a chunk, validated individually.
 type ExaminedChunk = (Summary, ValidatedRecords);
@@ -20,7 +20,7 @@ pub(super) fn read<R: Read + Send>(
     reader: R,
     verdict: &mut Verdict,
     progress: &mut dyn FnMut(u64),
-) -> io::Result<Option<Rest<R>>> {
+) -> io::Result<Option<RemainingInput<R>>> {
     let (threads, contract, options) =
         (validation.settings.threads, validation.contract(), validation.options());
     // The remaining report limit, and reusable buffers of judged records.
@@ -50,11 +50,11 @@ fn examine(
     options: &ReadOptions,
     chunk: &Chunk,
 ) -> Option<ExaminedChunk> {
-    if chunk.cut {
+    if chunk.is_partial_line {
         return None;
     }
-    validator.lines_before = chunk.base.line - 1;
-    let summary = read_lines_at_hand(&chunk.bytes, options, validator);
+    validator.lines_before = chunk.position.line - 1;
+    let summary = read_lines_in_memory(&chunk.bytes, options, validator);
     let records = std::mem::take(&mut validator.records);
     let incomplete_lines = summary.count(ProblemKind::MultiLine) + summary.count(ProblemKind::Torn);
     (incomplete_lines == 0).then_some((summary, records))
@@ -73,7 +73,7 @@ fn judge(
     let limit = validation.limit(verdict);
     let mut remaining = limit;
     validation.judge(&mut records, &mut source, &mut remaining, &mut found, verdict);
-    verdict.merge(&summary, found, chunk.base, limit, |_| true);
+    verdict.merge(&summary, found, chunk.position, limit, |_| true);
     records
 }
 
@@ -98,7 +98,7 @@ impl RecordAccess for ChunkRecords<'_> {
             self.value.clear(0, record.start);
             let bytes =
                 &self.chunk.bytes[self.bytes_before(record.start).len()..self.bytes_before(record.end).len()];
-            read_lines_at_hand(bytes, &ReadOptions::default(), &mut self.value);
+            read_lines_in_memory(bytes, &ReadOptions::default(), &mut self.value);
         }
         &self.value
     }
@@ -106,7 +106,7 @@ impl RecordAccess for ChunkRecords<'_> {
     fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position> {
         let bytes = self.bytes_before(offset);
         let start = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-        let offset = self.chunk.base.offset + start as u64;
+        let offset = self.chunk.position.offset + start as u64;
         let line = Position { offset, line: record.line, column: 1 };
         Some(line.after(&bytes[start..]))
     }

@@ -1,12 +1,12 @@
 //! RFC 6901 pointers into values on a tape.
 
-use strict_json::{JsonType, Key, KeyMap, TapeNode, escape_token, unescape_token};
+use strict_json::{JsonType, KeyMap, TapeKey, TapeNode, escape_token, unescape_token};
 
 /// A parsed RFC 6901 pointer. The token `*` matches each element of an array and each member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pointer {
     pub text: String,
-    tokens: Vec<Key>,
+    tokens: Vec<TapeKey>,
     has_wildcard: bool,
     /// Index in a [`PointerTree`].
     slot: Option<usize>,
@@ -45,7 +45,7 @@ impl Pointer {
         if parts.next() != Some("") || !text.split('/').all(valid) {
             return None;
         }
-        let tokens = parts.map(|part| Key::new(&unescape_token(part))).collect();
+        let tokens = parts.map(|part| TapeKey::new(&unescape_token(part))).collect();
         Some(Self { text: text.to_owned(), tokens, has_wildcard: false, slot: None })
     }
 
@@ -104,9 +104,9 @@ impl Pointer {
                 if !self.has_wildcard || token.text() != WILDCARD {
                     return value.get(token).map(|value| named(token.text(), value)).into_iter().collect();
                 }
-                let elements = value.items().enumerate();
+                let elements = value.elements().enumerate();
                 let elements = elements.map(|(nth, value)| (format!("{at}/{nth}"), value));
-                elements.chain(value.pairs().map(|(key, value)| named(key, value))).collect()
+                elements.chain(value.members().map(|(key, value)| named(key, value))).collect()
             };
             found.into_iter().flat_map(next).collect()
         })
@@ -123,7 +123,7 @@ pub(crate) struct PointerTree {
 impl PointerTree {
     /// Builds a tree and sets the slot of each pointer without `*`.
     pub fn new<'p>(pointers: impl Iterator<Item = &'p mut Pointer>) -> Self {
-        let mut children: Vec<Vec<(Key, usize)>> = vec![Vec::new()];
+        let mut children: Vec<Vec<(TapeKey, usize)>> = vec![Vec::new()];
         for pointer in pointers.filter(|pointer| pointer.is_single()) {
             let mut at = 0;
             for token in &pointer.tokens {
@@ -154,7 +154,7 @@ impl PointerTree {
         if children.is_empty() {
             return;
         }
-        if !value.is(JsonType::Object) {
+        if !value.has_type(JsonType::Object) {
             for (token, slot) in children.iter() {
                 if let Some(element) = value.get(token) {
                     self.visit(*slot, element, found);

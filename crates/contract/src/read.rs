@@ -9,7 +9,7 @@ use super::spec::{Condition, ContractProgram, ErrorOutput, EventTypes, Framing, 
 use super::version::{self, ContractVersion};
 use crate::Stream;
 use crate::error::{Error, Result};
-use crate::spanned_toml::{Span, Table, Value, all, parse_file, suggestion};
+use crate::spanned_toml::{Span, Table, Value, collect_all, name_hint, parse_file};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -98,7 +98,7 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     if framing == Framing::Document
         && let (Some(_), Some(value)) = (&events, file.get("events"))
     {
-        value.fault::<()>("`events` requires framing = \"lines\" or \"array\"; a document has one schema");
+        value.report::<()>("`events` requires framing = \"lines\" or \"array\"; a document has one schema");
     }
     if schema.is_none() && file.get("schema").is_none() && file.get("events").is_none() {
         file.file.require("schema", "the file of the schema, or [events] with a schema for each type");
@@ -114,7 +114,7 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
         > MAX_BITS
         && let Some(value) = file.get("condition")
     {
-        value.fault::<()>(&format!(
+        value.report::<()>(&format!(
             "the conditions have more than {MAX_BITS} patterns; the maximum is {MAX_BITS}"
         ));
     }
@@ -161,7 +161,7 @@ fn check_unique(tables: &[Table<'_>], name: &str, key: &str) {
         let Some(value) = table.get(key) else { continue };
         let Some(text) = value.inner.as_str() else { continue };
         if seen.contains(&text) {
-            value.fault::<()>(&format!("duplicate {name} `{text}`; each {key} must be unique"));
+            value.report::<()>(&format!("duplicate {name} `{text}`; each {key} must be unique"));
         }
         seen.push(text);
     }
@@ -210,11 +210,11 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
 /// Reads the pointer to the event type, and optionally the pointer to its subtype.
 fn discriminator(value: &Value<'_>) -> Option<(Pointer, Option<Pointer>)> {
     const EXPECTED: &str = "one or two JSON pointers, such as [\"/type\", \"/subtype\"]";
-    let pointers = all(one_or_more(value, EXPECTED)?.iter().map(pointer))?;
+    let pointers = collect_all(one_or_more(value, EXPECTED)?.iter().map(pointer))?;
     let mut pointers = pointers.into_iter();
     match (pointers.next(), pointers.next(), pointers.next()) {
         (Some(first), second, None) => Some((first, second)),
-        _ => value.fault(&format!("expected {EXPECTED}")),
+        _ => value.report(&format!("expected {EXPECTED}")),
     }
 }
 
@@ -236,7 +236,8 @@ fn condition(
         "finding",
     ]);
     let exit = table.require("exit", "the exit codes, such as [0]");
-    let codes = exit.and_then(|value| all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
+    let codes =
+        exit.and_then(|value| collect_all(one_or_more(&value, "exit codes")?.iter().map(Value::exit_code)));
     let payload = table.get("stdout").and_then(|value| {
         let names = [Payload::Whole, Payload::Part, Payload::Nothing, Payload::Any];
         value.choice(&names.map(|payload| (payload.name(), payload)))
@@ -247,7 +248,7 @@ fn condition(
     let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));
     let (some, none) = (read_patterns("some"), read_patterns("none"));
     if let (Some(Payload::Nothing | Payload::Any), Some(value)) = (payload, table.get("some")) {
-        value.fault::<()>("`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"");
+        value.report::<()>("`some` requires data, but `stdout` does not; expected \"whole\" or \"part\"");
     }
     let stderr = table.get("stderr").and_then(|value| {
         let outputs = [ErrorOutput::Nothing, ErrorOutput::Text, ErrorOutput::Json];
@@ -255,7 +256,7 @@ fn condition(
     });
     let stderr_schema = table.get("stderr_schema");
     if let Some(value) = stderr_schema.as_ref().filter(|_| stderr != Some(ErrorOutput::Json)) {
-        value.fault::<()>("`stderr_schema` requires stderr = \"json\"");
+        value.report::<()>("`stderr_schema` requires stderr = \"json\"");
     }
     let stderr_schema = stderr_schema.and_then(|value| reference(&value, references));
     Some(Condition {
@@ -295,7 +296,7 @@ fn check_finding(value: &Value<'_>, findings: &[Finding]) {
     let Some(id) = value.inner.as_str() else { return };
     let ids = || findings.iter().filter_map(|finding| finding.id.as_deref());
     if !ids().any(|known| known == id) {
-        let near = suggestion(id, ids());
-        value.fault::<()>(&format!("unknown finding `{id}`: no [[finding]] has this id; {near}"));
+        let near = name_hint(id, ids());
+        value.report::<()>(&format!("unknown finding `{id}`: no [[finding]] has this id; {near}"));
     }
 }

@@ -1,15 +1,15 @@
 //! Reads many files: short ones in parallel, long ones sequentially with all threads each.
 
 use super::budget;
-use super::data_file::{DataFile, Unreadable, default_threads, is_short};
+use super::data_file::{DataFile, UnreadablePath, default_threads, is_short};
 use super::error::{Error, Result};
-use super::workers::in_order;
+use super::workers::run_in_order;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An event while files are read.
-pub enum Reading<'a, T> {
+pub enum ReadEvent<'a, T> {
     /// Progress within a file.
     Progress {
         /// Name of the file.
@@ -20,9 +20,9 @@ pub enum Reading<'a, T> {
         bytes: u64,
     },
     /// A completely read file with the result. The events have the order of the paths.
-    Read(PathBuf, T),
+    Completed(PathBuf, T),
     /// A file or folder that cannot be read.
-    Unreadable(Unreadable),
+    Unreadable(UnreadablePath),
 }
 
 /// Reads each file with `read`, whose second argument is the number of threads it may use. `tell` receives the events.
@@ -30,10 +30,10 @@ pub enum Reading<'a, T> {
 /// # Errors
 /// The first error of `tell`, which stops reading; or no thread can be spawned.
 pub fn read_files<T: Send>(
-    paths: Vec<Result<PathBuf, Unreadable>>,
+    paths: Vec<Result<PathBuf, UnreadablePath>>,
     jobs: Option<u8>,
     read: impl Fn(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T> + Sync,
-    mut tell: impl FnMut(Reading<'_, T>) -> Result<()>,
+    mut tell: impl FnMut(ReadEvent<'_, T>) -> Result<()>,
 ) -> Result<()> {
     let mut paths = paths.into_iter().peekable();
     while paths.peek().is_some() {
@@ -48,7 +48,7 @@ pub fn read_files<T: Send>(
         }
         match paths.next() {
             Some(Ok(path)) => read_one(path, jobs, &read, &mut tell)?,
-            Some(Err(unreadable)) => tell(Reading::Unreadable(unreadable))?,
+            Some(Err(unreadable)) => tell(ReadEvent::Unreadable(unreadable))?,
             None => {}
         }
     }
@@ -60,21 +60,21 @@ fn read_one<T>(
     path: PathBuf,
     jobs: Option<u8>,
     read: impl FnOnce(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T>,
-    tell: &mut impl FnMut(Reading<'_, T>) -> Result<()>,
+    tell: &mut impl FnMut(ReadEvent<'_, T>) -> Result<()>,
 ) -> Result<()> {
     let mut tell_result = Ok(());
     let result = DataFile::open(&path).and_then(|file| {
-        let (threads, name, length) = (file.threads(jobs), file.name.clone(), file.length);
+        let (threads, name, length) = (file.thread_count(jobs), file.name.clone(), file.length);
         let mut progress = |bytes| {
-            budget::progress();
+            budget::finish_step();
             if tell_result.is_ok() {
-                tell_result = tell(Reading::Progress { name: &name, length, bytes });
+                tell_result = tell(ReadEvent::Progress { name: &name, length, bytes });
             }
         };
-        read(file, threads, &mut progress).map_err(|error| Error::data(&path, &error))
+        read(file, threads, &mut progress).map_err(|error| Error::data_file(&path, &error))
     });
     tell_result?;
-    tell(Reading::from_result(path, result))
+    tell(ReadEvent::from_result(path, result))
 }
 
 /// Reads files in parallel with `count` threads, one file per thread at a time.
@@ -82,7 +82,7 @@ fn read_parallel<T: Send>(
     paths: &[PathBuf],
     count: usize,
     read: impl Fn(DataFile, usize, &mut dyn FnMut(u64)) -> io::Result<T> + Sync,
-    tell: &mut impl FnMut(Reading<'_, T>) -> Result<()>,
+    tell: &mut impl FnMut(ReadEvent<'_, T>) -> Result<()>,
 ) -> Result<()> {
     let (next_index, mut tell_result) = (AtomicUsize::new(0), Ok(()));
     let work = |deliver: &mut dyn FnMut(usize, (usize, Result<T>))| {
@@ -90,28 +90,28 @@ fn read_parallel<T: Send>(
             let index = next_index.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return Ok(()) };
             let result = DataFile::open(path)
-                .and_then(|file| read(file, 1, &mut |_| ()).map_err(|error| Error::data(path, &error)));
+                .and_then(|file| read(file, 1, &mut |_| ()).map_err(|error| Error::data_file(path, &error)));
             deliver(index, (index, result));
         }
     };
     let take = |(index, result): (usize, _)| {
-        budget::progress();
+        budget::finish_step();
         if tell_result.is_ok() {
-            tell_result = tell(Reading::from_result(paths[index].clone(), result));
+            tell_result = tell(ReadEvent::from_result(paths[index].clone(), result));
         }
         if tell_result.is_err() {
             next_index.store(paths.len(), Ordering::Relaxed);
         }
     };
-    in_order(count, work, take).map_err(|error| Error::general(error.to_string()))?;
+    run_in_order(count, work, take).map_err(|error| Error::general(error.to_string()))?;
     tell_result
 }
 
-impl<T> Reading<'_, T> {
+impl<T> ReadEvent<'_, T> {
     fn from_result(path: PathBuf, result: Result<T>) -> Self {
         match result {
-            Ok(value) => Self::Read(path, value),
-            Err(error) => Self::Unreadable(Unreadable { path, error }),
+            Ok(value) => Self::Completed(path, value),
+            Err(error) => Self::Unreadable(UnreadablePath { path, error }),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::rule::{
     ValueTest,
 };
 use super::spec::{EventTypes, Framing};
-use crate::spanned_toml::{Table, Value, all, suggestion};
+use crate::spanned_toml::{Table, Value, collect_all, name_hint};
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
@@ -34,17 +34,17 @@ impl KnownTypes {
     /// Reads one known type, or an array of them.
     pub fn read(&self, value: &Value<'_>) -> Option<Vec<String>> {
         let Some(known) = &self.0 else {
-            return value.fault("a document has no events; use `when` instead");
+            return value.report("a document has no events; use `when` instead");
         };
         let names = one_or_more(value, "event types")?.into_iter().map(|element| {
             let name = element.string("an event type (a string)")?.text;
             if known.contains(&name) {
                 return Some(name);
             }
-            let near = suggestion(&name, known.iter().map(String::as_str));
-            element.fault(&format!("unknown event type `{name}`: it is not in [events.schemas]; {near}"))
+            let near = name_hint(&name, known.iter().map(String::as_str));
+            element.report(&format!("unknown event type `{name}`: it is not in [events.schemas]; {near}"))
         });
-        all(names)
+        collect_all(names)
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) fn read(table: &Table<'_>, types: &KnownTypes) -> Option<Rule> {
         return None;
     };
     if let Some((other, value)) = second {
-        value.fault::<()>(&format!("[[rule]] has `{key}` and `{other}`; expected one of the two"));
+        value.report::<()>(&format!("[[rule]] has `{key}` and `{other}`; expected one of the two"));
     }
     let kind_keys: &[&str] = match key {
         "uses" => &["defines"],
@@ -72,7 +72,8 @@ pub(super) fn read(table: &Table<'_>, types: &KnownTypes) -> Option<Rule> {
         "uses" => references(table, &value, types),
         "steps" => state_machine(table, &value, types).map(RuleKind::StateMachine),
         "compare" => compare(&value, types),
-        "same" => all(one_or_more(&value, "JSON pointers")?.iter().map(wildcard_pointer)).map(RuleKind::Same),
+        "same" => collect_all(one_or_more(&value, "JSON pointers")?.iter().map(wildcard_pointer))
+            .map(RuleKind::Same),
         "same_keys" => pointer(&value).map(RuleKind::SameKeys),
         _ => one_of(table, &value),
     };
@@ -100,32 +101,32 @@ fn pattern_values(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<PatternVa
         let at = table.require("at", "a pointer").and_then(|value| wildcard_pointer(&value));
         Some(PatternValue { pattern: pattern(&table, types), at: at? })
     });
-    all(values)
+    collect_all(values)
 }
 
 fn state_machine(table: &Table<'_>, steps: &Value<'_>, types: &KnownTypes) -> Option<StateMachine> {
     let start = table.require("start", "the initial state");
     let start = start.and_then(|value| non_empty_string(&value))?;
-    let key = table
-        .get("key")
-        .map_or(Some(Vec::new()), |value| all(one_or_more(&value, "JSON pointers")?.iter().map(pointers)));
+    let key = table.get("key").map_or(Some(Vec::new()), |value| {
+        collect_all(one_or_more(&value, "JSON pointers")?.iter().map(pointers))
+    });
     let mut states = vec![start];
     let elements = one_or_more(steps, "steps: { from = …, on = …, to = … }")?;
     let transitions: Vec<_> =
         elements.iter().map(|element| transition(element, &mut states, types)).collect();
     if states.len() > MAX_BITS || elements.len() > MAX_BITS {
-        return steps.fault(&format!("more than {MAX_BITS} steps or states; the maximum is {MAX_BITS}"));
+        return steps.report(&format!("more than {MAX_BITS} steps or states; the maximum is {MAX_BITS}"));
     }
     let transitions: Vec<Transition> = transitions.into_iter().collect::<Option<Vec<_>>>()?;
     let end = table.get("end").map(|value| {
         let names = one_or_more(&value, "state names")?.into_iter().map(|element| {
             let name = element.string("a state name")?.text;
             states.iter().position(|state| *state == name).or_else(|| {
-                let near = suggestion(&name, states.iter().map(String::as_str));
-                element.fault(&format!("unknown state `{name}`; {near}"))
+                let near = name_hint(&name, states.iter().map(String::as_str));
+                element.report(&format!("unknown state `{name}`; {near}"))
             })
         });
-        all(names)
+        collect_all(names)
     });
     let is_reachable = |index: usize| index == 0 || transitions.iter().any(|next| next.to == index);
     if let Some(unreachable) = (0..states.len()).find(|index| !is_reachable(*index)) {
@@ -163,7 +164,7 @@ fn compare(value: &Value<'_>, types: &KnownTypes) -> Option<RuleKind> {
     const EXPECTED: &str = "two terms with a relation between them, such as [\"/start\", \"<=\", \"/end\"]";
     let elements = value.elements(EXPECTED)?;
     let [left, relation, right] = elements.as_slice() else {
-        return value.fault(&format!("expected {EXPECTED}"));
+        return value.report(&format!("expected {EXPECTED}"));
     };
     let relation = relation.choice(&Relation::NAMES);
     let (left, right) = (term(left, types), term(right, types));
@@ -198,10 +199,10 @@ fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
         let Some(value) = table.get(key) else { continue };
         table.allow(&[key]);
         let elements = value.elements("two terms")?;
-        let [left, right] = elements.as_slice() else { return value.fault("expected two terms") };
+        let [left, right] = elements.as_slice() else { return value.report("expected two terms") };
         let (left, right) = (term(left, types)?, term(right, types)?);
         if left.total().or(right.total()).is_some() {
-            return value.fault(&format!("{what} has no `sum`, `last` or `events`"));
+            return value.report(&format!("{what} has no `sum`, `last` or `events`"));
         }
         return Some(make(Box::new(left), Box::new(right)));
     }
@@ -217,7 +218,7 @@ pub(super) fn pattern(table: &Table<'_>, types: &KnownTypes) -> Pattern {
 
 pub(super) fn patterns(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<Pattern>> {
     let elements = one_or_more(value, "patterns: { on = …, when = … }")?;
-    all(elements.iter().map(|element| inline_pattern(element, types)))
+    collect_all(elements.iter().map(|element| inline_pattern(element, types)))
 }
 
 /// Reads `{ on = …, when = … }`.
@@ -259,9 +260,9 @@ fn scalars(value: &Value<'_>) -> Option<Vec<Json>> {
         DeValue::Integer(integer) => {
             i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(Json::from)
         }
-        _ => element.wrong("a string, an integer, `true` or `false`"),
+        _ => element.report_type("a string, an integer, `true` or `false`"),
     });
-    all(values)
+    collect_all(values)
 }
 
 /// Reads a pointer without `*`.
@@ -270,7 +271,7 @@ pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
     if !pointer.is_single() {
         let message =
             "refers to several values, and one is expected here; use `*` in `when`, `at`, `same` and `sum`";
-        return value.fault(&format!("{:?} {message}", pointer.text));
+        return value.report(&format!("{:?} {message}", pointer.text));
     }
     Some(pointer)
 }
@@ -278,7 +279,7 @@ pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
 /// Reads a pointer that may contain `*`.
 fn wildcard_pointer(value: &Value<'_>) -> Option<Pointer> {
     let text = value.string("a JSON pointer, such as \"/ok\"")?.text;
-    parse_pointer(&text).or_else(|fault| value.fault(&fault).ok_or(())).ok()
+    parse_pointer(&text).or_else(|fault| value.report(&fault).ok_or(())).ok()
 }
 
 /// Parses a pointer; the error is a message.
@@ -289,7 +290,7 @@ fn parse_pointer(text: &str) -> Result<Pointer, String> {
 
 /// Reads one or more pointers without `*`.
 fn pointers(value: &Value<'_>) -> Option<Vec<Pointer>> {
-    all(one_or_more(value, "JSON pointers")?.iter().map(pointer))
+    collect_all(one_or_more(value, "JSON pointers")?.iter().map(pointer))
 }
 
 /// Returns the elements of a non-empty array; any other value counts as an array of one element.
@@ -299,7 +300,7 @@ pub(super) fn one_or_more<'a>(value: &Value<'a>, what: &str) -> Option<Vec<Value
     }
     let elements = value.elements(what)?;
     if elements.is_empty() {
-        value.fault(&format!("the array is empty; expected {what}"))
+        value.report(&format!("the array is empty; expected {what}"))
     } else {
         Some(elements)
     }

@@ -12,5 +12,5 @@ pub(super) fn tables<'a>(file: &Table<'a>, name: &str) -> Vec<Table<'a>> {
 /// Reads a string that is not blank.
 pub(super) fn non_empty_string(value: &Value<'_>) -> Option<String> {
     let text = value.string("a non-empty string")?.text;
-    if text.trim().is_empty() { value.fault("the string is empty; expected text") } else { Some(text) }
+    if text.trim().is_empty() { value.report("the string is empty; expected text") } else { Some(text) }
 }

@@ -109,7 +109,7 @@ impl Sink for RecordValidator<'_> {
     fn end_record(&mut self, offset: u64, whole: bool) {
         if whole {
             self.validate(offset);
-            self.records.incomplete += u64::from(self.value.take_unjudged());
+            self.records.incomplete += u64::from(self.value.take_inconclusive());
         }
     }
 

@@ -348,8 +348,8 @@ impl Term {
                 _ => None,
             },
             Self::Count { array, when } => {
-                let array = array.first_match(value).filter(|array| array.is(JsonType::Array))?;
-                Some(array.items().filter(|element| passes(when, (*element).into())).count().into())
+                let array = array.first_match(value).filter(|array| array.has_type(JsonType::Array))?;
+                Some(array.elements().filter(|element| passes(when, (*element).into())).count().into())
             }
             Self::Ratio(left, right) => {
                 let (left, right) = (left.evaluate(value)?.as_f64()?, right.evaluate(value)?.as_f64()?);

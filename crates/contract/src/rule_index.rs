@@ -300,8 +300,10 @@ fn extract_rule(
             }
         }
         RuleKind::SameKeys(pointer) => {
-            if let Some(object) = pointer.first_match(value).filter(|object| object.is(JsonType::Object)) {
-                let hashes = object.pairs().map(|(key, _)| xxh3_64(key.as_bytes()));
+            if let Some(object) =
+                pointer.first_match(value).filter(|object| object.has_type(JsonType::Object))
+            {
+                let hashes = object.members().map(|(key, _)| xxh3_64(key.as_bytes()));
                 let keys = hashes.fold(0, u64::wrapping_add);
                 push(InputKind::Keys { keys });
             }

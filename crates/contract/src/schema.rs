@@ -1,7 +1,7 @@
 //! Compiles JSON Schemas (drafts 4 to 2020-12) without network access and without files from outside the contract.
 
 use super::acceptor::{self, Acceptor};
-use super::counted::{counted, named};
+use super::counted::{counted, list_names};
 use super::decimal::Decimal;
 use super::pointer::Pointer;
 use super::sources::{File, FileStore, Sources};
@@ -269,10 +269,10 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
         }
         // If no key is allowed, the error has the value of the first key only.
         Kind::FalseSchema
-            if node.is(JsonType::Object)
+            if node.has_type(JsonType::Object)
                 && no_keys.iter().any(|keyword| error.schema_path().as_str().ends_with(keyword)) =>
         {
-            return unexpected_keys(node.pairs().map(|(key, _)| key));
+            return unexpected_keys(node.members().map(|(key, _)| key));
         }
         Kind::Type { kind: TypeKind::Single(one) } => with_article(*one).to_owned(),
         Kind::Type { kind: TypeKind::Multiple(types) } => {
@@ -315,7 +315,7 @@ fn unexpected_keys<'k>(names: impl Iterator<Item = &'k str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let keys = if names.len() == 1 { "key" } else { "keys" };
-    let named = named(names.into_iter().map(excerpt), MAX_NAMED_KEYS);
+    let named = list_names(names.into_iter().map(excerpt), MAX_NAMED_KEYS);
     format!("unexpected {keys} {named}; the schema allows no additional keys")
 }
 

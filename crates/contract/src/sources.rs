@@ -85,7 +85,7 @@ impl File {
         let rejected = document.summary.problems.iter().find(|problem| problem.kind.rejects());
         match (document.value, rejected) {
             (Some(value), None) => Ok(Self { path, text, value }),
-            (_, Some(problem)) => Err(invalid_schema(&path, problem.at, problem.message.clone())),
+            (_, Some(problem)) => Err(invalid_schema(&path, problem.position, problem.message.clone())),
             (None, None) => Err(Error::config(format!("{} contains no JSON value", path.display()))),
         }
     }

@@ -5,7 +5,7 @@ use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
 use serde_json::{Number, Value};
 use std::borrow::Cow;
-use strict_json::{Elements, JsonKind, JsonType, Key, Members, Tape, TapeNode};
+use strict_json::{Elements, JsonKind, JsonType, Members, Tape, TapeKey, TapeNode};
 
 /// A number with its text in the input.
 #[derive(Debug, Clone, Copy)]
@@ -47,13 +47,13 @@ pub(crate) struct TapeJson;
 
 impl Json for TapeJson {
     type Node<'a> = TapeNode<'a>;
-    type PreparedKey = Key;
+    type PreparedKey = TapeKey;
     type StringBuffer = Tape;
     // A lookup scans the members, as an iteration does.
     const KEYS_PER_LOOKUP: usize = 8;
 
-    fn prepare_key(key: &str) -> Key {
-        Key::new(key)
+    fn prepare_key(key: &str) -> TapeKey {
+        TapeKey::new(key)
     }
 
     fn with_string_node<T>(buffer: &mut Tape, string: &str, f: impl FnOnce(TapeNode<'_>) -> T) -> T {
@@ -68,31 +68,31 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
     type Number = TapeNumber<'a>;
 
     fn as_object(&self) -> Option<Self> {
-        self.is(JsonType::Object).then_some(*self)
+        self.has_type(JsonType::Object).then_some(*self)
     }
     fn as_array(&self) -> Option<Self> {
-        self.is(JsonType::Array).then_some(*self)
+        self.has_type(JsonType::Array).then_some(*self)
     }
     fn as_string(&self) -> Option<Cow<'a, str>> {
         self.as_str().map(Cow::Borrowed)
     }
     fn string_length(&self) -> Option<u64> {
-        self.is(JsonType::String).then(|| self.text().chars().count() as u64 + self.beyond())
+        self.has_type(JsonType::String).then(|| self.text().chars().count() as u64 + self.omitted_chars())
     }
     fn as_number(&self) -> Option<TapeNumber<'a>> {
-        self.is(JsonType::Number).then_some(TapeNumber(*self))
+        self.has_type(JsonType::Number).then_some(TapeNumber(*self))
     }
     fn as_boolean(&self) -> Option<bool> {
         self.as_bool()
     }
     fn is_null(&self) -> bool {
-        self.is(JsonType::Null)
+        self.has_type(JsonType::Null)
     }
     fn is_number(&self) -> bool {
-        self.is(JsonType::Number)
+        self.has_type(JsonType::Number)
     }
     fn is_string(&self) -> bool {
-        self.is(JsonType::String)
+        self.has_type(JsonType::String)
     }
 
     fn json_type(&self) -> jsonschema::JsonType {
@@ -111,7 +111,7 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
             && match expected {
                 Value::Null => true,
                 Value::Bool(expected) => self.as_bool() == Some(*expected),
-                Value::String(expected) => self.beyond() == 0 && self.text() == expected,
+                Value::String(expected) => self.omitted_chars() == 0 && self.text() == expected,
                 expected => jsonschema::json::cmp::equal(&TapeNode::to_value(*self), expected),
             }
     }
@@ -141,11 +141,11 @@ impl<'a> Object<'a, TapeJson> for TapeNode<'a> {
     fn len(&self) -> usize {
         TapeNode::count(*self)
     }
-    fn get(&self, key: &Key) -> Option<Self> {
+    fn get(&self, key: &TapeKey) -> Option<Self> {
         self.member(key)
     }
     fn members(&self) -> Members<'a> {
-        self.pairs()
+        TapeNode::members(*self)
     }
 }
 
@@ -157,6 +157,6 @@ impl<'a> Array<'a, TapeJson> for TapeNode<'a> {
         TapeNode::count(*self)
     }
     fn elements(&self) -> Elements<'a> {
-        self.items()
+        TapeNode::elements(*self)
     }
 }

@@ -1,6 +1,6 @@
 //! Validates inputs against a contract: strictly parsed, in constant memory, with positions of errors.
 
-use super::chunks::Rest;
+use super::chunks::RemainingInput;
 use super::exit_rules::RunExit;
 use super::location_buffer::{LocationBuffer, TeeReader};
 use super::parallel;
@@ -25,7 +25,11 @@ impl Validation<'_> {
     ///
     /// # Errors
     /// If the reader fails.
-    pub fn input(&mut self, reader: impl Read + Send, progress: &mut dyn FnMut(u64)) -> io::Result<Verdict> {
+    pub fn validate(
+        &mut self,
+        reader: impl Read + Send,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<Verdict> {
         self.read(reader, progress, None)
     }
 
@@ -34,12 +38,12 @@ impl Validation<'_> {
     ///
     /// # Errors
     /// If the reader fails.
-    pub fn observed(
+    pub fn validate_observed(
         &mut self,
         reader: impl Read + Send,
         observer: &mut dyn RecordObserver,
     ) -> io::Result<Verdict> {
-        self.read(reader, &mut |_| budget::progress(), Some(observer))
+        self.read(reader, &mut |_| budget::finish_step(), Some(observer))
     }
 
     fn read(
@@ -54,7 +58,7 @@ impl Validation<'_> {
             Framing::Lines => {
                 if observer.is_some() {
                     self.lines(reader, Position::START, &mut verdict, progress, observer)?;
-                } else if let Some(Rest { reader, base }) =
+                } else if let Some(RemainingInput { reader, base }) =
                     parallel::read(self, reader, &mut verdict, progress)?
                 {
                     self.lines(reader, base, &mut verdict, progress, None)?;
@@ -107,21 +111,21 @@ impl Validation<'_> {
             // An observer receives complete records.
             records.elements = contract.elements.as_deref().filter(|_| records.observer.is_none());
             let summary = read_document(reader, &options, &mut records)?;
-            if summary.whole > 0 {
+            if summary.complete > 0 {
                 records.validator.validate(summary.bytes);
                 records.judge();
             }
             summary
         };
         let RecordReader { mut validator, found, .. } = records;
-        verdict.unjudged += u64::from(validator.value.take_unjudged());
+        verdict.skipped_facts += u64::from(validator.value.take_inconclusive());
         // The end of the run decides whether the document may be missing.
         let may_be_missing = summary.count(ProblemKind::Empty) > 0
             && self.settings.exit != RunExit::default()
             && !contract.spec.conditions.is_empty();
         let keep = |kind| !(kind == ProblemKind::Empty && may_be_missing);
         verdict.merge(&summary, found, Position::START, limit, keep);
-        let is_finished = summary.whole == 0 && !may_be_missing;
+        let is_finished = summary.complete == 0 && !may_be_missing;
         if is_finished {
             self.pipeline.finish(&RunExit::default());
         }
@@ -217,7 +221,7 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         let mut items =
             ArrayRecords::new(self, |start| buffer.borrow().locate(start).map_or(1, |at| at.line));
         let mut summary = read_document(reader, options, &mut items)?;
-        let (count, other) = (items.count, items.other);
+        let (count, other) = (items.count, items.non_array_start);
         match other {
             Some(start) => {
                 self.found.push(array_violation().with_position(self.buffer.borrow().locate(start)))
@@ -233,11 +237,11 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         if !value.is_element_complete() {
             return;
         }
-        if let Some(element) = value.element()
+        if let Some(element) = value.last_element()
             && !schema.accepts(element)
         {
             let (violations, omitted) = schema.node_violations(element, self.limit.errors(Against::Schema));
-            self.verdict.more.add(Against::Schema, omitted);
+            self.verdict.omitted.add(Against::Schema, omitted);
             for mut violation in violations {
                 self.limit.take(Against::Schema);
                 let inner = Pointer::parse_literal(&violation.pointer)
@@ -248,7 +252,7 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
             }
         }
         self.count += 1;
-        value.forget_elements(end);
+        value.clear_elements(end);
     }
 }
 

@@ -66,15 +66,15 @@ impl<'c> Validation<'c> {
             each_exits: several.then_some(self.settings.exit),
             numbered: self.settings.framing.has_events() && !several,
         };
-        verdict.unjudged += std::mem::take(&mut records.incomplete);
-        verdict.more += self.pipeline.judge(records, source, &options, limit, found);
+        verdict.skipped_facts += std::mem::take(&mut records.incomplete);
+        verdict.omitted += self.pipeline.judge(records, source, &options, limit, found);
     }
 
     /// Judges the end of a run.
     pub(super) fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
         verdict.add(outcome.violations.into_iter().chain(outcome.known), self.limit(verdict));
-        verdict.unjudged += outcome.unjudged;
-        verdict.unknown.extend(outcome.unknown);
+        verdict.skipped_facts += outcome.unjudged;
+        verdict.unknown_types.extend(outcome.unknown);
     }
 }

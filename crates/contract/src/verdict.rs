@@ -9,17 +9,17 @@ use strict_json::{Position, ProblemKind, Summary};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The first errors of each kind, in the order of the input; those of the run as a whole come last.
-    pub findings: Vec<Violation>,
+    pub errors: Vec<Violation>,
     /// Number of errors of each kind that `findings` does not contain.
-    pub more: Counts,
+    pub omitted: Counts,
     /// Number of records; 1 for a document, the number of items for an array of events.
     pub records: u64,
     /// Length of the input, in bytes.
     pub bytes: u64,
     /// Number of records of each type that the contract does not define; "" for records without a type.
-    pub unknown: BTreeMap<String, u64>,
+    pub unknown_types: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
-    pub unjudged: u64,
+    pub skipped_facts: u64,
     /// The first known findings (warnings) in the order of the input. `more` counts the others.
     pub known: Vec<Violation>,
     /// Number of errors in `findings` by kind, and of findings in `known`.
@@ -29,14 +29,14 @@ pub struct Verdict {
 impl Verdict {
     /// Returns whether the input has no errors.
     pub fn is_valid(&self) -> bool {
-        self.findings.is_empty() && self.more.total() == 0
+        self.errors.is_empty() && self.omitted.total() == 0
     }
 
     /// Keeps the first `max` errors and known findings, and counts the others.
     pub fn keep_first(&mut self, max: usize) {
-        for list in [&mut self.findings, &mut self.known] {
+        for list in [&mut self.errors, &mut self.known] {
             for violation in list.split_off(max.min(list.len())) {
-                self.more.add(violation.category(), 1);
+                self.omitted.add(violation.category(), 1);
             }
         }
     }
@@ -46,12 +46,12 @@ impl Verdict {
         for violation in found {
             let category = violation.category();
             if !limit.take(category) {
-                self.more.add(category, 1);
+                self.omitted.add(category, 1);
                 continue;
             }
             self.kept.add(category, 1);
             match category {
-                Category::Errors(_) => self.findings.push(violation),
+                Category::Errors(_) => self.errors.push(violation),
                 Category::Known => self.known.push(violation),
             }
         }
@@ -71,8 +71,8 @@ impl Verdict {
         let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects() && keep(**kind));
         let total: u64 = rejecting.map(|kind| summary.count(*kind)).sum();
         let kept = summary.problems.iter().filter(|problem| problem.kind.rejects() && keep(problem.kind));
-        let mut all: Vec<Violation> = kept.map(|problem| Violation::of_problem(problem, base)).collect();
-        self.more.add(Against::Json, total - all.len() as u64);
+        let mut all: Vec<Violation> = kept.map(|problem| Violation::from_problem(problem, base)).collect();
+        self.omitted.add(Against::Json, total - all.len() as u64);
         all.extend(found);
         all.sort_by_key(|violation| (violation.line, violation.column.unwrap_or(0)));
         self.add(all, limit);
@@ -83,7 +83,8 @@ impl From<StreamOutcome> for Verdict {
     /// Returns the verdict on a run without output.
     fn from(outcome: StreamOutcome) -> Self {
         let StreamOutcome { violations, known, events, unknown, unjudged } = outcome;
-        let mut verdict = Self { records: events, unknown, unjudged, ..Self::default() };
+        let mut verdict =
+            Self { records: events, unknown_types: unknown, skipped_facts: unjudged, ..Self::default() };
         verdict.add(violations.into_iter().chain(known), ReportLimit::per_category(usize::MAX));
         verdict
     }

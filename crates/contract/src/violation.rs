@@ -163,11 +163,11 @@ impl Violation {
     }
 
     /// Creates a violation from a JSON problem in a part of the input that begins at `base`.
-    pub fn of_problem(problem: &Problem, base: Position) -> Self {
+    pub fn from_problem(problem: &Problem, base: Position) -> Self {
         let message = problem.message.clone();
         let violation = Self::new(Against::Json, problem.kind.name(), &problem.pointer, message);
-        let (offset, line) = (problem.at.offset + base.offset, problem.at.line + base.line - 1);
-        violation.with_position(Some(Position { offset, line, ..problem.at }))
+        let (offset, line) = (problem.position.offset + base.offset, problem.position.line + base.line - 1);
+        violation.with_position(Some(Position { offset, line, ..problem.position }))
     }
 
     /// Adds the number and line of the record.
@@ -229,5 +229,5 @@ impl LimitedViolations {
 
 /// Returns a short excerpt of a text, sanitised.
 pub(crate) fn excerpt(text: &str) -> String {
-    sanitize::capped(text, 60)
+    sanitize::sanitize_capped(text, 60)
 }

@@ -19,7 +19,7 @@ pub fn thread_failed() -> io::Error {
 ///
 /// # Errors
 /// The first error of `work`; or a thread panics.
-pub fn in_order<S: Send, T: Send>(
+pub fn run_in_order<S: Send, T: Send>(
     threads: usize,
     work: impl Fn(&mut dyn FnMut(usize, T)) -> io::Result<S> + Sync,
     take: impl FnMut(T),

@@ -1,6 +1,6 @@
 //! The rules of `contract diff`, from `changes.toml`.
 
-use super::Class;
+use super::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 /// A kind of change.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct ChangeRule {
     /// Stable ID.
     pub id: String,
     /// Possible classes, the most common one first.
-    pub classes: Vec<Class>,
+    pub classes: Vec<Severity>,
     /// What changed, on one line.
     pub title: String,
     /// When it is reported, and what decides the class.
@@ -31,7 +31,7 @@ pub struct Rule {
 #[serde(deny_unknown_fields)]
 pub struct RuleExample {
     /// The reported class.
-    pub class: Class,
+    pub class: Severity,
     /// Whether the versions are output specifications instead of schemas of a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub promises: bool,
@@ -49,10 +49,10 @@ pub struct RuleExample {
 #[derive(Deserialize)]
 struct Catalogue {
     #[serde(rename = "rule")]
-    rules: Vec<Rule>,
+    rules: Vec<ChangeRule>,
 }
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+static RULES: LazyLock<Vec<ChangeRule>> = LazyLock::new(|| {
     let catalogue: Catalogue =
         toml::from_str(include_str!("changes.toml")).expect("changes.toml is part of the program");
     catalogue.rules
@@ -64,11 +64,11 @@ fn paragraph<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Er
 }
 
 /// Returns all rules, sorted by ID.
-pub fn rules() -> &'static [Rule] {
+pub fn change_rules() -> &'static [ChangeRule] {
     &RULES
 }
 
 /// Returns the rule with this ID.
-pub fn rule(id: &str) -> Option<&'static Rule> {
+pub fn change_rule(id: &str) -> Option<&'static ChangeRule> {
     RULES.iter().find(|rule| rule.id == id)
 }

@@ -11,7 +11,7 @@ use strict_json::escape_token;
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Class {
+pub enum Severity {
     /// The new output may have what the old contract excluded; consumers break.
     Breaking,
     /// The comparison cannot decide whether consumers break. Never counts as compatible.
@@ -23,7 +23,7 @@ pub enum Class {
     Compatible,
 }
 
-impl Class {
+impl Severity {
     /// Returns the name used in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ pub struct Change {
     /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` explains it.
     pub rule: String,
     /// Severity.
-    pub class: Class,
+    pub class: Severity,
     /// Probe whose output changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -79,7 +79,7 @@ pub struct Change {
     pub evidence: Option<Evidence>,
     /// Other outputs with the same change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Elsewhere>,
+    pub also: Vec<OtherOutput>,
     /// Candidate for the witness: a value of the new side at the compared position.
     #[serde(skip)]
     pub(super) example: Option<Value>,
@@ -87,21 +87,21 @@ pub struct Change {
 
 impl Change {
     /// Creates a change at the compared position.
-    pub(super) fn new(rule: &str, class: Class, message: impl Into<String>) -> Self {
+    pub(super) fn new(rule: &str, class: Severity, message: impl Into<String>) -> Self {
         Self { rule: rule.to_owned(), class, message: message.into(), ..Self::default() }
     }
 
     pub(super) fn breaking(rule: &str, message: impl Into<String>) -> Self {
-        Self::new(rule, Class::Breaking, message)
+        Self::new(rule, Severity::Breaking, message)
     }
 
     pub(super) fn compatible(rule: &str, message: impl Into<String>) -> Self {
-        Self::new(rule, Class::Compatible, message)
+        Self::new(rule, Severity::Compatible, message)
     }
 
     /// Creates a change that says that something could not be compared.
     pub fn undecided(message: impl Into<String>) -> Self {
-        Self::new("diff-undecided", Class::Undecided, message)
+        Self::new("diff-undecided", Severity::Undecided, message)
     }
 
     pub(super) fn old(self, old: impl Serialize) -> Self {
@@ -135,7 +135,7 @@ impl Change {
 
 /// Another output with the same change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Elsewhere {
+pub struct OtherOutput {
     /// Probe of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -153,12 +153,12 @@ pub struct Evidence {
     /// Number of occurrences.
     pub count: u64,
     /// First occurrences.
-    pub places: Vec<SamplePlace>,
+    pub places: Vec<SamplePosition>,
 }
 
 /// A position in a sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SamplePlace {
+pub struct SamplePosition {
     /// Number of the document or record, from 1.
     pub record: u64,
     /// 1-based line; absent for what concerns the stream as a whole.
@@ -173,13 +173,13 @@ pub struct SamplePlace {
 
 /// Counts changes by class, the most severe class first.
 pub(super) fn severity(changes: &[Change]) -> [usize; 4] {
-    [Class::Breaking, Class::Undecided, Class::Risky, Class::Compatible]
+    [Severity::Breaking, Severity::Undecided, Severity::Risky, Severity::Compatible]
         .map(|class| changes.iter().filter(|change| change.class == class).count())
 }
 
 /// Returns whether no change is breaking or undecided.
 pub(super) fn is_harmless(changes: &[Change]) -> bool {
-    changes.iter().all(|change| !matches!(change.class, Class::Breaking | Class::Undecided))
+    changes.iter().all(|change| !matches!(change.class, Severity::Breaking | Severity::Undecided))
 }
 
 /// Output that is valid under the new specification and invalid under the old one.

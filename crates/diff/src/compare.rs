@@ -40,8 +40,9 @@ pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
 /// Compares two versions of one output. The comparison of schemas has a budget.
 fn compare_output(old: &OutputSpec, new: &OutputSpec) -> Vec<Change> {
     let sides = (old.clone(), new.clone());
-    let complete =
-        budget::within(Budget::COMPARISON, move || OutputComparison::new(&sides.0, &sides.1).compare(None));
+    let complete = budget::run_within(Budget::COMPARISON, move || {
+        OutputComparison::new(&sides.0, &sides.1).compare(None)
+    });
     complete.unwrap_or_else(|spent| OutputComparison::new(old, new).compare(Some(spent)))
 }
 

@@ -2,7 +2,7 @@
 
 use super::bundle::{self, Bundle, DATA_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, Class, Witness};
+use super::change::{Change, Severity, Witness};
 use super::outputs::OutputComparison;
 use super::rename;
 use super::schema_comparer::{SchemaComparer, any_schema};
@@ -10,14 +10,14 @@ use super::typed_schema::TypedSchema;
 use super::validator::valid;
 use super::variants::{Variants, by_tag, candidates};
 use super::witness::Witnesses;
-use agentnative_contract::{Events, Framing, OutputSpec, UNTYPED};
+use agentnative_contract::{EventSpec, Framing, OutputSpec, UNTYPED};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strict_json::{JsonType, escape_token, unescape_token};
 
 /// The event types of one side.
 struct EventTypes<'b> {
-    events: Events,
+    events: EventSpec,
     /// Alternatives of the records, by type.
     variants: Variants<'b>,
 }
@@ -85,7 +85,7 @@ impl OutputComparison<'_> {
         old: &EventTypes<'b>,
         new: &EventTypes<'b>,
     ) {
-        let type_keys = |events: &Events| match &events.subtype {
+        let type_keys = |events: &EventSpec| match &events.subtype {
             Some(subtype) => format!("{} and {subtype}", events.discriminator),
             None => events.discriminator.clone(),
         };
@@ -108,7 +108,7 @@ impl OutputComparison<'_> {
         comparer: &mut SchemaComparer<'b>,
         old: &[TypedSchema<'b>],
         new: &[TypedSchema<'b>],
-        events: &Events,
+        events: &EventSpec,
         rule: &str,
     ) {
         let pointer = &events.discriminator;
@@ -141,15 +141,16 @@ impl OutputComparison<'_> {
         new: &EventTypes<'b>,
     ) {
         let (removed, added) = rename::differences(&old.variants, &new.variants);
-        let is_first = |events: &Events, name: &String| events.first.iter().flatten().any(|one| one == name);
-        let is_last = |events: &Events, name: &String| events.last.iter().flatten().any(|one| one == name);
+        let is_first =
+            |events: &EventSpec, name: &String| events.first.iter().flatten().any(|one| one == name);
+        let is_last = |events: &EventSpec, name: &String| events.last.iter().flatten().any(|one| one == name);
         for (name, before) in added {
             let (class, reason) = if old.events.closed {
-                (Class::Breaking, "; the types were a closed set")
+                (Severity::Breaking, "; the types were a closed set")
             } else if is_last(&new.events, name) {
-                (Class::Breaking, "; it can end a stream")
+                (Severity::Breaking, "; it can end a stream")
             } else {
-                (Class::Risky, "")
+                (Severity::Risky, "")
             };
             let message = format!("the event type `{name}` is new{reason}");
             let (_, alts) = &new.variants[name];
@@ -172,13 +173,13 @@ impl OutputComparison<'_> {
         }
         for (name, after) in removed {
             let (class, reason) = if is_first(&old.events, name) {
-                (Class::Breaking, "; a stream could begin with it")
+                (Severity::Breaking, "; a stream could begin with it")
             } else if is_last(&old.events, name) {
-                (Class::Breaking, "; it could end a stream")
+                (Severity::Breaking, "; it could end a stream")
             } else if old.events.closed {
-                (Class::Breaking, "; the types were a closed set")
+                (Severity::Breaking, "; the types were a closed set")
             } else {
-                (Class::Risky, "")
+                (Severity::Risky, "")
             };
             let message = format!("the event type `{name}` was removed{reason}");
             self.add(Change {
@@ -214,7 +215,7 @@ impl OutputComparison<'_> {
         }
     }
 
-    fn compare_bounds(&mut self, old: &Events, new: &Events) {
+    fn compare_bounds(&mut self, old: &EventSpec, new: &EventSpec) {
         let all = [
             ("diff-first-event-changed", "begins", &old.first, &new.first),
             ("diff-terminal-event-changed", "ends", &old.last, &new.last),
@@ -228,21 +229,24 @@ impl OutputComparison<'_> {
             let (class, message) = match (&before, &after) {
                 (Some(before), Some(after)) if before == after => continue,
                 (Some(before), Some(after)) => {
-                    let class = if after.is_subset(before) { Class::Compatible } else { Class::Breaking };
+                    let class =
+                        if after.is_subset(before) { Severity::Compatible } else { Severity::Breaking };
                     (class, format!("a stream {verb} with {} instead of {}", words(after), words(before)))
                 }
                 (Some(before), None) => (
-                    Class::Breaking,
+                    Severity::Breaking,
                     format!("it is no longer guaranteed that a stream {verb} with {}", words(before)),
                 ),
-                (None, Some(after)) => (Class::Compatible, format!("a stream {verb} with {}", words(after))),
+                (None, Some(after)) => {
+                    (Severity::Compatible, format!("a stream {verb} with {}", words(after)))
+                }
                 (None, None) => continue,
             };
             self.add(Change::new(rule, class, message).sides(before, after));
         }
     }
 
-    fn compare_order(&mut self, old: &Events, new: &Events) {
+    fn compare_order(&mut self, old: &EventSpec, new: &EventSpec) {
         for order in &old.order {
             // The removal of an event type is already reported.
             let is_removed = |name: &String| !new.types.is_empty() && !new.types.contains_key(name);
@@ -285,11 +289,11 @@ fn event_types<'b>(side: Canonicalizer<'b>, bundle: &'b Bundle, spec: &OutputSpe
     let schema = bundle.schema(DATA_SCHEMA).filter(|_| spec.framing.is_some_and(Framing::has_events))?;
     let mut candidates = candidates(&side, &side.alternatives(&[schema])).into_iter();
     let (key, variants) = candidates.find(|(_, variants)| variants.len() > 1)?;
-    let events = Events {
+    let events = EventSpec {
         discriminator: format!("/{}", escape_token(&key)),
         closed: true,
         types: variants.keys().map(|name| (name.clone(), Value::Bool(true))).collect(),
-        ..Events::default()
+        ..EventSpec::default()
     };
     Some(EventTypes { events, variants })
 }
@@ -301,7 +305,7 @@ fn single_key(pointer: &str) -> Option<String> {
 }
 
 /// Sets the type of a generated record.
-fn set_type(document: &mut Value, events: &Events, name: &str) {
+fn set_type(document: &mut Value, events: &EventSpec, name: &str) {
     if name == UNTYPED {
         return;
     }

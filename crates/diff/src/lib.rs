@@ -33,8 +33,8 @@ mod validator;
 mod variants;
 mod witness;
 
-pub use catalogue::{Rule, RuleExample, rule, rules};
-pub use change::{Change, Class, Elsewhere, Evidence, SamplePlace, Witness};
+pub use catalogue::{ChangeRule, RuleExample, change_rule, change_rules};
+pub use change::{Change, Evidence, OtherOutput, SamplePosition, Severity, Witness};
 pub use compare::compare;
 pub use sample_comparison::{SampleComparison, SampleSide, compare_sample};
 pub use samples::{infer_spec, is_schema_file};

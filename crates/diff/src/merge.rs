@@ -1,6 +1,6 @@
 //! Merges equal changes of several outputs.
 
-use super::change::{Change, Elsewhere};
+use super::change::{Change, OtherOutput};
 use agentnative_contract::OutputFormat;
 
 /// Merges equal changes into the first of them, which lists the outputs of the others.
@@ -10,7 +10,7 @@ pub(super) fn merge_duplicates(changes: Vec<Change>) -> Vec<Change> {
         match merged.iter_mut().find(|known| is_same_change(known, &change)) {
             Some(known) => {
                 let pointer = Some(change.pointer).filter(|pointer| *pointer != known.pointer);
-                known.also.push(Elsewhere { probe: change.probe, format: change.format, pointer });
+                known.also.push(OtherOutput { probe: change.probe, format: change.format, pointer });
             }
             None => merged.push(change),
         }

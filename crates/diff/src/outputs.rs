@@ -2,12 +2,12 @@
 
 use super::bundle::{Bundle, DATA_SCHEMA, ERROR_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, Class};
+use super::change::{Change, Severity};
 use super::schema_comparer::SchemaComparer;
 use super::typed_schema::TypedSchema;
 use super::witness::Witnesses;
-use agentnative_contract::budget::Spent;
-use agentnative_contract::{ErrorOutput, Errors, Exit, Framing, OutputSpec, Payload, Stream};
+use agentnative_contract::budget::ExceededLimit;
+use agentnative_contract::{ErrorOutput, ErrorSpec, ExitSpec, Framing, OutputSpec, Payload, Stream};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ impl<'a> OutputComparison<'a> {
 
     /// Returns all changes, those of the whole output first. `spent` skips the schemas, whose comparison exceeded its
     /// budget.
-    pub fn compare(mut self, spent: Option<Spent>) -> Vec<Change> {
+    pub fn compare(mut self, spent: Option<ExceededLimit>) -> Vec<Change> {
         if self.old.unknown.is_some() || self.new.unknown.is_some() {
             self.report_unknown_sides();
             return self.changes;
@@ -119,7 +119,7 @@ impl<'a> OutputComparison<'a> {
         }
     }
 
-    fn compare_payload(&mut self, old: &Exit, new: &Exit, condition: &str) {
+    fn compare_payload(&mut self, old: &ExitSpec, new: &ExitSpec, condition: &str) {
         let (Some(before), Some(after)) = (old.stdout, new.stdout) else { return };
         // The contents of stdout in all runs are compared with the data.
         if old.condition.is_none() || new.condition.is_none() {
@@ -131,13 +131,13 @@ impl<'a> OutputComparison<'a> {
         let (old_phrase, new_phrase) = (payload_phrase(before), payload_phrase(after));
         let message = format!("stdout contains {new_phrase}{condition}; before: {old_phrase}");
         let narrower = before == Payload::Any || (before, after) == (Payload::Part, Payload::Whole);
-        let class = if narrower { Class::Compatible } else { Class::Breaking };
+        let class = if narrower { Severity::Compatible } else { Severity::Breaking };
         let change = Change::new("diff-exit-payload-changed", class, message);
         self.add(change.old(before.name()).new_value(after.name()));
     }
 
     /// Compares what stderr contains under a condition.
-    fn compare_stderr(&mut self, old: &Exit, new: &Exit, condition: &str) {
+    fn compare_stderr(&mut self, old: &ExitSpec, new: &ExitSpec, condition: &str) {
         let Some(before) = old.stderr.filter(|before| new.stderr != Some(*before)) else { return };
         let after = new.stderr.map_or("unknown contents", ErrorOutput::name);
         let message = format!("stderr contains {after}{condition}; before: {}", before.name());
@@ -211,13 +211,13 @@ impl<'a> OutputComparison<'a> {
     ) {
         let witnesses = Witnesses::new(roots, side, before);
         for change in
-            changes.iter_mut().filter(|change| matches!(change.class, Class::Breaking | Class::Risky))
+            changes.iter_mut().filter(|change| matches!(change.class, Severity::Breaking | Severity::Risky))
         {
             change.witness = change.example.take().and_then(|example| witnesses.check(change, &example));
         }
         // The schema algebra ignores formats.
         let is_breaking =
-            |change: &Change| change.class == Class::Breaking && change.rule != "diff-format-loosened";
+            |change: &Change| change.class == Severity::Breaking && change.rule != "diff-format-loosened";
         let mut breaking = changes.iter().filter(|change| is_breaking(change)).peekable();
         let unwitnessed = breaking.peek().is_some() && breaking.all(|change| change.witness.is_none());
         if unwitnessed && super::validator::covers(&roots.0, &roots.1) == Some(true) {
@@ -264,7 +264,7 @@ impl<'a> OutputComparison<'a> {
             };
             for word in &removed {
                 let message = format!("the value `{word}` no longer occurs");
-                let change = Change::new("diff-kind-removed", Class::Risky, message).old(word);
+                let change = Change::new("diff-kind-removed", Severity::Risky, message).old(word);
                 self.add(Change {
                     pointer: pointer.clone(),
                     note: renamed(&removed, &added, "is new"),
@@ -273,7 +273,7 @@ impl<'a> OutputComparison<'a> {
             }
             for word in &added {
                 let message = format!("the value `{word}` is new");
-                let change = Change::new("diff-kind-added", Class::Risky, message).new_value(word);
+                let change = Change::new("diff-kind-added", Severity::Risky, message).new_value(word);
                 self.add(Change {
                     pointer: pointer.clone(),
                     note: renamed(&added, &removed, "was removed"),
@@ -308,7 +308,7 @@ fn payload_phrase(payload: Payload) -> &'static str {
     }
 }
 
-fn codes(exits: &[Exit]) -> BTreeSet<i32> {
+fn codes(exits: &[ExitSpec]) -> BTreeSet<i32> {
     exits.iter().flat_map(|exit| exit.codes.iter().copied()).collect()
 }
 
@@ -317,15 +317,16 @@ fn join_or(codes: &[i32]) -> String {
 }
 
 /// Pairs conditions by name; a single condition on each side is paired regardless of its name.
-fn pair_exits<'b>(old: &'b [Exit], new: &'b [Exit]) -> Vec<(&'b Exit, &'b Exit)> {
+fn pair_exits<'b>(old: &'b [ExitSpec], new: &'b [ExitSpec]) -> Vec<(&'b ExitSpec, &'b ExitSpec)> {
     if let ([old], [new]) = (old, new) {
         return vec![(old, new)];
     }
-    let by_name: BTreeMap<&Option<String>, &Exit> = new.iter().map(|exit| (&exit.condition, exit)).collect();
+    let by_name: BTreeMap<&Option<String>, &ExitSpec> =
+        new.iter().map(|exit| (&exit.condition, exit)).collect();
     old.iter().filter_map(|exit| Some((exit, *by_name.get(&exit.condition)?))).collect()
 }
 
 /// Returns whether the error is known to be text instead of an object.
-pub(super) fn is_text(spec: &OutputSpec, errors: &Errors) -> bool {
-    errors.schema.is_none() && spec.is_learnt()
+pub(super) fn is_text(spec: &OutputSpec, errors: &ErrorSpec) -> bool {
+    errors.schema.is_none() && spec.is_inferred()
 }

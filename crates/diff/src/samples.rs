@@ -1,9 +1,11 @@
 //! Detects whether a file contains a schema or samples, and infers an output specification from samples.
 
-use crate::infer::{Inference, Rules};
+use crate::infer::{Inference, InferenceOptions};
 use crate::lock::{EventOrder, EventOrders};
 use agentnative_contract::error::{Error, Issue, Result};
-use agentnative_contract::{DataFile, Events, Framing, OutputSpec, Violation, framing, is_schema, type_keys};
+use agentnative_contract::{
+    DataFile, EventSpec, Framing, OutputSpec, Violation, framing, is_schema, type_keys,
+};
 use serde_json::Value;
 use std::fs;
 use std::io::Read as _;
@@ -22,7 +24,7 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     if framing(path) == Some(Framing::Lines) {
         return Ok(false);
     }
-    let unreadable = |error| Error::data(path, &error);
+    let unreadable = |error| Error::data_file(path, &error);
     let length = fs::metadata(path).map_err(unreadable)?.len();
     if length > MAX_SCHEMA {
         return Ok(false);
@@ -44,18 +46,18 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
 /// configuration error with positions if it contains no strict JSON or no samples.
 pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
     let file = DataFile::open(path)?;
-    let (name, framing, threads) = (file.name.clone(), file.framing, file.threads(None));
+    let (name, framing, threads) = (file.name.clone(), file.framing, file.thread_count(None));
     let mut inference = Inference::new();
     let violations = inference
-        .input(file.reader, framing, threads, &mut |_| {})
-        .map_err(|error| Error::data(path, &error))?;
+        .add_input(file.reader, framing, threads, &mut |_| {})
+        .map_err(|error| Error::data_file(path, &error))?;
     if !violations.is_empty() {
         return Err(bad_json(&name, path, violations));
     }
     if inference.records() == 0 {
         return Err(no_samples(&name));
     }
-    let rules = Rules::cautious();
+    let rules = InferenceOptions::cautious();
     let default_framing = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
     let framing = framing.unwrap_or(default_framing);
     let mut spec = OutputSpec { framing: Some(framing), ..OutputSpec::default() };
@@ -69,7 +71,7 @@ pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
             let discriminator = format!("/{key}");
             spec.kinds.remove(&discriminator);
             let bounds = bounds(path, key)?;
-            spec.events = Some(Events { discriminator, types: types.collect(), ..bounds });
+            spec.events = Some(EventSpec { discriminator, types: types.collect(), ..bounds });
         }
         None => spec.schema = Some(inference.schema(&rules)),
     }
@@ -90,12 +92,12 @@ pub(crate) fn no_samples(name: &str) -> Error {
 }
 
 /// Returns the first and the last types of the stream in a file.
-fn bounds(path: &Path, key: &str) -> Result<Events> {
-    let unreadable = |error| Error::data(path, &error);
+fn bounds(path: &Path, key: &str) -> Result<EventSpec> {
+    let unreadable = |error| Error::data_file(path, &error);
     let file = DataFile::open(path)?.reader;
     let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());
     read_lines(file, &ReadOptions::default(), &mut order).map_err(unreadable)?;
     orders.add(order);
     let found = orders.infer_order().filter(|(found, _)| *found == key);
-    Ok(found.map_or_else(Events::default, |(_, events)| Events { order: Vec::new(), ..events }))
+    Ok(found.map_or_else(EventSpec::default, |(_, events)| EventSpec { order: Vec::new(), ..events }))
 }

@@ -1,8 +1,8 @@
 //! Compares the streams of a run: what stdout contains, and which stream reports errors.
 
-use super::change::{Change, Class};
+use super::change::{Change, Severity};
 use super::outputs::{OutputComparison, is_text};
-use agentnative_contract::{Errors, Framing, OutputFormat, OutputSpec, Payload, Stream};
+use agentnative_contract::{ErrorSpec, Framing, OutputFormat, OutputSpec, Payload, Stream};
 
 impl OutputComparison<'_> {
     /// Compares what stdout contains. Returns whether both sides have data that can be compared.
@@ -62,7 +62,7 @@ impl OutputComparison<'_> {
         // An error on stdout is compared as the contents of stdout.
         let lines = new.format.or(old.format) == Some(OutputFormat::Jsonl);
         let compared =
-            |errors: &Errors| errors.stream == Stream::Stdout && !lines && old.stdout() != new.stdout();
+            |errors: &ErrorSpec| errors.stream == Stream::Stdout && !lines && old.stdout() != new.stdout();
         let change = match (&old.errors, &new.errors) {
             (Some(before), Some(after)) if before.stream != after.stream => {
                 if !self.is_next_to_unchanged_output(before, after) {
@@ -108,7 +108,7 @@ impl OutputComparison<'_> {
     }
 
     /// Returns whether only text on stderr appeared or disappeared next to an unchanged output; then no error moved.
-    fn is_next_to_unchanged_output(&self, before: &Errors, after: &Errors) -> bool {
+    fn is_next_to_unchanged_output(&self, before: &ErrorSpec, after: &ErrorSpec) -> bool {
         let is_text_only = is_text(self.old, before) && is_text(self.new, after);
         let output = self.old.stdout().filter(|payload| *payload != Payload::Nothing);
         is_text_only && output.is_some() && output == self.new.stdout()
@@ -116,11 +116,11 @@ impl OutputComparison<'_> {
 }
 
 /// Creates the change for an error that is no longer reported on its stream.
-fn removed_error(before: &Errors) -> Change {
+fn removed_error(before: &ErrorSpec) -> Change {
     let stream = before.stream.name();
     let (class, name) = match before.schema {
-        Some(_) => (Class::Breaking, "error object"),
-        None => (Class::Risky, "error text"),
+        Some(_) => (Severity::Breaking, "error object"),
+        None => (Severity::Risky, "error text"),
     };
     let change = Change::new("diff-error-removed", class, format!("the {name} on {stream} was removed"));
     change.old(stream).new_value("nothing")
@@ -128,7 +128,7 @@ fn removed_error(before: &Errors) -> Change {
 
 /// Returns whether all observed runs failed.
 fn always_fails(spec: &OutputSpec) -> bool {
-    spec.is_learnt() && !spec.exits.is_empty() && spec.exits.iter().all(|exit| !exit.codes.contains(&0))
+    spec.is_inferred() && !spec.exits.is_empty() && spec.exits.iter().all(|exit| !exit.codes.contains(&0))
 }
 
 pub(super) fn framing_phrase(framing: Framing) -> &'static str {
@@ -153,34 +153,34 @@ fn contents_phrase(spec: &OutputSpec, payload: Payload, format: Option<OutputFor
 }
 
 /// Returns the class of a change of text output; `None` if nothing changed.
-const fn class_of_text(before: Payload, after: Payload) -> Option<Class> {
+const fn class_of_text(before: Payload, after: Payload) -> Option<Severity> {
     match (before, after) {
-        (Payload::Any, Payload::Nothing) => Some(Class::Risky),
-        (Payload::Nothing, Payload::Any) => Some(Class::Compatible),
+        (Payload::Any, Payload::Nothing) => Some(Severity::Risky),
+        (Payload::Nothing, Payload::Any) => Some(Severity::Compatible),
         _ => None,
     }
 }
 
 /// Returns the class of a change of JSON Lines output. An empty output is a valid stream.
-const fn class_of_lines(before: Payload, after: Payload) -> Option<Class> {
+const fn class_of_lines(before: Payload, after: Payload) -> Option<Severity> {
     match (before, after) {
         (Payload::Any, Payload::Any) => None,
-        (Payload::Nothing, Payload::Any) => Some(Class::Risky),
-        (_, Payload::Any) => Some(Class::Breaking),
-        (Payload::Any, _) => Some(Class::Compatible),
+        (Payload::Nothing, Payload::Any) => Some(Severity::Risky),
+        (_, Payload::Any) => Some(Severity::Breaking),
+        (Payload::Any, _) => Some(Severity::Compatible),
         _ => None,
     }
 }
 
 /// Returns the class of a change of a JSON document.
-const fn class_of_document(before: Payload, after: Payload) -> Option<Class> {
+const fn class_of_document(before: Payload, after: Payload) -> Option<Severity> {
     match (before, after) {
         (Payload::Whole, Payload::Whole)
         | (Payload::Part, Payload::Part)
         | (Payload::Any, Payload::Any)
         | (Payload::Nothing, Payload::Nothing) => None,
-        (Payload::Whole | Payload::Part, _) if !matches!(after, Payload::Whole) => Some(Class::Breaking),
-        (_, Payload::Whole | Payload::Part) => Some(Class::Compatible),
-        _ => Some(Class::Risky),
+        (Payload::Whole | Payload::Part, _) if !matches!(after, Payload::Whole) => Some(Severity::Breaking),
+        (_, Payload::Whole | Payload::Part) => Some(Severity::Compatible),
+        _ => Some(Severity::Risky),
     }
 }

@@ -4,7 +4,7 @@ use super::canonicalize::Canonicalizer;
 use super::predicates::distinct;
 use super::schema_comparer::excerpt;
 use super::typed_schema::TypedSchema;
-use agentnative_contract::{DISCRIMINATORS, named};
+use agentnative_contract::{DISCRIMINATORS, list_names};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a
         let others: BTreeSet<&str> = others.flat_map(|other| other.required.iter().copied()).collect();
         let own: Vec<&str> = alt.required.difference(&others).copied().collect();
         let all: Vec<&str> = if own.is_empty() { alt.required.iter().copied().collect() } else { own };
-        if all.is_empty() { "no required key".to_owned() } else { named(all.into_iter(), MAX_NAMED) }
+        if all.is_empty() { "no required key".to_owned() } else { list_names(all.into_iter(), MAX_NAMED) }
     };
     tagged.find_map(by_key).unwrap_or_else(|| alts.iter().map(by_keys).collect())
 }

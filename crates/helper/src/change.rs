@@ -8,27 +8,27 @@ pub struct Changes {
     /// Number of changes.
     pub count: usize,
     /// The first [`MOST`](Self::MOST) changes, ordered by area and path.
-    pub list: Vec<Change>,
+    pub list: Vec<FileChange>,
 }
 
 impl Changes {
     /// Maximum number of changes that are listed.
-    pub const MOST: usize = 1000;
+    pub const MAX_LISTED: usize = 1000;
 }
 
 /// A file, folder or link that differs between the snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct FileChange {
     /// The area that contains it.
     pub area: Area,
     /// Path in the area, with invalid UTF-8 replaced; `.` is the folder itself.
     pub path: String,
     /// The entry before the run; `None` if it did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Entry>,
+    pub before: Option<FileEntry>,
     /// The entry after the run; `None` if it no longer exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Entry>,
+    pub after: Option<FileEntry>,
 }
 
 /// A secret that a run revealed in plain text.
@@ -37,7 +37,7 @@ pub struct Leak {
     /// Where it appears.
     pub place: LeakPlace,
     /// How it is encoded.
-    pub form: LeakForm,
+    pub form: LeakEncoding,
 }
 
 /// A place where a secret appears.
@@ -55,7 +55,7 @@ pub enum LeakPlace {
 /// The encoding of a revealed secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LeakForm {
+pub enum LeakEncoding {
     /// Not encoded.
     Plain,
     /// Base64, alone or as a part of a longer text.
@@ -78,9 +78,9 @@ pub enum Area {
 
 /// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct FileEntry {
     /// Kind of the entry.
-    pub kind: EntryKind,
+    pub kind: FileKind,
     /// Permission bits; 0 for a link.
     pub mode: u32,
     /// Size of a file, in bytes; 0 for other entries.
@@ -98,7 +98,7 @@ pub struct Entry {
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EntryKind {
+pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.

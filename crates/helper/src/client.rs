@@ -35,7 +35,7 @@ pub struct Helper {
     child: Child,
     signals: Vec<SignalPipe>,
     /// Present if any signals are handled.
-    handling: Option<Hearing>,
+    handling: Option<SignalHandling>,
     /// Whether a signal was returned as an event.
     has_reported_signal: bool,
     /// Maximum time without a reply after a request to end the runs.
@@ -93,7 +93,7 @@ impl Helper {
             .collect();
         let cannot = |e: io::Error| Failure::with_cause("cannot listen to signals", &e);
         if !handled.is_empty() {
-            helper.handling = Some(Hearing::begin(&handled).map_err(cannot)?);
+            helper.handling = Some(SignalHandling::start(&handled).map_err(cannot)?);
         }
         let signals: io::Result<_> = handled.into_iter().map(SignalPipe::new).collect();
         helper.signals = signals.map_err(cannot)?;
@@ -116,13 +116,13 @@ impl Helper {
     ///
     /// # Errors
     /// If the template cannot be created, or the helper is gone.
-    pub fn keep(&mut self, template: Template) -> Result<OsString, Failure> {
+    pub fn store_template(&mut self, template: Template) -> Result<OsString, Failure> {
         let files = if let Template::Files(files) = &template { &files[..] } else { &[] };
         let payload: Vec<Vec<u8>> = files.iter().map(|file| file.bytes.clone()).collect();
         let request = Request::Keep(template, payload.iter().map(Vec::len).collect());
         self.send(&request, &payload.iter().map(|bytes| &bytes[..]).collect::<Vec<_>>())?;
         // A dead file system may block the helper.
-        match self.with_default_signals(Self::receive)?? {
+        match self.without_handling(Self::receive)?? {
             (Reply::Kept(folder), ..) => Ok(folder),
             (Reply::Refused(failure), ..) => Err(failure),
             _ => Err(self.gone_error()),
@@ -172,11 +172,11 @@ impl Helper {
     ///
     /// # Errors
     /// If the signals cannot be handled afterwards.
-    pub fn unheard<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Failure> {
-        self.with_default_signals(|_| work())
+    pub fn with_default_signals<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+        self.without_handling(|_| work())
     }
 
-    fn with_default_signals<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, Failure> {
+    fn without_handling<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, Failure> {
         let signals: Vec<i32> = self.signals.iter().map(|pipe| pipe.signal).collect();
         let handling = self.handling.take();
         let was_handling = handling.is_some();
@@ -184,7 +184,7 @@ impl Helper {
         let done = work(self);
         if was_handling {
             let cannot = |e: io::Error| Failure::with_cause("cannot listen to signals", &e);
-            self.handling = Some(Hearing::begin(&signals).map_err(cannot)?);
+            self.handling = Some(SignalHandling::start(&signals).map_err(cannot)?);
         }
         Ok(done)
     }
@@ -375,19 +375,19 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// Marks signals as handled as long as it exists. When the last of these is dropped, the signals end the process again,
 /// which is their default action: a registered handler cannot be removed completely.
 #[derive(Debug)]
-pub struct Hearing(());
+pub struct SignalHandling(());
 
 /// Number of existing [`Hearing`]s, and the signals that end the process when there are none.
 static REGISTERED: Mutex<(usize, Vec<i32>)> = Mutex::new((0, Vec::new()));
 /// True if there are no [`Hearing`]s.
 static USE_DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-impl Hearing {
+impl SignalHandling {
     /// Marks these signals as handled.
     ///
     /// # Errors
     /// If they cannot be handled.
-    pub fn begin(signals: &[i32]) -> io::Result<Self> {
+    pub fn start(signals: &[i32]) -> io::Result<Self> {
         let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
         for signal in signals {
             if !registered.1.contains(signal) {
@@ -401,7 +401,7 @@ impl Hearing {
     }
 }
 
-impl Drop for Hearing {
+impl Drop for SignalHandling {
     fn drop(&mut self) {
         let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
         registered.0 -= 1;

@@ -27,13 +27,13 @@ const VERSION_VARIABLES: &[&str] =
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns a PATH without empty and relative entries, which would depend on the working directory.
-pub fn clean_path(path: Option<&OsStr>) -> OsString {
-    let folders = folders_of(path.unwrap_or(OsStr::new(DEFAULT_PATH)));
+pub fn absolute_path_entries(path: Option<&OsStr>) -> OsString {
+    let folders = absolute_entries(path.unwrap_or(OsStr::new(DEFAULT_PATH)));
     std::env::join_paths(folders).expect("the entries came out of a PATH, so none holds a colon")
 }
 
 /// Returns the absolute entries of a PATH.
-pub fn folders_of(path: &OsStr) -> Vec<PathBuf> {
+pub fn absolute_entries(path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
@@ -41,7 +41,7 @@ pub fn folders_of(path: &OsStr) -> Vec<PathBuf> {
 /// only folders of programs, none with secrets of the user.
 pub fn manager_variables(caller: &BTreeMap<OsString, OsString>) -> Vec<(OsString, OsString)> {
     let get = |name: &str| caller.get(OsStr::new(name));
-    let path = folders_of(&clean_path(get("PATH").map(OsString::as_os_str)));
+    let path = absolute_entries(&absolute_path_entries(get("PATH").map(OsString::as_os_str)));
     let mut kept = Vec::new();
     for (variable, below_home, program) in VERSION_MANAGERS {
         let default = || Some(Path::new(get("HOME")?).join(below_home));

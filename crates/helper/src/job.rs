@@ -68,7 +68,7 @@ pub struct Job {
     pub snapshots: bool,
     /// Starts a server on the loopback interface that accepts connections and never answers: this text is replaced by
     /// its address (`HOST:PORT`) in the arguments and variables.
-    pub stalled: Option<String>,
+    pub stalled_server_placeholder: Option<String>,
     /// A value that the run must not reveal, and how it is passed. It is not part of an outcome.
     pub secret: Option<Secret>,
     /// The template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is copied from.
@@ -82,7 +82,7 @@ pub struct Job {
     /// `None`.
     pub variant: Variant,
     /// Index of the [environment](Variant::environments) of the variant.
-    pub nth: u8,
+    pub environment: u8,
     /// Contents of stdin: a pipe that holds these bytes, which may stay unread, and then ends; `None` is `/dev/null`.
     /// Not part of the serialized form.
     #[serde(skip)]
@@ -93,7 +93,7 @@ pub struct Job {
     /// Resource limits. They do not apply to services and to [`trusted`](Job::trusted) jobs.
     pub limits: Limits,
     /// How the run is confined.
-    pub isolation: Isolation,
+    pub isolation: RequestedConfinement,
     /// TCP ports of the machine that a confined run can connect to.
     pub connect: Vec<u16>,
     /// Whether a confined run has the network of the machine.
@@ -103,11 +103,11 @@ pub struct Job {
     /// run is made exactly once.
     pub family: Option<u32>,
     /// Whether the run is made alone, since its times are evidence.
-    pub quiet: bool,
+    pub runs_alone: bool,
     /// Why the run is not made.
-    pub obstacle: Option<String>,
+    pub skip_reason: Option<String>,
     /// Whether the run writes to its start folder. Otherwise the changes of a confined run to it are discarded.
-    pub writes: bool,
+    pub writes_to_start_folder: bool,
     /// The project that contains the start folder, used if no repository does.
     pub project: Option<OsString>,
     /// Files in the start folder that the run cannot write to.
@@ -115,11 +115,11 @@ pub struct Job {
     /// Paths in the home folders that the run sees in addition to its project and its program.
     pub readable: Vec<OsString>,
     /// Names of tripwire programs that are not replaced, since the project of the target has programs of that name.
-    pub own_programs: Vec<String>,
+    pub unreplaced_programs: Vec<String>,
     /// Whether the run has the caller's whole environment, for a tool that the caller itself needs.
     pub trusted: bool,
     /// Whether the output is for users: if [`Options::show`] is set, it is shown and not captured.
-    pub shown: bool,
+    pub shows_output: bool,
 }
 
 /// A value that a run receives and must not print or store in plain text.
@@ -169,7 +169,7 @@ pub enum StopSignal {
 
 impl Job {
     /// Time that a run has to end after its interruption.
-    pub const GRACE: Duration = Duration::from_secs(5);
+    pub const INTERRUPTION_GRACE: Duration = Duration::from_secs(5);
 
     /// Creates a job for the absolute path of a program in a folder: plain, with an empty stdin, without variables, and
     /// not confined.
@@ -187,36 +187,36 @@ impl Job {
             setup: Vec::new(),
             interrupt: None,
             snapshots: false,
-            stalled: None,
+            stalled_server_placeholder: None,
             secret: None,
             home: None,
             config_file: None,
             env: Vec::new(),
             variant: Variant::Plain,
-            nth: 0,
+            environment: 0,
             stdin: None,
             deadline,
             limits: Limits::default(),
-            isolation: Isolation::None,
+            isolation: RequestedConfinement::None,
             connect: Vec::new(),
             network: false,
             family: None,
-            quiet: false,
-            obstacle: None,
-            writes: false,
+            runs_alone: false,
+            skip_reason: None,
+            writes_to_start_folder: false,
             project: None,
             protected: Vec::new(),
             readable: Vec::new(),
-            own_programs: Vec::new(),
+            unreplaced_programs: Vec::new(),
             trusted: false,
-            shown: false,
+            shows_output: false,
         }
     }
 }
 
 /// Whether and how a run is confined: see [`Confinement`](crate::Confinement).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Isolation {
+pub enum RequestedConfinement {
     /// Not confined.
     #[default]
     None,
@@ -230,7 +230,7 @@ pub enum Isolation {
     Full,
 }
 
-impl Isolation {
+impl RequestedConfinement {
     /// Prefix of the message of [`End::NotStarted`](crate::End::NotStarted) if a run was not made since it could not be
     /// confined.
     pub const UNAVAILABLE: &str = "it has to be confined, and this system has";

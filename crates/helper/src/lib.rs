@@ -42,26 +42,26 @@ mod trip;
 mod variant;
 
 pub use added_variables::HOSTILE_ENVIRONMENTS;
-pub use change::{Area, Change, Changes, Entry, EntryKind, Leak, LeakForm, LeakPlace};
+pub use change::{Area, Changes, FileChange, FileEntry, FileKind, Leak, LeakEncoding, LeakPlace};
 #[cfg(feature = "client")]
-pub use client::{Hearing, Helper};
-pub use environment::{clean_path, folders_of, manager_variables};
+pub use client::{Helper, SignalHandling};
+pub use environment::{absolute_entries, absolute_path_entries, manager_variables};
 #[cfg(any(feature = "client", feature = "runtime"))]
 pub use failure::Failure;
 pub use job::{
-    Interruption, Isolation, Job, Options, Ready, Secret, Service, SetupCall, StopSignal, Template,
-    TemplateFile, Workspace,
+    Interruption, Job, Options, Ready, RequestedConfinement, Secret, Service, SetupCall, StopSignal,
+    Template, TemplateFile, Workspace,
 };
 pub use limits::{Limit, Limits};
 #[cfg(feature = "client")]
 pub use outcome::Event;
 pub use outcome::{
-    Bytes, Captured, Chunk, Confinement, End, FileLock, Leftover, Outcome, Starvation, Waiting,
+    Bytes, Captured, Chunk, Confinement, FileLock, Leftover, Outcome, RunEnd, Starvation, Waiting,
 };
 pub use slots::Slots;
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;
-pub use trip::{Purpose, Trip};
+pub use trip::{TripwireCall, TripwirePurpose};
 pub use variant::Variant;
 
 /// Runs the helper if this process was started as one, which cannot happen on this system.

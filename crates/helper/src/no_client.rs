@@ -20,12 +20,12 @@ impl Helper {
     }
 
     /// Does work between runs, while signals have their default action.
-    pub fn unheard<T>(&mut self, _work: impl FnOnce() -> T) -> Result<T, Failure> {
+    pub fn with_default_signals<T>(&mut self, _work: impl FnOnce() -> T) -> Result<T, Failure> {
         match *self {}
     }
 
     /// Stores a template.
-    pub fn keep(&mut self, _template: Template) -> Result<OsString, Failure> {
+    pub fn store_template(&mut self, _template: Template) -> Result<OsString, Failure> {
         match *self {}
     }
 
@@ -57,11 +57,11 @@ impl Helper {
 
 /// Marks signals as handled.
 #[derive(Debug)]
-pub struct Hearing(());
+pub struct SignalHandling(());
 
-impl Hearing {
+impl SignalHandling {
     /// Does nothing on this system.
-    pub fn begin(_signals: &[i32]) -> io::Result<Self> {
+    pub fn start(_signals: &[i32]) -> io::Result<Self> {
         Ok(Self(()))
     }
 }

@@ -1,6 +1,6 @@
 //! The outcome of a run.
 
-use crate::{Changes, Leak, Limit, Trip};
+use crate::{Changes, Leak, Limit, TripwireCall};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ pub enum Event {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome<C = Captured> {
     /// How the run ended.
-    pub end: End,
+    pub end: RunEnd,
     /// Time between the start of the helper and that of the run; `None` if it did not start, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Duration>,
@@ -50,7 +50,7 @@ pub struct Outcome<C = Captured> {
     pub waiting: Option<Waiting>,
     /// Calls of browsers, editors and pagers by their names; `None` without tripwires, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trips: Option<Vec<Trip>>,
+    pub trips: Option<Vec<TripwireCall>>,
     /// Changes to the workspace and the home; `None` if they were not requested
     /// ([`Job::snapshots`](crate::Job::snapshots)), exceeded the limits of a snapshot, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub struct Outcome<C = Captured> {
 impl<C> Outcome<C> {
     /// Whether the run waited for input from stdin or a terminal and had to be ended.
     pub fn waits_for_input(&self) -> bool {
-        let ended = !matches!(self.end, End::TimedOut | End::Waited);
+        let ended = !matches!(self.end, RunEnd::TimedOut | RunEnd::Waited);
         !ended && self.waiting.is_some_and(Waiting::is_for_input)
     }
 
@@ -133,9 +133,9 @@ impl<C> Outcome<C> {
     }
 }
 
-impl<C: Default> From<End> for Outcome<C> {
+impl<C: Default> From<RunEnd> for Outcome<C> {
     /// Creates the outcome of a run that ended this way, without further observations.
-    fn from(end: End) -> Self {
+    fn from(end: RunEnd) -> Self {
         Self {
             end,
             started: None,
@@ -170,7 +170,7 @@ impl Outcome {
     pub(crate) fn is_out_of_time(&self) -> bool {
         let is_left = self.held_open || !self.left_behind.is_empty();
         match self.end {
-            End::TimedOut | End::NotStarted(ETIMEDOUT, _) => true,
+            RunEnd::TimedOut | RunEnd::NotStarted(ETIMEDOUT, _) => true,
             _ => is_left && self.starvation.is_some_and(|starvation| starvation.is_significant()),
         }
     }
@@ -218,7 +218,7 @@ mod lossy_text {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum End {
+pub enum RunEnd {
     /// It exited with this code.
     Exited(i32),
     /// It was killed by this signal, which the helper did not send.
@@ -250,7 +250,7 @@ pub(crate) fn is_exhaustion(number: i32) -> bool {
     EXHAUSTION_ERRORS.contains(&number)
 }
 
-impl End {
+impl RunEnd {
     /// Whether the run did not start because permission was denied.
     pub fn is_denied(&self) -> bool {
         let Self::NotStarted(number, _) = self else { return false };
@@ -259,13 +259,13 @@ impl End {
 
     /// Whether the helper lacked descriptors, processes, memory or disk space for the run, which proves nothing about
     /// the target.
-    pub fn is_want_of_resources(&self) -> bool {
+    pub fn is_resource_exhaustion(&self) -> bool {
         let Self::NotStarted(number, message) = self else { return false };
         is_exhaustion(*number) && message.starts_with(CANNOT_MAKE_RUN)
     }
 
     /// Whether the run did not start because the kernel cannot execute the file (`ENOEXEC`).
-    pub fn is_no_program(&self) -> bool {
+    pub fn is_not_executable(&self) -> bool {
         matches!(self, Self::NotStarted(ENOEXEC, _))
     }
 }
@@ -382,7 +382,7 @@ impl Bytes {
     }
 
     /// Returns an identity that only clones share.
-    pub fn place(&self) -> (usize, u64) {
+    pub fn identity(&self) -> (usize, u64) {
         match self {
             Self::Memory(bytes) => (Arc::as_ptr(bytes).cast::<u8>() as usize, 0),
             Self::File { file, start, .. } => (Arc::as_ptr(file) as usize, *start),

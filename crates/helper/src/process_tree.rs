@@ -17,7 +17,7 @@ pub fn become_reaper() -> io::Result<()> {
 }
 
 /// Waits for a child to end, without reaping it; returns false if the deadline comes first.
-pub fn ends_before(child: Pid, deadline: Instant) -> bool {
+pub fn wait_until_ended(child: Pid, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     sys::open_process(child).is_ok_and(|process| sys::wait_for_exit(&process, left))
 }

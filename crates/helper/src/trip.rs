@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The purpose of a replaced program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Purpose {
+pub enum TripwirePurpose {
     /// Opens a page in a browser.
     Browser,
     /// Lets a user edit a file.
@@ -16,7 +16,7 @@ pub enum Purpose {
 
 /// A call of a tripwire program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trip {
+pub struct TripwireCall {
     /// Name of the program.
     pub program: String,
     /// Its arguments, with invalid UTF-8 replaced.
@@ -40,7 +40,7 @@ const BROWSERS: [&str; 12] = [
 const EDITORS: [&str; 6] = ["vi", "vim", "nvim", "nano", "emacs", "editor"];
 const PAGERS: [&str; 4] = ["less", "more", "most", "pager"];
 
-impl Purpose {
+impl TripwirePurpose {
     /// All purposes.
     pub const ALL: [Self; 3] = [Self::Browser, Self::Editor, Self::Pager];
 
@@ -54,11 +54,11 @@ impl Purpose {
     }
 }
 
-impl Trip {
+impl TripwireCall {
     /// Returns the purpose of the call; `None` if the program has other uses as well and was called for one.
-    pub fn purpose(&self) -> Option<Purpose> {
-        let stands_for = |purpose: &Purpose| purpose.programs().contains(&self.program.as_str());
-        let purpose = Purpose::ALL.into_iter().find(stands_for)?;
+    pub fn purpose(&self) -> Option<TripwirePurpose> {
+        let stands_for = |purpose: &TripwirePurpose| purpose.programs().contains(&self.program.as_str());
+        let purpose = TripwirePurpose::ALL.into_iter().find(stands_for)?;
         // `gio` has many uses.
         let opens = self.program != "gio" || self.args.first().is_some_and(|arg| arg == "open");
         opens.then_some(purpose)

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use agentnative_helper::process_tree::{become_reaper, descendants, ends_before, kill_descendants};
+use agentnative_helper::process_tree::{become_reaper, descendants, kill_descendants, wait_until_ended};
 use rustix::process::{Pid, getpid};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -20,10 +20,10 @@ fn all_descendants_of_a_command_are_killed() {
         assert!(Instant::now() < until, "{:?}", descendants(getpid()));
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert!(!ends_before(leader, Instant::now() + Duration::from_millis(50)));
+    assert!(!wait_until_ended(leader, Instant::now() + Duration::from_millis(50)));
     kill_descendants(leader);
     assert_eq!(descendants(getpid()), []);
-    assert!(ends_before(leader, Instant::now() + Duration::from_secs(60)));
+    assert!(wait_until_ended(leader, Instant::now() + Duration::from_secs(60)));
     // The leader is not reaped.
     assert_eq!(child.wait().unwrap().code(), None);
 }

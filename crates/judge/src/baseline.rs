@@ -25,7 +25,7 @@ pub struct Fault {
 
 impl Fault {
     /// Returns the fault that this evidence of a check in `layer` shows.
-    pub fn of(target: &str, check: CheckId, layer: Layer, evidence: &Evidence) -> Self {
+    pub fn from_evidence(target: &str, check: CheckId, layer: Layer, evidence: &Evidence) -> Self {
         let line = |excerpt: &String| excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         Self {
             target: target.to_owned(),
@@ -42,7 +42,7 @@ impl Fault {
 
 impl Fault {
     /// True if each occurrence counts; runs that show the same fault count once.
-    pub const fn is_of_code(&self) -> bool {
+    pub const fn counts_each_occurrence(&self) -> bool {
         self.file.is_some()
     }
 
@@ -76,7 +76,7 @@ pub struct Baseline {
 impl Baseline {
     /// Adds an occurrence. The runs of a probe that show the same fault count once, equal lines of code several times.
     pub fn add(&mut self, fault: Fault) {
-        let of_code = fault.is_of_code();
+        let of_code = fault.counts_each_occurrence();
         let count = self.faults.entry(fault).or_default();
         *count = if of_code { *count + 1 } else { 1 };
     }
@@ -93,7 +93,7 @@ impl Baseline {
     }
 
     /// Merges another baseline: each fault keeps the larger number.
-    pub fn join(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         other.faults.into_iter().for_each(|(fault, count)| self.raise(fault, count));
     }
 

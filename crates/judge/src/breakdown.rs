@@ -7,7 +7,7 @@ use super::run_view::signal_words;
 use super::verdict::{Finding, Judgement, Reason};
 use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream, Variant};
-use agentnative_core::run::End;
+use agentnative_core::run::RunEnd;
 
 /// The failure that all calls have in common.
 struct Breakdown<'a> {
@@ -33,13 +33,13 @@ pub(super) fn judgement(
         return judgement;
     }
     match judgement {
-        Judgement::Broken(findings, _) if check.id == reporter => {
+        Judgement::Violated(findings, _) if check.id == reporter => {
             let reported = findings.into_iter().take(1).map(|finding| {
                 let message = format!("each call of the target ends {how}");
                 let evidence = Evidence { detail: message.clone(), ..finding.evidence };
                 Finding { message, evidence, ..finding }
             });
-            Judgement::Broken(reported.collect(), Vec::new())
+            Judgement::Violated(reported.collect(), Vec::new())
         }
         judgement if check.id == reporter => judgement,
         _ => Judgement::unverified(Reason {
@@ -56,7 +56,7 @@ pub(super) fn judgement(
 
 fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
     match run.observation.end {
-        End::Signaled(_) => CheckId::P2ExitConsistent,
+        RunEnd::Signaled(_) => CheckId::P2ExitConsistent,
         _ if context.data_probes().any(|probe| probe.exit == Some(0)) => CheckId::P2ExitSuccess,
         _ => CheckId::P3Help,
     }
@@ -80,20 +80,20 @@ fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     // The printed line, not the normalized one.
     let printed = last_line(&help).unwrap_or_default();
     let how = match (&end, printed.is_empty()) {
-        (End::Signaled(signal), true) => format!("by {}", signal_words(*signal)),
-        (End::Signaled(signal), false) => format!("by {} after `{printed}`", signal_words(*signal)),
+        (RunEnd::Signaled(signal), true) => format!("by {}", signal_words(*signal)),
+        (RunEnd::Signaled(signal), false) => format!("by {} after `{printed}`", signal_words(*signal)),
         _ => format!("with `{printed}`"),
     };
     Some(Breakdown { run: help, how })
 }
 
 /// Returns the end of a failed run and the last line on stderr, normalized.
-fn failure(run: &RunView) -> Option<(End, Option<String>)> {
+fn failure(run: &RunView) -> Option<(RunEnd, Option<String>)> {
     let end = run.observation.end.clone();
     let line = run.normalized_lines(Stream::Stderr)?.into_iter().rfind(|line| !line.is_empty());
     let has_failed = match end {
-        End::Exited(code) => code != 0 && line.is_some(),
-        End::Signaled(_) => true,
+        RunEnd::Exited(code) => code != 0 && line.is_some(),
+        RunEnd::Signaled(_) => true,
         _ => false,
     };
     has_failed.then_some((end, line))
@@ -101,5 +101,5 @@ fn failure(run: &RunView) -> Option<(End, Option<String>)> {
 
 fn last_line(run: &RunView) -> Option<String> {
     let line = run.lines(Stream::Stderr)?.into_iter().rfind(|line| !line.trim().is_empty())?;
-    Some(strict_json::sanitize::line(line.trim()))
+    Some(strict_json::sanitize::sanitize_line(line.trim()))
 }

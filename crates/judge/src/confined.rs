@@ -5,7 +5,7 @@ use super::context::{CheckContext, RunView};
 use super::verdict::{Finding, Judgement};
 use agentnative_core::model::{Confinement, Evidence, Stream};
 use agentnative_core::probe::Probe;
-use agentnative_core::run::{End, RunKey};
+use agentnative_core::run::{RunEnd, RunKey};
 
 /// Messages for a read-only file: words of the kernel, and the names of the error in several languages.
 const READ_ONLY: &[&str] = &["ead-only file system", "EROFS", "os error 30)", "Errno 30]"];
@@ -141,8 +141,8 @@ impl Obstacle {
 }
 
 /// Attributes findings to the confinement: each becomes a reason why the check is undecided.
-pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement {
-    let Judgement::Broken(findings, mut reasons) = judgement else { return judgement };
+pub(super) fn attribute_to_confinement(context: &CheckContext, judgement: Judgement) -> Judgement {
+    let Judgement::Violated(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
     for finding in findings {
         match obstacles_for(context, &finding) {
@@ -154,7 +154,7 @@ pub(super) fn excuse(context: &CheckContext, judgement: Judgement) -> Judgement 
             None => left.push(finding),
         }
     }
-    if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Broken(left, reasons) }
+    if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Violated(left, reasons) }
 }
 
 /// Returns the obstacles that may be the cause of a finding, with its run.
@@ -192,11 +192,15 @@ fn may_be_caused_by_confinement(run: &RunView<'_>) -> bool {
     };
     match run.observation.end {
         // Invalid usage has no expected code, and may have failed before it was rejected.
-        End::Exited(code) => {
+        RunEnd::Exited(code) => {
             run.probe.exit.map_or(!matches!(code, 0 | 2), |expected| code != expected) && !names_pipe()
         }
-        End::TimedOut => !run.waits_for_input(),
-        End::Signaled(_) | End::Waited | End::TooMuch(_) | End::NotStarted(..) | End::Interrupted => false,
+        RunEnd::TimedOut => !run.waits_for_input(),
+        RunEnd::Signaled(_)
+        | RunEnd::Waited
+        | RunEnd::TooMuch(_)
+        | RunEnd::NotStarted(..)
+        | RunEnd::Interrupted => false,
     }
 }
 

@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::facts::{BuildTimes, Document, ProjectDocuments};
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
 use agentnative_core::probe::{Effect, Probe, TargetProfile};
-use agentnative_core::run::{End, Observation, RunKey};
+use agentnative_core::run::{Observation, RunEnd, RunKey};
 use agentnative_diff::lock::Lock;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,13 +24,13 @@ pub struct CheckContext<'a> {
     /// Last accepted interface and shapes of the probes.
     pub lock: Option<&'a Lock>,
     /// Files of the project, or why there are none.
-    pub project: Result<&'a ProjectDocuments, NoCode>,
+    pub project: Result<&'a ProjectDocuments, CodeUnavailable>,
     /// Manual page of the target, if it has one.
     pub manual: Option<&'a Document>,
     /// Build time of the program and modification time of its code, if known.
     pub built: Option<&'a BuildTimes>,
     /// Code of the target, or why there is none.
-    pub code: Result<Code<'a>, NoCode>,
+    pub code: Result<Code<'a>, CodeUnavailable>,
     /// Error message of bash for the completion script, if bash rejects it.
     pub completion_error: Option<&'a str>,
     /// Selected checks. If two checks detect the same fault, one of them reports it if it is selected.
@@ -57,7 +57,7 @@ pub const NO_PROJECT: &str = "the target has no known project: a program was nam
 
 /// Why the code, or the files around it, are unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoCode {
+pub enum CodeUnavailable {
     /// A program was named, or the configured command belongs to no project here.
     NoProject,
     /// The recording was made without the checks of this layer.
@@ -105,7 +105,7 @@ impl<'a> CheckContext<'a> {
             contracts,
             probes,
             lock: None,
-            project: Err(NoCode::NoProject),
+            project: Err(CodeUnavailable::NoProject),
             interrupted: false,
             fast: false,
             no_runs: false,
@@ -114,7 +114,7 @@ impl<'a> CheckContext<'a> {
             completion_error: None,
             selected: BTreeSet::new(),
             built: None,
-            code: Err(NoCode::NoProject),
+            code: Err(CodeUnavailable::NoProject),
             runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
             scans: Scans::default(),
             like_plain: RefCell::default(),
@@ -130,7 +130,7 @@ impl<'a> CheckContext<'a> {
         nth: u8,
     ) -> Option<RunView<'a>> {
         let key = RunKey { probe: probe.id.clone(), format, variant, nth };
-        let observation = self.runs.get(&key).copied().filter(|_| !self.is_told_apart(&key))?;
+        let observation = self.runs.get(&key).copied().filter(|_| !self.is_superseded_by_split(&key))?;
         Some(RunView { context: self, probe, observation })
     }
 
@@ -141,7 +141,7 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the run with this key, if it was made and is not superseded by runs under each condition alone.
     pub fn run_by_key(&'a self, key: &RunKey) -> Option<RunView<'a>> {
-        self.find_run(key).filter(|_| !self.is_told_apart(key))
+        self.find_run(key).filter(|_| !self.is_superseded_by_split(key))
     }
 
     /// Returns the run with this key, even if it is superseded.
@@ -181,14 +181,14 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Returns the declared probes that were not run with a format.
-    pub fn unasked(&'a self) -> impl Iterator<Item = &'a Probe> {
+    pub fn probes_without_format(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.declared().filter(|probe| probe.omits_format_flag())
     }
 
     /// Returns why a run is not made after a run of the same call timed out: the check that reports it, or the special
     /// condition of that run. A call that hangs in json would hang in jsonl as well, and so would the calls derived
     /// from it.
-    pub fn hung(&self, run: &RunKey) -> Option<HangCause<'a>> {
+    pub fn skipped_after_hang(&self, run: &RunKey) -> Option<HangCause<'a>> {
         let source = run.probe.from().map(ProbeId::declared);
         let is_related = |key: &RunKey| match key.probe == run.probe {
             true => {
@@ -200,7 +200,7 @@ impl<'a> CheckContext<'a> {
         // Runs under each single condition show which one of a combination makes the call hang.
         let related = self.runs.iter().filter(|(key, _)| is_related(key) && key.parts().is_none());
         let hung = related
-            .filter(|(_, observation)| observation.end == End::TimedOut)
+            .filter(|(_, observation)| observation.end == RunEnd::TimedOut)
             .map(|(_, observation)| *observation);
         let (special, common): (Vec<&Observation>, Vec<&Observation>) =
             hung.partition(|observation| observation.key.variant.is_special());
@@ -256,7 +256,8 @@ impl<'a> CheckContext<'a> {
     }
 
     fn all_runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
-        let own = self.runs.iter().filter(|(key, _)| key.probe == probe.id && !self.is_told_apart(key));
+        let own =
+            self.runs.iter().filter(|(key, _)| key.probe == probe.id && !self.is_superseded_by_split(key));
         own.map(move |(_, observation)| RunView { context: self, probe, observation })
     }
 
@@ -370,7 +371,7 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the judgement of a check of these formats alone, if none of them can be selected: it is not applicable
     /// to a target that declares to have none of them.
-    pub fn unavailable(&self, formats: &[OutputFormat]) -> Option<Judgement> {
+    pub fn judge_without_formats(&self, formats: &[OutputFormat]) -> Option<Judgement> {
         let probes = || self.probes.iter().filter(|probe| probe.is_declared());
         let is_selectable = |format: &OutputFormat| {
             self.profile.conventions.formats.args(*format).is_some()

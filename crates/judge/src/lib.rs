@@ -2,11 +2,12 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
-mod at_once;
 mod baseline;
 mod breakdown;
+mod combined_conditions;
 mod confined;
 mod context;
+mod coverage;
 mod evidence;
 mod kit;
 mod lines;
@@ -21,7 +22,6 @@ mod p8;
 mod row;
 mod run_view;
 mod scan;
-mod seen;
 pub mod source;
 pub mod source_checks;
 mod traceback;
@@ -31,14 +31,14 @@ mod waive;
 
 pub use baseline::{Baseline, Fault};
 use context::HangCause;
-pub use context::{CheckContext, NoCode};
+pub use context::{CheckContext, CodeUnavailable};
+pub use coverage::{CheckCoverage, Gap, Resolution};
 pub use p2::locked::learn;
 pub use p2::project_files;
 pub use scan::Scans;
-pub use seen::{Decided, Gap, Seen};
 pub use verdict::Judgement;
 use verdict::{Reason, SKIPPED_BY_FAST};
-pub use waive::Accepted;
+pub use waive::AcceptedFaults;
 
 use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::{
@@ -60,7 +60,7 @@ pub struct Verdicts {
     /// Notes about unused waivers and skipped files.
     pub notes: Vec<String>,
     /// Faults that no waiver accepts, and the coverage of the checks.
-    pub seen: Seen,
+    pub coverage: CheckCoverage,
 }
 
 /// The judgement of one check, before waivers and the baseline are applied.
@@ -71,12 +71,12 @@ pub struct CheckJudgement {
 
 impl CheckJudgement {
     /// Returns the runs that would decide what the check left open.
-    pub fn wants(&self) -> impl Iterator<Item = &RunKey> {
+    pub fn requested_runs(&self) -> impl Iterator<Item = &RunKey> {
         let reasons = match &self.judgement {
-            Judgement::Broken(_, reasons) | Judgement::Unverified(reasons) => &reasons[..],
+            Judgement::Violated(_, reasons) | Judgement::Unverified(reasons) => &reasons[..],
             _ => &[],
         };
-        reasons.iter().flat_map(|reason| &reason.wants)
+        reasons.iter().flat_map(|reason| &reason.requested_runs)
     }
 
     /// Returns the judgement of a check that could not be decided.
@@ -92,9 +92,10 @@ pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
 }
 
 /// Judges a check if it may request more runs; others are not judged.
-pub fn judge_wanting(context: &CheckContext, check: &Check) -> CheckJudgement {
-    let requests_runs = || missing_runs(context, check).iter().any(|reason| !reason.wants.is_empty());
-    if at_once::REQUESTING_REPETITIONS.contains(&check.id) || requests_runs() {
+pub fn judge_requesting(context: &CheckContext, check: &Check) -> CheckJudgement {
+    let requests_runs =
+        || missing_runs(context, check).iter().any(|reason| !reason.requested_runs.is_empty());
+    if combined_conditions::REQUESTING_REPETITIONS.contains(&check.id) || requests_runs() {
         judge_one(context, check)
     } else {
         CheckJudgement::unverified("not judged: it wants no more runs")
@@ -102,7 +103,7 @@ pub fn judge_wanting(context: &CheckContext, check: &Check) -> CheckJudgement {
 }
 
 /// Judges each of `checks`, and applies waivers and the baseline.
-pub fn judge(context: &CheckContext, checks: &[&Check], accepted: Accepted<'_>) -> Verdicts {
+pub fn judge(context: &CheckContext, checks: &[&Check], accepted: AcceptedFaults<'_>) -> Verdicts {
     let judgements = checks.iter().map(|check| judge_one(context, check));
     accept(context, checks, judgements, accepted)
 }
@@ -112,7 +113,7 @@ pub fn accept(
     context: &CheckContext,
     checks: &[&Check],
     judgements: impl IntoIterator<Item = CheckJudgement>,
-    accepted: Accepted<'_>,
+    accepted: AcceptedFaults<'_>,
 ) -> Verdicts {
     let mut collector = waive::VerdictCollector::new(accepted, context.probes, context.fast);
     for (check, CheckJudgement { judgement, gaps }) in checks.iter().zip(judgements) {
@@ -120,14 +121,15 @@ pub fn accept(
         collector.add(check, judgement);
     }
     collector.waive_dependents();
-    let mut notes: Vec<String> = context.built.and_then(source_checks::stale).into_iter().collect();
+    let mut notes: Vec<String> =
+        context.built.and_then(source_checks::outdated_program_note).into_iter().collect();
     if let Ok(code) = &context.code
         && checks.iter().any(|check| check.layer == Layer::Source)
     {
-        notes.extend(source_checks::notes(code));
+        notes.extend(source_checks::code_notes(code));
     }
     notes.append(&mut collector.notes);
-    Verdicts { results: collector.results, notes, seen: collector.seen }
+    Verdicts { results: collector.results, notes, coverage: collector.seen }
 }
 
 /// Returns what a check left undecided, whatever its verdict. A fault in such a gap is not gone because it was not
@@ -135,7 +137,7 @@ pub fn accept(
 fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap> {
     let all = || vec![Gap::default()];
     match judgement {
-        Judgement::Broken(_, reasons) | Judgement::Unverified(reasons) if check.source.is_none() => reasons
+        Judgement::Violated(_, reasons) | Judgement::Unverified(reasons) if check.source.is_none() => reasons
             .iter()
             .map(|reason| reason.blocked_by.as_ref().map(Gap::from).unwrap_or_default())
             .collect(),
@@ -154,8 +156,8 @@ fn row(check: CheckId) -> Option<row::CheckRow> {
 }
 
 fn is_broken(context: &CheckContext, check: CheckId) -> bool {
-    let judged = || row(check).map(|(_, logic)| confined::excuse(context, logic(context)));
-    context.replaced_by_contract(check).is_none() && matches!(judged(), Some(Judgement::Broken(..)))
+    let judged = || row(check).map(|(_, logic)| confined::attribute_to_confinement(context, logic(context)));
+    context.replaced_by_contract(check).is_none() && matches!(judged(), Some(Judgement::Violated(..)))
 }
 
 fn judgement(context: &CheckContext, check: &Check) -> Judgement {
@@ -168,19 +170,23 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     match context.replaced_by_contract(check.id) {
         Some(name) => Judgement::NotApplicable(format!("the contract {name} applies instead")),
         None => {
-            let judgement =
-                breakdown::judgement(context, check, confined::excuse(context, logic(context)), is_broken);
+            let judgement = breakdown::judgement(
+                context,
+                check,
+                confined::attribute_to_confinement(context, logic(context)),
+                is_broken,
+            );
             let judgement = account_for_missing_runs(context, check, judgement);
             // A check that is not applicable remains so if no format can be selected.
             let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
-            let wants = |reasons: &[Reason]| reasons.iter().any(|reason| !reason.wants.is_empty());
+            let wants = |reasons: &[Reason]| reasons.iter().any(|reason| !reason.requested_runs.is_empty());
             match judgement {
-                Judgement::NotApplicable(_) | Judgement::Broken(..) => judgement,
+                Judgement::NotApplicable(_) | Judgement::Violated(..) => judgement,
                 Judgement::Unverified(ref reasons) if wants(reasons) => judgement,
                 Judgement::Unverified(_) if lacks_probes(context, check) => {
                     Judgement::unverified(no_probe(context))
                 }
-                _ => formats.and_then(|formats| context.unavailable(formats)).unwrap_or(judgement),
+                _ => formats.and_then(|formats| context.judge_without_formats(formats)).unwrap_or(judgement),
             }
         }
     }
@@ -205,14 +211,14 @@ fn lacks_probes(context: &CheckContext, check: &Check) -> bool {
 /// Advice on what to declare is dropped then; references to other checks are kept.
 fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
     let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
-    let no_files = !behavioral && context.project == Err(NoCode::NotRecorded);
+    let no_files = !behavioral && context.project == Err(CodeUnavailable::NotRecorded);
     let mut missing = missing_runs(context, check);
     let no_runs = context.no_runs && !behavioral;
     if no_runs && !missing.is_empty() {
         missing = vec![Reason { needs_runs: true, ..NO_RUNS.into() }];
     }
     if check.runs.formats.iter().any(|format| format.is_json()) && check.id != CheckId::P2OutputFormat {
-        missing.extend(context.unasked().map(without_json_runs));
+        missing.extend(context.probes_without_format().map(without_json_runs));
     }
     if missing.is_empty() && no_files {
         missing.push(NO_FILES.into());
@@ -226,9 +232,9 @@ fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Ju
             Judgement::NotApplicable(missing.remove(0).message)
         }
         Judgement::NotApplicable(_) if no_files => Judgement::Unverified(missing),
-        Judgement::Broken(findings, mut reasons) => {
+        Judgement::Violated(findings, mut reasons) => {
             reasons.append(&mut missing);
-            Judgement::Broken(findings, reasons)
+            Judgement::Violated(findings, reasons)
         }
         // This reason is more specific about what a run would decide.
         Judgement::Unverified(reasons) if reasons.iter().any(|reason| reason.needs_runs) => {
@@ -237,7 +243,7 @@ fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Ju
         Judgement::Unverified(_) if no_runs => Judgement::Unverified(missing),
         Judgement::Unverified(mut reasons) => {
             reasons.retain(|reason| {
-                reason.caused_by_machine || reason.blocked_by.is_some() || !reason.wants.is_empty()
+                reason.caused_by_machine || reason.blocked_by.is_some() || !reason.requested_runs.is_empty()
             });
             if reasons.iter().any(|reason| reason.caused_by_machine) {
                 // Another reason already explains why another run did not end.
@@ -281,7 +287,7 @@ fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usi
     let mut hung: BTreeMap<(&str, OutputFormat, HangCause), usize> = BTreeMap::new();
     let (mut is_omitted_by_fast, mut wants) = (false, Vec::new());
     for key in missing {
-        if let Some(why) = context.hung(&key) {
+        if let Some(why) = context.skipped_after_hang(&key) {
             *hung.entry((context.name_of(&key), key.format, why)).or_default() += 1;
         } else if context.fast && key.variant != Variant::Plain {
             is_omitted_by_fast = true;
@@ -310,7 +316,7 @@ fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usi
     let why = if context.interrupted { "made: the check was interrupted" } else { "recorded" };
     let others = (!wants.is_empty()).then(|| Reason {
         message: format!("{} of {needed} required runs were not {why}", wants.len()),
-        wants,
+        requested_runs: wants,
         ..Reason::default()
     });
     skipped_after_hang.chain(others).chain(is_omitted_by_fast.then(|| SKIPPED_BY_FAST.into())).collect()

@@ -7,7 +7,9 @@ use super::traceback;
 use super::verdict::Reason;
 use crate::kit::exit_check;
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant, condition_name};
-use agentnative_core::run::{Bytes, End, FileLock, Isolation, Leftover, Limit, Outcome, Purpose, Starvation};
+use agentnative_core::run::{
+    Bytes, FileLock, Leftover, Limit, Outcome, RequestedConfinement, RunEnd, Starvation, TripwirePurpose,
+};
 use serde_json::Value;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -40,7 +42,7 @@ impl<'a> RunView<'a> {
     /// Returns the exit code, if the run exited.
     pub fn exit(&self) -> Option<i32> {
         match self.observation.end {
-            End::Exited(code) => Some(code),
+            RunEnd::Exited(code) => Some(code),
             _ => None,
         }
     }
@@ -62,7 +64,7 @@ impl<'a> RunView<'a> {
     /// Returns the names of the processes that the run left behind; with the process ID of those that could not be
     /// killed.
     pub fn left_behind(&self) -> String {
-        let name = |left: &Leftover| match (sanitize::line(&left.name), left.survives) {
+        let name = |left: &Leftover| match (sanitize::sanitize_line(&left.name), left.survives) {
             (name, false) => name,
             (name, true) => format!("{name}, which could not be ended: process {}", left.pid),
         };
@@ -79,8 +81,8 @@ impl<'a> RunView<'a> {
     /// Returns the exit code as a shell reports it: 128 and the signal for a run that was killed by one.
     pub fn shell_code(&self) -> Option<i32> {
         match self.observation.end {
-            End::Exited(code) => Some(code),
-            End::Signaled(signal) => Some(128 + signal),
+            RunEnd::Exited(code) => Some(code),
+            RunEnd::Signaled(signal) => Some(128 + signal),
             _ => None,
         }
     }
@@ -180,7 +182,7 @@ impl<'a> RunView<'a> {
     pub fn unusable(&self) -> Option<Reason> {
         let label = self.label();
         match (&self.observation.end, self.probe.exit) {
-            (End::Exited(code), Some(expected)) if *code != expected => {
+            (RunEnd::Exited(code), Some(expected)) if *code != expected => {
                 if self.context.rejects(self.probe, self.format()) {
                     return Some(self.format_rejected());
                 }
@@ -194,27 +196,28 @@ impl<'a> RunView<'a> {
                 }
                 Some(self.blocked_by(check, what))
             }
-            (End::Exited(_), _) => {
+            (RunEnd::Exited(_), _) => {
                 let error = self.format().is_json().then(|| self.scan().unreadable.clone()).flatten()?;
                 Some(format!("the output of {label} could not be read: {error}").into())
             }
-            (End::Signaled(signal), _) => {
+            (RunEnd::Signaled(signal), _) => {
                 let what = format!("{label} was killed by {}", signal_words(*signal));
                 Some(self.blocked_by(CheckId::P2ExitConsistent, what))
             }
-            (End::TimedOut | End::Waited, _) if self.hangs_only_here() => {
+            (RunEnd::TimedOut | RunEnd::Waited, _) if self.hangs_only_here() => {
                 Some(format!("{label} did not end").into())
             }
-            (End::TimedOut | End::Waited, _) => {
+            (RunEnd::TimedOut | RunEnd::Waited, _) => {
                 Some(self.blocked_by(self.check_reporting_hang(), format!("{label} did not end")))
             }
-            (End::TooMuch(limit), _) => Some(format!("{label} {limit}{}", limit_hint(*limit)).into()),
-            (End::NotStarted(_, words), _) => {
-                let is_unconfined = self.probe.effect.is_some() && words.starts_with(Isolation::UNAVAILABLE);
+            (RunEnd::TooMuch(limit), _) => Some(format!("{label} {limit}{}", limit_hint(*limit)).into()),
+            (RunEnd::NotStarted(_, words), _) => {
+                let is_unconfined =
+                    self.probe.effect.is_some() && words.starts_with(RequestedConfinement::UNAVAILABLE);
                 let hint = if is_unconfined { "; --allow-unconfined runs it all the same" } else { "" };
                 Some(format!("{label} could not be started: {words}{hint}").into())
             }
-            (End::Interrupted, _) => Some(format!("{label} was interrupted").into()),
+            (RunEnd::Interrupted, _) => Some(format!("{label} was interrupted").into()),
         }
     }
 
@@ -222,8 +225,8 @@ impl<'a> RunView<'a> {
     /// limit.
     pub fn undisturbed(&self) -> Result<(), Reason> {
         match self.observation.end {
-            End::TooMuch(_) => self.ended(),
-            End::TimedOut => self.had_enough_time(),
+            RunEnd::TooMuch(_) => self.ended(),
+            RunEnd::TimedOut => self.had_enough_time(),
             _ => Ok(()),
         }
     }
@@ -233,8 +236,10 @@ impl<'a> RunView<'a> {
         let Outcome { in_parallel, starvation, lock, .. } = &self.observation.outcome;
         let label = self.label();
         let message = if let Some(FileLock { path, holder }) = lock {
-            let path = path.as_deref().map_or("a file".into(), |path| format!("`{}`", sanitize::line(path)));
-            let holder = holder.as_deref().map(|name| format!("`{}`", sanitize::line(name)));
+            let path = path
+                .as_deref()
+                .map_or("a file".into(), |path| format!("`{}`", sanitize::sanitize_line(path)));
+            let holder = holder.as_deref().map(|name| format!("`{}`", sanitize::sanitize_line(name)));
             let holder = holder.as_deref().unwrap_or("another run");
             format!("{label} waited for a lock on {path} that {holder} held")
         } else if *in_parallel {
@@ -261,13 +266,13 @@ impl<'a> RunView<'a> {
 
     /// True if the run was killed because it did not end by itself.
     pub fn did_not_end(&self) -> bool {
-        matches!(self.observation.end, End::TimedOut | End::Waited)
+        matches!(self.observation.end, RunEnd::TimedOut | RunEnd::Waited)
     }
 
     /// Returns the command line of the first program that the run called for this purpose; fails if it is unknown.
-    pub fn trip(&self, purpose: Purpose) -> Result<Option<String>, Reason> {
+    pub fn trip(&self, purpose: TripwirePurpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
-            if let End::NotStarted(..) = self.observation.end {
+            if let RunEnd::NotStarted(..) = self.observation.end {
                 return Err(self.unusable().unwrap_or_default());
             }
             return Err(format!("the recording does not say which programs {} called", self.label()).into());
@@ -275,7 +280,7 @@ impl<'a> RunView<'a> {
         let call = trips.iter().find(|trip| trip.purpose() == Some(purpose));
         Ok(call.map(|trip| {
             let words = std::iter::once(trip.program.as_str()).chain(trip.args.iter().map(String::as_str));
-            sanitize::capped(words.collect::<Vec<_>>().join(" "), MAX_EXCERPT)
+            sanitize::sanitize_capped(words.collect::<Vec<_>>().join(" "), MAX_EXCERPT)
         }))
     }
 
@@ -287,7 +292,7 @@ impl<'a> RunView<'a> {
     /// Fails with the reason if the run did not end by itself, with any code or signal.
     pub fn ended(&self) -> Result<(), Reason> {
         match self.observation.end {
-            End::Exited(_) | End::Signaled(_) => Ok(()),
+            RunEnd::Exited(_) | RunEnd::Signaled(_) => Ok(()),
             _ => Err(self.unusable().unwrap_or_default()),
         }
     }

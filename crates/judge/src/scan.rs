@@ -1,7 +1,7 @@
 //! Scans streams once: problems, shape, and validation by a contract.
 
 use agentnative_contract::{
-    Contract, Framing, RunExit, Settings, Validation, Verdict, fold_chunks, threads_for,
+    Contract, Framing, RunExit, Settings, Validation, Verdict, fold_chunks, thread_count,
 };
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::run::Bytes;
@@ -11,7 +11,8 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, io};
 use strict_json::{
-    Chunk, Class, Problem, ProblemKind, ReadOptions, Summary, read_document, read_lines, read_lines_at_hand,
+    Chunk, Problem, ProblemKind, ReadOptions, Severity, Summary, read_document, read_lines,
+    read_lines_in_memory,
 };
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -31,7 +32,7 @@ pub struct Scan {
 
 impl Scan {
     fn read(bytes: &Bytes, format: OutputFormat) -> io::Result<Self> {
-        let threads = threads_for(bytes.len(), None);
+        let threads = thread_count(bytes.len(), None);
         if format == OutputFormat::Jsonl
             && threads > 1
             && let Some((summary, shape)) = scan_chunks(bytes, threads)?
@@ -44,9 +45,9 @@ impl Scan {
             OutputFormat::Jsonl => read_lines(bytes.reader(), &options, &mut sink)?,
             OutputFormat::Json | OutputFormat::Text => read_document(bytes.reader(), &options, &mut sink)?,
         };
-        let controls_follow = match summary.first(Class::Structural) {
+        let controls_follow = match summary.first(Severity::Structural) {
             Some(problem) if matches!(problem.kind, ProblemKind::Syntax | ProblemKind::Trailing) => {
-                controls_follow(bytes, problem.at.offset)?
+                controls_follow(bytes, problem.position.offset)?
             }
             _ => false,
         };
@@ -55,7 +56,7 @@ impl Scan {
 
     /// Returns the first problem that makes the stream invalid as a document or as JSON Lines.
     pub fn structural(&self) -> Option<&Problem> {
-        self.problems().find(|problem| problem.kind.class() == Class::Structural)
+        self.problems().find(|problem| problem.kind.class() == Severity::Structural)
     }
 
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
@@ -67,7 +68,7 @@ impl Scan {
     pub fn control(&self) -> Option<&Problem> {
         let first = self
             .problems()
-            .find(|problem| is_control(problem.kind) || problem.kind.class() == Class::Structural)?;
+            .find(|problem| is_control(problem.kind) || problem.kind.class() == Severity::Structural)?;
         (is_control(first.kind) || self.controls_follow).then_some(first)
     }
 }
@@ -76,19 +77,19 @@ impl Scan {
 /// or a line is too long.
 fn scan_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(Summary, Shape)>> {
     let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
-        let summary = || read_lines_at_hand(&chunk.bytes, &ReadOptions::default(), builder);
-        (!chunk.cut).then(summary).filter(|summary| summary.problems.is_empty())
+        let summary = || read_lines_in_memory(&chunk.bytes, &ReadOptions::default(), builder);
+        (!chunk.is_partial_line).then(summary).filter(|summary| summary.problems.is_empty())
     };
     let mut all = Summary::default();
     let merge = |_: &Chunk, part: Summary| {
         all.bytes += part.bytes;
         all.records += part.records;
-        all.whole += part.whole;
+        all.complete += part.complete;
         true
     };
     let (states, rest) = fold_chunks(bytes.reader(), threads, ShapeBuilder::for_values, examine, merge)?;
     let mut shape = Shape::default();
-    states.into_iter().for_each(|builder| shape.join(builder.finish()));
+    states.into_iter().for_each(|builder| shape.merge(builder.finish()));
     Ok(rest.is_none().then_some((all, shape)))
 }
 
@@ -106,8 +107,8 @@ fn validate(
         _ => Framing::Document,
     };
     let settings =
-        Settings { framing, max_errors: MAX_VIOLATIONS, exit, threads: threads_for(bytes.len(), None) };
-    Validation::new(contract, settings).input(bytes.reader(), &mut |_| ())
+        Settings { framing, max_errors: MAX_VIOLATIONS, exit, threads: thread_count(bytes.len(), None) };
+    Validation::new(contract, settings).validate(bytes.reader(), &mut |_| ())
 }
 
 /// Returns whether the line that starts at `offset` contains bytes that a terminal interprets.
@@ -166,7 +167,7 @@ pub struct Scans {
 impl Scans {
     /// Returns the scan of these bytes as `format`.
     pub(super) fn scan(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
-        self.scans.get_or_compute(bytes, (bytes.place(), format), || {
+        self.scans.get_or_compute(bytes, (bytes.identity(), format), || {
             Scan::read(bytes, format).unwrap_or_else(|error| Scan {
                 summary: Summary::default(),
                 shape: Shape::default(),
@@ -186,7 +187,7 @@ impl Scans {
     ) -> Arc<io::Result<Verdict>> {
         let stderr = exit.stderr.unwrap_or_default();
         let stderr_key = (stderr.len(), xxh3_128(stderr));
-        let key = ((bytes.place(), format), contract.name().to_owned(), exit.exit, stderr_key);
+        let key = ((bytes.identity(), format), contract.name().to_owned(), exit.code, stderr_key);
         self.verdicts.get_or_compute(bytes, key, || validate(contract, bytes, format, exit))
     }
 
@@ -231,7 +232,7 @@ mod tests {
         let whole = builder.finish();
         for threads in [1, 3] {
             let (summary, shape) = scan_chunks(&lines(&text), threads).unwrap().unwrap();
-            assert_eq!((summary, shape.size()), (expected.clone(), whole.size()));
+            assert_eq!((summary, shape.total_count()), (expected.clone(), whole.total_count()));
             assert_eq!(shape.kinds(), whole.kinds());
             assert!(differences(&shape, &whole).is_empty());
         }

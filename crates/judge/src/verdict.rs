@@ -82,7 +82,7 @@ pub struct Reason {
     /// The verdict of another check that reports the cause.
     pub blocked_by: Option<BlockedBy>,
     /// Runs that would decide it, and were not made.
-    pub wants: Vec<RunKey>,
+    pub requested_runs: Vec<RunKey>,
     /// Runs would decide it, and none were to be made.
     pub needs_runs: bool,
     /// The machine is the cause: the run that was made shows nothing.
@@ -106,7 +106,7 @@ pub enum Judgement {
     /// All evidence meets the requirement; a note names the evidence.
     Pass(String),
     /// At least one violation was found; with the reasons for what is undecided.
-    Broken(Vec<Finding>, Vec<Reason>),
+    Violated(Vec<Finding>, Vec<Reason>),
     /// The evidence is missing or incomplete.
     Unverified(Vec<Reason>),
     /// The requirement does not apply to this target.
@@ -124,7 +124,10 @@ impl Judgement {
     /// Combines assertions: broken if one failed; unverified if there is none or one is inconclusive; otherwise a pass.
     /// If only known findings failed, inconclusive assertions take precedence.
     /// `missing` says what to declare if there is none.
-    pub fn of(assertions: impl IntoIterator<Item = Assertion>, missing: impl Into<Reason>) -> Self {
+    pub fn from_assertions(
+        assertions: impl IntoIterator<Item = Assertion>,
+        missing: impl Into<Reason>,
+    ) -> Self {
         let mut passed = 0;
         let (mut findings, mut reasons) = (Vec::new(), Vec::new());
         for assertion in assertions {
@@ -137,7 +140,7 @@ impl Judgement {
         // Known findings decide nothing about the rest.
         let decides = findings.iter().any(|finding: &Finding| !finding.is_known) || reasons.is_empty();
         if !findings.is_empty() && decides {
-            Self::Broken(findings, reasons)
+            Self::Violated(findings, reasons)
         } else if !reasons.is_empty() {
             Self::Unverified(reasons)
         } else if passed == 0 {
@@ -162,8 +165,8 @@ impl Judgement {
     }
 
     /// Returns a judgement with violations and nothing undecided.
-    pub const fn broken(findings: Vec<Finding>) -> Self {
-        Self::Broken(findings, Vec::new())
+    pub const fn violated(findings: Vec<Finding>) -> Self {
+        Self::Violated(findings, Vec::new())
     }
 
     /// True if only causes that other checks report keep the check undecided.
@@ -191,7 +194,7 @@ impl Judgement {
                 }
                 (Status::Unverified, messages.join("; "))
             }
-            Self::Broken(findings, _) => {
+            Self::Violated(findings, _) => {
                 let mut findings: Vec<Finding> = distinct_first(findings).collect();
                 findings.sort_by_key(|finding| finding.is_known);
                 let status = match check.level {
@@ -270,7 +273,8 @@ mod tests {
             let probe = Some(format!("probe {nth}"));
             Finding::new("syntax", Evidence { probe, detail: "wrong".into(), ..Evidence::default() })
         };
-        let result = Judgement::broken((0..130).map(finding).collect()).result(CheckId::P2OutputJson.check());
+        let result =
+            Judgement::violated((0..130).map(finding).collect()).result(CheckId::P2OutputJson.check());
         assert_eq!((result.evidence.len(), result.evidence_left_out), (MAX_EVIDENCE, 130 - MAX_EVIDENCE));
         assert_eq!(result.message, "wrong (and 129 more)");
     }
@@ -280,7 +284,7 @@ mod tests {
         let failed = || Unmet::from(Finding::new("known", Evidence::default()));
         let known = || Err(failed().into_known());
         let status = |assertions: Vec<Assertion>| {
-            Judgement::of(assertions, "no run").result(CheckId::P2ContractSchema.check()).status
+            Judgement::from_assertions(assertions, "no run").result(CheckId::P2ContractSchema.check()).status
         };
         assert_eq!(status(vec![known(), Ok(())]), Status::Warn);
         assert_eq!(status(vec![known(), Err(failed()), inconclusive("late")]), Status::Fail);

@@ -2,7 +2,7 @@
 
 use super::verdict::Judgement;
 use crate::baseline::{Baseline, Fault};
-use crate::seen::Seen;
+use crate::coverage::CheckCoverage;
 use agentnative_core::catalogue::Check;
 use agentnative_core::config::Waiver;
 use agentnative_core::model::{BlockedBy, CheckId, CheckResult, Evidence, Level, OutputFormat, Status};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// The accepted faults.
 #[derive(Clone, Copy)]
-pub struct Accepted<'a> {
+pub struct AcceptedFaults<'a> {
     /// Waivers of the configuration.
     pub waivers: &'a [Waiver],
     /// Faults that were known before.
@@ -29,8 +29,8 @@ pub struct VerdictCollector<'w> {
     /// Notes about unused waivers.
     pub notes: Vec<String>,
     /// Faults that no waiver accepts, and the coverage of the checks.
-    pub seen: Seen,
-    accepted: Accepted<'w>,
+    pub seen: CheckCoverage,
+    accepted: AcceptedFaults<'w>,
     probes: &'w [Probe],
     /// True if runs were omitted: then it is unknown whether a waiver is unused.
     partial: bool,
@@ -45,12 +45,12 @@ pub struct VerdictCollector<'w> {
 
 impl<'w> VerdictCollector<'w> {
     /// Creates a collector without verdicts; `partial` verdicts rest on a part of the runs.
-    pub fn new(accepted: Accepted<'w>, probes: &'w [Probe], partial: bool) -> Self {
+    pub fn new(accepted: AcceptedFaults<'w>, probes: &'w [Probe], partial: bool) -> Self {
         let names = probes.iter().map(|probe| (probe.name.as_str(), probe.source()));
         Self {
             results: Vec::new(),
             notes: Vec::new(),
-            seen: Seen::new(accepted.target, names),
+            seen: CheckCoverage::new(accepted.target, names),
             accepted,
             probes,
             partial,
@@ -68,7 +68,7 @@ impl<'w> VerdictCollector<'w> {
             self.blocked.insert(check.id);
         }
         let waivers = self.accepted.waivers;
-        let Judgement::Broken(findings, reasons) = judgement else {
+        let Judgement::Violated(findings, reasons) = judgement else {
             return self.add_without_problem(judgement.result(check), waivers);
         };
         let mut own: Vec<(&Waiver, usize)> =
@@ -92,7 +92,7 @@ impl<'w> VerdictCollector<'w> {
         }
         let all = left.is_empty();
         let count = accepted.len();
-        let mut result = Judgement::Broken(if all { accepted } else { left }, reasons).result(check);
+        let mut result = Judgement::Violated(if all { accepted } else { left }, reasons).result(check);
         // A MAY check has nothing to waive.
         if !matches!(result.status, Status::Fail | Status::Warn) {
             return self.add_without_problem(result, waivers);
@@ -136,7 +136,7 @@ impl<'w> VerdictCollector<'w> {
 
     /// True if the baseline contains the fault; of equal lines of code, as many as it counts.
     fn is_known(&mut self, check: &Check, evidence: &Evidence) -> bool {
-        let fault = Fault::of(self.accepted.target, check.id, check.layer, evidence);
+        let fault = Fault::from_evidence(self.accepted.target, check.id, check.layer, evidence);
         self.seen.faults.add(fault.clone());
         self.seen.faults.count(&fault) <= self.accepted.baseline.count(&fault)
     }
@@ -308,7 +308,7 @@ mod tests {
         }
         let finding = || Finding::new("seen", Evidence { detail: "seen".into(), ..Evidence::default() });
         let broken = status == Status::Fail;
-        (id, if broken { Judgement::broken(vec![finding()]) } else { Judgement::Unverified(reasons) })
+        (id, if broken { Judgement::violated(vec![finding()]) } else { Judgement::Unverified(reasons) })
     }
 
     /// Returns the status and message of each verdict after `checks` are waived, and the notes.
@@ -320,7 +320,7 @@ mod tests {
             |id: &CheckId| Waiver { check: id.to_string(), reason: "known".into(), ..Waiver::default() };
         let waivers: Vec<Waiver> = checks.iter().map(waiver).collect();
         let baseline = Baseline::default();
-        let accepted = Accepted { waivers: &waivers, baseline: &baseline, target: "" };
+        let accepted = AcceptedFaults { waivers: &waivers, baseline: &baseline, target: "" };
         let mut waived = VerdictCollector::new(accepted, &[], false);
         for (id, judgement) in judgements {
             waived.add(id.check(), judgement);

@@ -11,7 +11,7 @@ use super::{OutcomeOptions, RunOutcome, Trajectory, atif};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use strict_json::{self, ArrayRecords, Class, Event, Problem, ProblemKind, ReadOptions, Sink};
+use strict_json::{self, ArrayRecords, Event, Problem, ProblemKind, ReadOptions, Severity, Sink};
 
 /// Maximum number of warnings about lines of one stream; further ones are counted.
 const MAX_NAMED_LINES: usize = 10;
@@ -83,7 +83,7 @@ impl Collector {
             items
         });
         let summary = strict_json::read_document(input, &ReadOptions::default(), &mut records)?;
-        if summary.whole == 0 {
+        if summary.complete == 0 {
             lines.line = items;
             let skip_reason = lines.skip_reason.take();
             lines.skip(&skip_reason.unwrap_or_else(|| "it is not JSON".to_owned()));
@@ -120,7 +120,7 @@ impl Collector {
 
     /// Returns the outcome of the events read so far.
     pub fn outcome(&self) -> RunOutcome {
-        self.inner.borrow().state.outcome(self.skipped())
+        self.inner.borrow().state.outcome(self.line_warnings())
     }
 
     /// Returns the run in ATIF, with its steps if [`OutcomeOptions::steps`] is set.
@@ -131,7 +131,7 @@ impl Collector {
     }
 
     /// Returns the warnings about lines that could not be read, with which [`RunOutcome::warnings`] ends.
-    pub fn skipped(&self) -> Vec<String> {
+    pub fn line_warnings(&self) -> Vec<String> {
         self.inner.borrow().stream_warnings.iter().flat_map(Warnings::list).collect()
     }
 
@@ -187,7 +187,7 @@ impl Sink for LineSink<'_> {
         let rejected = match kind {
             ProblemKind::Bom | ProblemKind::BlankLine | ProblemKind::MultiLine => false,
             ProblemKind::NonFinite | ProblemKind::InvalidEscape => true,
-            kind => kind.class() == Class::Structural,
+            kind => kind.class() == Severity::Structural,
         };
         if rejected && self.skip_reason.is_none() {
             self.skip_reason =

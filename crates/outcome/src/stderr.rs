@@ -20,7 +20,7 @@ pub(super) struct StderrTail {
 impl StderrTail {
     /// Adds a line without its terminal escapes.
     pub(super) fn push(&mut self, line: &[u8]) {
-        let mut line = sanitize::plain(line).trim().to_owned();
+        let mut line = sanitize::strip_terminal_formatting(line).trim().to_owned();
         if line.is_empty() {
             return;
         }

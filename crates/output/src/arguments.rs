@@ -53,17 +53,17 @@ pub fn whole_number<N: Display + FromStr + PartialOrd>(
 }
 
 /// Returns the output format that rejected arguments select, for the error.
-pub fn asked_format(args: &[OsString]) -> OutputFormat {
+pub fn requested_format(args: &[OsString]) -> OutputFormat {
     let selected = |format: OutputFormat| {
         let alias = format!("--{}", format.name());
-        asked_values(args, "--output").any(|value| value == format.name())
+        option_values(args, "--output").any(|value| value == format.name())
             || format.is_json() && before_separator(args).any(|word| word == alias)
     };
     OutputFormat::ALL.into_iter().rev().find(|format| selected(*format)).unwrap_or_default()
 }
 
 /// Returns the values of a long option in rejected arguments, as `--option VALUE` or `--option=VALUE`.
-pub fn asked_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = &'a str> {
+pub fn option_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = &'a str> {
     let pairs = before_separator(args).zip(before_separator(args).skip(1).map(Some).chain([None]));
     pairs.filter_map(move |(word, next)| match word.strip_prefix(option)? {
         "" => next,

@@ -61,9 +61,9 @@ pub struct OutputConfig {
     /// Output format.
     pub format: OutputFormat,
     /// Colour on stdout; false for the JSON formats.
-    pub use_color: bool,
+    pub color_stdout: bool,
     /// Colour on stderr; false for the JSON formats.
-    pub color_err: bool,
+    pub color_stderr: bool,
     /// Print problems and the summary only, without diagnostics.
     pub quiet: bool,
     /// Show a progress line on stderr.
@@ -77,8 +77,8 @@ impl OutputConfig {
     pub const fn plain(format: OutputFormat) -> Self {
         Self {
             format,
-            use_color: false,
-            color_err: false,
+            color_stdout: false,
+            color_stderr: false,
             quiet: false,
             progress: false,
             width: DEFAULT_WIDTH,
@@ -87,7 +87,7 @@ impl OutputConfig {
 
     /// Returns the configuration for the given options and the streams and environment of this process.
     #[expect(clippy::disallowed_methods, reason = "inspects the streams; writes nothing")]
-    pub fn detect(format: OutputFormat, color: ColorChoice, quiet: bool) -> Self {
+    pub fn from_environment(format: OutputFormat, color: ColorChoice, quiet: bool) -> Self {
         let var = |name| std::env::var_os(name);
         let names = ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"];
         let values = names.map(var);
@@ -97,8 +97,8 @@ impl OutputConfig {
         let text = format == OutputFormat::Text;
         Self {
             format,
-            use_color: text && use_color(color, env, out.is_terminal()),
-            color_err: text && use_color(color, env, err.is_terminal()),
+            color_stdout: text && use_color(color, env, out.is_terminal()),
+            color_stderr: text && use_color(color, env, err.is_terminal()),
             quiet,
             progress: text && err.is_terminal() && env.term != Some(OsStr::new("dumb")),
             width: page_width().unwrap_or(DEFAULT_WIDTH),

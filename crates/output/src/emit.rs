@@ -1,6 +1,6 @@
 //! Writes the result of a command in the selected format.
 
-use super::{Cell, Output, Page};
+use super::{Output, Page, StyledText};
 use agentnative_contract::OutputFormat;
 use agentnative_contract::error::Result;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use std::io::Write;
 /// A record of a command that lists such records.
 pub trait Row: Serialize {
     /// Returns its cells in the table of text.
-    fn cells(&self) -> Vec<Cell>;
+    fn cells(&self) -> Vec<StyledText>;
 }
 
 impl<O: Write, E: Write> Output<O, E> {
@@ -59,7 +59,7 @@ impl<O: Write, E: Write> Output<O, E> {
                 page(&mut output);
                 match (output.verbatim, output.finish()) {
                     (_, text) if text.is_empty() => Ok(()),
-                    (true, text) => self.verbatim(text.as_bytes()),
+                    (true, text) => self.write_unchanged(text.as_bytes()),
                     (false, text) => self.text(&text),
                 }
             }

@@ -18,13 +18,13 @@ mod startup;
 
 pub use agentnative_contract::OutputFormat;
 #[cfg(feature = "clap")]
-pub use arguments::{asked_format, asked_values, clap_error, whole_number};
+pub use arguments::{clap_error, option_values, requested_format, whole_number};
 pub use config::{ColorChoice, ColorEnv, DEFAULT_WIDTH, OutputConfig, use_color};
 pub use emit::Row;
 pub use envelope::{Envelope, ErrorIssue, ErrorObject};
 pub use json::{pretty, to_string};
 pub use pace::time_left;
-pub use page::{Cell, Page, Tone, columns, expand_tabs};
+pub use page::{Page, StyledText, Tone, char_width, expand_tabs};
 #[cfg(feature = "startup")]
 pub use startup::close_stdout_on_exec;
 
@@ -74,12 +74,12 @@ impl Output {
     }
 
     /// Writes text for other tools unchanged, with a final line feed. On a terminal, writes it like [`Output::text`].
-    pub fn raw(&mut self, text: &str) -> Result<()> {
+    pub fn write_for_tools(&mut self, text: &str) -> Result<()> {
         if self.out.is_terminal() {
             return self.text(text);
         }
-        self.verbatim(text.as_bytes())?;
-        if text.ends_with('\n') { Ok(()) } else { self.verbatim(b"\n") }
+        self.write_unchanged(text.as_bytes())?;
+        if text.ends_with('\n') { Ok(()) } else { self.write_unchanged(b"\n") }
     }
 }
 
@@ -127,23 +127,23 @@ impl<O: Write, E: Write> Output<O, E> {
     /// Writes the document of `--output json`: the envelope and a line feed.
     pub fn document<T: Serialize + ?Sized>(&mut self, command: &str, ok: bool, data: &T) -> Result<()> {
         let line = to_string(&Envelope { ok, command: command.to_owned(), data })? + "\n";
-        self.verbatim(line.as_bytes())
+        self.write_unchanged(line.as_bytes())
     }
 
     /// Writes one record of `--output jsonl` and flushes it.
     pub fn record<T: Serialize + ?Sized>(&mut self, record: &T) -> Result<()> {
         let line = to_string(record)? + "\n";
-        self.verbatim(line.as_bytes())
+        self.write_unchanged(line.as_bytes())
     }
 
     /// Writes rendered text, such as a finished [`Page`]. Escape sequences other than colours and CI commands are
     /// escaped. A final line feed is added if it is missing.
     pub fn text(&mut self, text: &str) -> Result<()> {
-        let mut safe = gate(text, self.config.use_color);
+        let mut safe = sanitize_output(text, self.config.color_stdout);
         if !safe.is_empty() && !safe.ends_with('\n') {
             safe.push('\n');
         }
-        self.verbatim(safe.as_bytes())
+        self.write_unchanged(safe.as_bytes())
     }
 
     /// Writes an error to stderr: as text, or as one line of JSON in the JSON formats. Does not exit.
@@ -155,19 +155,19 @@ impl<O: Write, E: Write> Output<O, E> {
             }
             return;
         }
-        self.write_err(&error_text(error, self.config.color_err));
+        self.write_err(&error_text(error, self.config.color_stderr));
     }
 
     /// Writes a line to stderr, if the format is text and the output is not quiet.
     pub fn diagnostic(&mut self, line: &str) {
         if self.config.format == OutputFormat::Text && !self.config.quiet {
-            self.write_err(&(gate(line, false) + "\n"));
+            self.write_err(&(sanitize_output(line, false) + "\n"));
         }
     }
 
     /// Writes a question to stderr, without a line feed.
     pub fn question(&mut self, question: &str) {
-        self.write_err(&gate(question, false));
+        self.write_err(&sanitize_output(question, false));
     }
 
     /// Reports the progress of work that began `elapsed` ago. On a terminal, `line` replaces the last progress line, is
@@ -176,7 +176,7 @@ impl<O: Write, E: Write> Output<O, E> {
     pub fn progress(&mut self, elapsed: Duration, line: &str) {
         if self.config.progress {
             let width = (self.measure_err)().unwrap_or(self.config.width);
-            let line = sanitize::capped(line, width.saturating_sub(1));
+            let line = sanitize::sanitize_capped(line, width.saturating_sub(1));
             self.progress_shown = true;
             self.raw_err(&format!("\r\x1b[K{line}"));
         } else if elapsed >= self.last_log(elapsed).map_or(FIRST_LOG_DELAY, |last| last + LOG_INTERVAL) {
@@ -198,7 +198,7 @@ impl<O: Write, E: Write> Output<O, E> {
     }
 
     /// Writes trusted bytes unchanged, such as a schema or a completion script.
-    pub fn verbatim(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn write_unchanged(&mut self, bytes: &[u8]) -> Result<()> {
         self.clear_progress();
         if self.closed || bytes.is_empty() {
             return Ok(());
@@ -229,25 +229,26 @@ impl<O: Write, E: Write> Output<O, E> {
 
 /// Returns an error as sanitised text: its message, its issues with their positions, and its hint.
 pub fn error_text(error: &Error, color: bool) -> String {
-    let mut lines = format!("{} {}\n", Tone::Bad.paint("error:", color), sanitize::line(&error.message));
+    let mut lines =
+        format!("{} {}\n", Tone::Error.paint("error:", color), sanitize::sanitize_line(&error.message));
     for issue in &error.issues {
         let place = issue.place.as_ref().map_or_else(String::new, |place| {
-            let file = sanitize::line(place.file.as_os_str().as_encoded_bytes());
+            let file = sanitize::sanitize_line(place.file.as_os_str().as_encoded_bytes());
             match place.line {
                 0 => format!("{file}: "),
                 line => format!("{file}:{line}:{}: ", place.column),
             }
         });
-        let message = sanitize::line(&issue.message);
+        let message = sanitize::sanitize_line(&issue.message);
         lines.push_str(&format!("  {}{message}\n", Tone::Strong.paint(&place, color)));
     }
     if let Some(hint) = &error.hint {
-        lines.push_str(&format!("{} {}\n", Tone::Open.paint("hint:", color), sanitize::line(hint)));
+        lines.push_str(&format!("{} {}\n", Tone::Hint.paint("hint:", color), sanitize::sanitize_line(hint)));
     }
-    gate(&lines, color)
+    sanitize_output(&lines, color)
 }
 
 /// Sanitises rendered text before it is written: see [`sanitize::rendered`] and [`sanitize::break_commands`].
-pub fn gate(text: &str, color: bool) -> String {
-    sanitize::break_commands(&sanitize::rendered(text, color)).into_owned()
+pub fn sanitize_output(text: &str, color: bool) -> String {
+    sanitize::escape_commands(&sanitize::sanitize_rendered(text, color)).into_owned()
 }

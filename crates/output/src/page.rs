@@ -19,32 +19,32 @@ const TAB: &str = "    ";
 pub enum Tone {
     /// Ordinary text, without a colour.
     #[default]
-    Plain,
+    Normal,
     /// A heading or a name.
     Strong,
     /// Secondary text.
     Dim,
     /// Success.
-    Good,
+    Success,
     /// An error, which must be fixed.
-    Bad,
+    Error,
     /// A warning, which should be fixed.
     Warn,
     /// A hint or an undecided result.
-    Open,
+    Hint,
 }
 
 impl Tone {
     /// Returns `text` in the colour of the tone, if `color` is set.
     pub fn paint(self, text: &str, color: bool) -> String {
         let style = match self {
-            Self::Plain => return text.to_owned(),
+            Self::Normal => return text.to_owned(),
             Self::Strong => Style::new().bold(),
             Self::Dim => Style::new().dimmed(),
-            Self::Good => Style::new().green(),
-            Self::Bad => Style::new().red().bold(),
+            Self::Success => Style::new().green(),
+            Self::Error => Style::new().red().bold(),
             Self::Warn => Style::new().yellow(),
-            Self::Open => Style::new().cyan(),
+            Self::Hint => Style::new().cyan(),
         };
         if color && !text.is_empty() { text.style(style).to_string() } else { text.to_owned() }
     }
@@ -52,20 +52,20 @@ impl Tone {
 
 /// A cell of a table or a part of a line: sanitised text with a tone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct StyledText {
     text: String,
     tone: Tone,
 }
 
-impl Cell {
+impl StyledText {
     /// Creates a cell; `text` is sanitised and becomes one line.
     pub fn new(tone: Tone, text: impl AsRef<[u8]>) -> Self {
-        Self { text: sanitize::line(text), tone }
+        Self { text: sanitize::sanitize_line(text), tone }
     }
 
     /// A cell without colour.
     pub fn plain(text: impl AsRef<[u8]>) -> Self {
-        Self::new(Tone::Plain, text)
+        Self::new(Tone::Normal, text)
     }
 
     /// A heading or a name.
@@ -124,31 +124,37 @@ impl Page {
     /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: &str) {
         self.blank();
-        self.line(0, &[Cell::strong(text)]);
+        self.line(0, &[StyledText::strong(text)]);
     }
 
     /// Adds one line of cells without gaps, which is not wrapped.
-    pub fn line(&mut self, indent: usize, cells: &[Cell]) {
+    pub fn line(&mut self, indent: usize, cells: &[StyledText]) {
         self.push(indent, cells);
         self.end_line();
     }
 
     /// Adds wrapped text. Its line feeds stay; lines that begin with a space are not wrapped.
     pub fn paragraph(&mut self, indent: usize, text: impl AsRef<[u8]>) {
-        self.labelled(indent, &Cell::plain(""), text);
+        self.labelled(indent, &StyledText::plain(""), text);
     }
 
     /// Adds wrapped text after a label such as `help: `; later lines are indented to the first word.
-    pub fn labelled(&mut self, indent: usize, label: &Cell, text: impl AsRef<[u8]>) {
+    pub fn labelled(&mut self, indent: usize, label: &StyledText, text: impl AsRef<[u8]>) {
         let hang = " ".repeat(label.text.width());
-        self.hanging(indent, std::slice::from_ref(label), &[Cell::plain(&hang)], text);
+        self.hanging(indent, std::slice::from_ref(label), &[StyledText::plain(&hang)], text);
     }
 
     /// Adds wrapped text whose first line follows the cells `first`, and whose other lines follow the cells `others` of the
     /// same width.
-    pub fn hanging(&mut self, indent: usize, first: &[Cell], others: &[Cell], text: impl AsRef<[u8]>) {
+    pub fn hanging(
+        &mut self,
+        indent: usize,
+        first: &[StyledText],
+        others: &[StyledText],
+        text: impl AsRef<[u8]>,
+    ) {
         let label_width = indent + first.iter().map(|cell| cell.text.width()).sum::<usize>();
-        let text = sanitize::text(text).replace('\t', TAB);
+        let text = sanitize::sanitize_text(text).replace('\t', TAB);
         let lines = wrap(text.trim_end(), self.config.width.saturating_sub(label_width).max(MIN_LAST_COLUMN));
         for (nth, line) in lines.iter().enumerate() {
             self.push(indent, if nth == 0 { first } else { others });
@@ -159,9 +165,9 @@ impl Page {
 
     /// Adds cells without gaps, wrapped at their spaces; lines after the first are indented by `hang` more columns. The tail
     /// is not wrapped: it ends the last line if it fits, otherwise it is a line.
-    pub fn flow(&mut self, indent: usize, hang: usize, cells: &[Cell], tail: Option<&Cell>) {
+    pub fn flow(&mut self, indent: usize, hang: usize, cells: &[StyledText], tail: Option<&StyledText>) {
         let width = self.config.width;
-        let mut lines: Vec<Vec<Cell>> = vec![Vec::new()];
+        let mut lines: Vec<Vec<StyledText>> = vec![Vec::new()];
         let mut column = indent;
         let mut add = |text: &str, tone: Tone, gap: usize| {
             let is_first = lines.last().is_none_or(Vec::is_empty);
@@ -175,7 +181,7 @@ impl Page {
             let Some(line) = lines.last_mut() else { return };
             match line.last_mut() {
                 Some(last) if last.tone == tone => last.text.push_str(&text),
-                _ => line.push(Cell { text, tone }),
+                _ => line.push(StyledText { text, tone }),
             }
         };
         let mut gap = 0;
@@ -197,7 +203,7 @@ impl Page {
 
     /// Adds text without wrapping, such as an example; tabs become spaces.
     pub fn block(&mut self, indent: usize, text: impl AsRef<[u8]>) {
-        for line in sanitize::text(text).replace('\t', TAB).lines() {
+        for line in sanitize::sanitize_text(text).replace('\t', TAB).lines() {
             self.push(indent, &[]);
             self.out.push_str(line);
             self.end_line();
@@ -205,8 +211,8 @@ impl Page {
     }
 
     /// Adds rows in aligned columns. The last column is wrapped, or moved below the others if there is not enough space.
-    pub fn table(&mut self, indent: usize, rows: impl IntoIterator<Item = Vec<Cell>>) {
-        let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
+    pub fn table(&mut self, indent: usize, rows: impl IntoIterator<Item = Vec<StyledText>>) {
+        let rows: Vec<Vec<StyledText>> = rows.into_iter().collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut widths = vec![0; columns];
         for row in &rows {
@@ -235,17 +241,17 @@ impl Page {
                 if nth > 0 {
                     self.out.push_str(&" ".repeat(hang));
                 }
-                self.out.push_str(&last.tone.paint(line, self.config.use_color));
+                self.out.push_str(&last.tone.paint(line, self.config.color_stdout));
                 self.end_line();
             }
         }
     }
 
     /// Appends indentation and cells to the current line.
-    fn push(&mut self, indent: usize, cells: &[Cell]) {
+    fn push(&mut self, indent: usize, cells: &[StyledText]) {
         self.out.push_str(&" ".repeat(indent));
         for cell in cells {
-            self.out.push_str(&cell.tone.paint(&cell.text, self.config.use_color));
+            self.out.push_str(&cell.tone.paint(&cell.text, self.config.color_stdout));
         }
     }
 
@@ -283,7 +289,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Returns the number of columns of a character.
-pub fn columns(c: char) -> usize {
+pub fn char_width(c: char) -> usize {
     if c == '\t' { TAB.len() } else { c.width().unwrap_or(0) }
 }
 

@@ -88,7 +88,7 @@ fn completions(shell: clap_complete::Shell) -> String {
 /// protocol; returns the exit code.
 fn usage_error(error: &clap::Error, args: &[OsString]) -> u8 {
     let (protocol, format) = protocols::requested(args);
-    let config = OutputConfig::detect(format, ColorChoice::Auto, false);
+    let config = OutputConfig::from_environment(format, ColorChoice::Auto, false);
     let mut output = Output::new(protocol.output_config(config));
     match clap_error(error) {
         Ok(text) => output.text(&text).map_or_else(|error| error.kind.exit_code(), |()| 0),

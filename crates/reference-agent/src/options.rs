@@ -311,7 +311,7 @@ impl Options {
 
     /// Returns the format, the use of colour and the diagnostics of the output.
     pub fn output_config(&self) -> OutputConfig {
-        self.protocol.output_config(OutputConfig::detect(self.format(), self.color, self.quiet))
+        self.protocol.output_config(OutputConfig::from_environment(self.format(), self.color, self.quiet))
     }
 
     /// Returns the names of the provider and the model. The provider is `--provider`, or else the part of

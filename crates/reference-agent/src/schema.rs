@@ -13,7 +13,7 @@ use serde_json::Value;
 /// Prints the JSON Schema of a line in jsonl, or else of the json document; returns the exit code.
 pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> Result<u8> {
     let text = pretty(&schema(protocol, format)?)?;
-    output.verbatim(text.as_bytes()).map(|()| 0)
+    output.write_unchanged(text.as_bytes()).map(|()| 0)
 }
 
 fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {

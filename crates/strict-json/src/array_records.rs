@@ -10,7 +10,7 @@ pub struct ArrayRecords<'s, S, L> {
     depth: usize,
     inside_string: bool,
     /// Offset of the document, if it is not an array.
-    pub other: Option<u64>,
+    pub non_array_start: Option<u64>,
     /// Number of elements that were passed on.
     pub count: u64,
 }
@@ -18,7 +18,7 @@ pub struct ArrayRecords<'s, S, L> {
 impl<'s, S: Sink, L: FnMut(u64) -> u64> ArrayRecords<'s, S, L> {
     /// Creates the sink for one document; `line_of` returns the line number of an offset.
     pub fn new(sink: &'s mut S, line_of: L) -> Self {
-        Self { sink, line_of, depth: 0, inside_string: false, other: None, count: 0 }
+        Self { sink, line_of, depth: 0, inside_string: false, non_array_start: None, count: 0 }
     }
 }
 
@@ -41,9 +41,9 @@ impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         match (self.depth, event) {
-            _ if self.other.is_some() => {}
+            _ if self.non_array_start.is_some() => {}
             (0, Event::Begin(JsonType::Array, _)) => self.depth = 1,
-            (0, _) => self.other = value_start(event),
+            (0, _) => self.non_array_start = value_start(event),
             (1, Event::End(_)) => self.depth = 0,
             (depth, _) => {
                 if let Some(start) = value_start(event).filter(|_| depth == 1 && !self.inside_string) {
@@ -64,8 +64,8 @@ impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
         }
     }
 
-    fn done(&self) -> bool {
-        self.sink.done()
+    fn is_done(&self) -> bool {
+        self.sink.is_done()
     }
 }
 

@@ -13,9 +13,9 @@ pub struct Chunk {
     /// The bytes of the lines.
     pub bytes: Vec<u8>,
     /// Position of the first byte in the input.
-    pub base: Position,
+    pub position: Position,
     /// True if the chunk is the beginning of a line that is too long.
-    pub cut: bool,
+    pub is_partial_line: bool,
 }
 
 /// Splits the bytes of a reader into chunks.
@@ -59,6 +59,6 @@ impl<R: Read> LineChunker<R> {
         let base = self.base;
         self.base.offset += bytes.len() as u64;
         self.base.line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
-        Ok(Some(Chunk { bytes, base, cut }))
+        Ok(Some(Chunk { bytes, position: base, is_partial_line: cut }))
     }
 }

@@ -22,12 +22,12 @@ pub fn read_lines<R: Read, S: Sink>(reader: R, options: &ReadOptions, sink: &mut
 }
 
 /// As [`read_lines`], from bytes in memory; faster for a sink with a tape.
-pub fn read_lines_at_hand<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> Summary {
+pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> Summary {
     let (mut start, mut line) = (0, 1);
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         let clean = &text[..find_noncharacter(bytes, 0).min(text.len())];
         for newline in memchr::memchr_iter(b'\n', clean.as_bytes()) {
-            if sink.done() || bytes[start] != b'{' || sink.tape().is_none() {
+            if sink.is_done() || bytes[start] != b'{' || sink.tape().is_none() {
                 break;
             }
             sink.begin_record(line, start as u64);
@@ -40,7 +40,7 @@ pub fn read_lines_at_hand<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &m
         }
     }
     let (offset, records) = (start as u64, line - 1);
-    let read = Summary { bytes: offset, records, whole: records, ..Summary::default() };
+    let read = Summary { bytes: offset, records, complete: records, ..Summary::default() };
     let rest = &bytes[start..];
     if rest.is_empty() {
         return read;
@@ -59,7 +59,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     fn read_all(&mut self, number: u64) {
         self.line.wanted = true;
         self.line.number = number;
-        while !self.sink.done() && self.read_line() {}
+        while !self.sink.is_done() && self.read_line() {}
     }
 
     /// Reads the next line or record; returns false at the end.
@@ -104,8 +104,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         let whole = self.read_record(first).is_ok();
         self.sink.end_record(self.input.offset(), whole);
         if whole {
-            self.summary.whole += 1;
-        } else if !self.sink.done() {
+            self.summary.complete += 1;
+        } else if !self.sink.is_done() {
             self.recover();
         }
         true
@@ -122,7 +122,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
         self.input.advance(length);
         self.newline();
-        self.summary.whole += 1;
+        self.summary.complete += 1;
         self.sink.end_record(self.input.offset(), true);
         true
     }

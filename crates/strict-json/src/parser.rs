@@ -61,7 +61,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
     /// Returns the summary, or the error of the reader.
     pub(super) fn finish(mut self) -> std::io::Result<Summary> {
         self.summary.bytes = self.input.offset();
-        self.summary.keys_unchecked = self.path.unchecked_keys;
+        self.summary.unchecked_keys = self.path.unchecked_keys;
         self.input.into_error().map_or(Ok(self.summary), Err)
     }
 
@@ -95,7 +95,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                 _ => self.non_finite(expected)?,
             }
             loop {
-                if self.sink.done() {
+                if self.sink.is_done() {
                     return Err(Stop);
                 }
                 let Some(object) = self.path.in_object() else { return Ok(()) };

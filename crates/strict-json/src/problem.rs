@@ -4,7 +4,7 @@ use super::Position;
 
 /// Severity of a kind of problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
+pub enum Severity {
     /// The input is not one JSON document, or the line is not a record: rejected. Reading ends there, for JSON Lines
     /// until the next line (but continues after a byte order mark and after a record that is no object or spans lines).
     Structural,
@@ -27,8 +27,8 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Returns the severity of the kind.
-            pub const fn class(self) -> Class {
-                match self { $(Self::$kind => Class::$class,)* }
+            pub const fn class(self) -> Severity {
+                match self { $(Self::$kind => Severity::$class,)* }
             }
 
             /// Returns a stable name, such as `duplicate-key`.
@@ -91,7 +91,7 @@ kinds! {
 impl ProblemKind {
     /// Whether a strict reader rejects the document or record: all structural and strict kinds.
     pub const fn rejects(self) -> bool {
-        matches!(self.class(), Class::Structural | Class::Strict)
+        matches!(self.class(), Severity::Structural | Severity::Strict)
     }
 }
 
@@ -101,7 +101,7 @@ pub struct Problem {
     /// Kind of the problem.
     pub kind: ProblemKind,
     /// Position of the first wrong byte.
-    pub at: Position,
+    pub position: Position,
     /// RFC 6901 pointer of the value that it is in, with keys of the input. Keys over 1 KiB and pointers over 64 KiB
     /// are cut and end in `…`.
     pub pointer: String,
@@ -136,12 +136,12 @@ pub struct Summary {
     /// Number of records that begin: lines that are not blank, or 1 for a document.
     pub records: u64,
     /// Number of records that were read to their end, without a structural problem that ended them early.
-    pub whole: u64,
+    pub complete: u64,
     /// Number of bytes read: the whole input, unless a structural problem ended a document or the sink was done.
     pub bytes: u64,
     /// Number of keys that were not compared with others of their object: at most 917,504 keys of open objects are
     /// stored.
-    pub keys_unchecked: u64,
+    pub unchecked_keys: u64,
     pub(super) counts: [u64; ProblemKind::ALL.len()],
 }
 
@@ -152,17 +152,17 @@ impl Summary {
     }
 
     /// Returns the number of problems of this class, with those that are only counted.
-    pub fn count_class(&self, class: Class) -> u64 {
+    pub fn count_class(&self, class: Severity) -> u64 {
         ProblemKind::ALL.iter().filter(|kind| kind.class() == class).map(|kind| self.count(*kind)).sum()
     }
 
     /// Returns the first problem of this class in [`Summary::problems`].
-    pub fn first(&self, class: Class) -> Option<&Problem> {
+    pub fn first(&self, class: Severity) -> Option<&Problem> {
         self.problems.iter().find(|problem| problem.kind.class() == class)
     }
 
     /// Whether a strict reader rejects the input.
     pub fn rejected(&self) -> bool {
-        self.count_class(Class::Structural) + self.count_class(Class::Strict) > 0
+        self.count_class(Severity::Structural) + self.count_class(Severity::Strict) > 0
     }
 }

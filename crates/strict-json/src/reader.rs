@@ -16,7 +16,7 @@ pub fn read_document<R: Read, S: Sink>(
 ) -> io::Result<Summary> {
     let mut parser = Parser::new(reader, options, sink);
     if parser.document().is_ok() {
-        parser.summary.whole = 1;
+        parser.summary.complete = 1;
     }
     parser.finish()
 }

@@ -85,7 +85,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             let at = self.input.position(at);
             let pointer = self.path.pointer(scope);
             let message = message(self);
-            self.summary.problems.push(Problem { kind, at, pointer, message });
+            self.summary.problems.push(Problem { kind, position: at, pointer, message });
             self.sink.problem(kind, self.summary.problems.last());
         } else {
             self.sink.problem(kind, None);

@@ -87,7 +87,7 @@ pub trait Sink {
     /// Receives a part of a value.
     fn event(&mut self, _event: Event<'_>) {}
     /// Returns whether reading shall stop. Called after each value, and for each buffer of a long string.
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         false
     }
 }

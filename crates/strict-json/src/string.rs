@@ -160,7 +160,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                         format!("expected control characters in strings to be escaped, found {byte:#04x}")
                     }));
                 }
-                None if self.sink.done() => return Err(Stop),
+                None if self.sink.is_done() => return Err(Stop),
                 None if self.input.fill() => {}
                 None => return Err(self.ended(state.expected)),
             }

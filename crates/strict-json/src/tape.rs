@@ -9,7 +9,7 @@ mod key;
 mod key_map;
 mod open;
 
-pub use key::Key;
+pub use key::TapeKey;
 pub use key_map::KeyMap;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,12 +99,12 @@ impl Tape {
     }
 
     /// Returns the last element of the root, while the root is an open array.
-    pub fn element(&self) -> Option<TapeNode<'_>> {
+    pub fn last_element(&self) -> Option<TapeNode<'_>> {
         (self.cells.len() > 1).then_some(TapeNode { tape: self, index: 1 })
     }
 
     /// Removes the elements of the root, which remain counted. The next element begins after offset `end`.
-    pub fn forget_elements(&mut self, end: u64) {
+    pub fn clear_elements(&mut self, end: u64) {
         self.cells.truncate(1);
         self.text.clear();
         self.truncated.clear();
@@ -113,13 +113,13 @@ impl Tape {
     }
 
     /// Returns whether a result may be wrong because a string was truncated or the value too large, and resets this.
-    pub fn take_unjudged(&mut self) -> bool {
+    pub fn take_inconclusive(&mut self) -> bool {
         std::mem::take(self.truncated_was_read.get_mut()) || self.overflow
     }
 
     /// Whether the root is an open array and its last element is complete.
     pub fn is_element_complete(&self) -> bool {
-        self.open.len() == 1 && self.root().is_some_and(|root| root.is(JsonType::Array))
+        self.open.len() == 1 && self.root().is_some_and(|root| root.has_type(JsonType::Array))
     }
 
     /// Replaces the value on the tape.
@@ -240,7 +240,7 @@ impl<'a> TapeNode<'a> {
     }
 
     /// Whether the node is a value of this type.
-    pub fn is(self, json_type: JsonType) -> bool {
+    pub fn has_type(self, json_type: JsonType) -> bool {
         self.cell().json_type == Some(json_type)
     }
 
@@ -293,19 +293,19 @@ impl<'a> TapeNode<'a> {
 
     /// Returns the text if the node is a string. If the string is truncated, [`Tape::take_unjudged`] then returns true.
     pub fn as_str(self) -> Option<&'a str> {
-        if self.beyond() > 0 {
+        if self.omitted_chars() > 0 {
             self.tape.truncated_was_read.store(true, Ordering::Relaxed);
         }
-        self.is(JsonType::String).then(|| self.text())
+        self.has_type(JsonType::String).then(|| self.text())
     }
 
     /// Returns the value if the node is a boolean.
     pub fn as_bool(self) -> Option<bool> {
-        self.is(JsonType::Boolean).then(|| self.cell().start_or_count == 1)
+        self.has_type(JsonType::Boolean).then(|| self.cell().start_or_count == 1)
     }
 
     /// Returns the number of cells of the node with its content.
-    pub fn cells(self) -> usize {
+    pub fn cell_count(self) -> usize {
         self.end() - self.index
     }
 
@@ -325,7 +325,7 @@ impl<'a> TapeNode<'a> {
     }
 
     /// Returns the number of characters of a string that are omitted from its text.
-    pub fn beyond(self) -> u64 {
+    pub fn omitted_chars(self) -> u64 {
         let found = self.tape.truncated.iter().find(|(index, _)| *index == self.index);
         found.map_or(0, |(_, omitted)| *omitted)
     }
@@ -356,19 +356,19 @@ impl<'a> TapeNode<'a> {
     /// Returns the member of an object with this key, or the element of an array with this index (digits without a
     /// leading zero).
     #[inline]
-    pub fn get(self, token: &Key) -> Option<Self> {
-        if self.is(JsonType::Object) { self.member(token) } else { self.element(token.text()) }
+    pub fn get(self, token: &TapeKey) -> Option<Self> {
+        if self.has_type(JsonType::Object) { self.member(token) } else { self.element(token.text()) }
     }
 
     fn element(self, token: &str) -> Option<Self> {
         let index =
             token.bytes().all(|byte| byte.is_ascii_digit()) && (token == "0" || !token.starts_with('0'));
-        self.items().nth(token.parse().ok().filter(|_| index)?)
+        self.elements().nth(token.parse().ok().filter(|_| index)?)
     }
 
     /// Returns the value of a key of an object.
     #[inline]
-    pub fn member(self, key: &Key) -> Option<Self> {
+    pub fn member(self, key: &TapeKey) -> Option<Self> {
         let matches = |found: &Self| {
             let (tag, text) = found.key();
             key.matches(tag, text)
@@ -378,7 +378,7 @@ impl<'a> TapeNode<'a> {
 
     /// Whether the node is this key.
     #[inline]
-    pub fn is_named(self, key: &Key) -> bool {
+    pub fn is_named(self, key: &TapeKey) -> bool {
         let (tag, text) = self.key();
         self.is_key() && key.matches(tag, text)
     }
@@ -410,25 +410,25 @@ impl<'a> TapeNode<'a> {
             JsonKind::Bool(value) => Value::Bool(value),
             JsonKind::Number(number) => Value::Number(number),
             JsonKind::Text(text) => Value::String(text.to_owned()),
-            JsonKind::Array => Value::Array(self.items().map(Self::to_value).collect()),
+            JsonKind::Array => Value::Array(self.elements().map(Self::to_value).collect()),
             JsonKind::Object => {
-                Value::Object(self.pairs().map(|(key, value)| (key.to_owned(), value.to_value())).collect())
+                Value::Object(self.members().map(|(key, value)| (key.to_owned(), value.to_value())).collect())
             }
         }
     }
 
     /// Returns the keys and values of an object; none for other types.
-    pub fn pairs(self) -> Members<'a> {
+    pub fn members(self) -> Members<'a> {
         Members(self.keys())
     }
 
     /// Returns the elements of an array; none for other types.
-    pub fn items(self) -> Elements<'a> {
+    pub fn elements(self) -> Elements<'a> {
         self.cells_of(JsonType::Array)
     }
 
     fn cells_of(self, container: JsonType) -> Elements<'a> {
-        let end = if self.is(container) { self.end() } else { 0 };
+        let end = if self.has_type(container) { self.end() } else { 0 };
         Elements { tape: self.tape, next: self.index + 1, end }
     }
 }

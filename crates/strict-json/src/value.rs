@@ -37,7 +37,7 @@ const MAX_DEPTH: usize = 512;
 pub fn read_value(reader: impl Read, options: &ReadOptions, max_bytes: u64) -> io::Result<Document> {
     let mut builder = Builder { max_bytes, ..Builder::default() };
     let summary = read_document(reader, &limit_depth(options), &mut builder)?;
-    let value = builder.root.filter(|_| summary.whole > 0);
+    let value = builder.root.filter(|_| summary.complete > 0);
     Ok(Document { value, too_large: builder.too_large, summary })
 }
 

@@ -4,7 +4,7 @@ use super::shared::{assert_located, assert_valid_places};
 use crate::{Target, corpus};
 use agentnative::catalogue;
 use agentnative::config::{Config, Date, FILE_NAME, ValidationContext, keys};
-use agentnative_contract::names;
+use agentnative_contract::bundled_names;
 
 pub const TARGET: Target = Target {
     name: "config",
@@ -46,7 +46,7 @@ fn seeds() -> Vec<Vec<u8>> {
 fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let checks: Vec<&str> = catalogue::checks().iter().map(|check| check.id.as_str()).collect();
-    let contracts: Vec<&str> = names().collect();
+    let contracts: Vec<&str> = bundled_names().collect();
     let today = Date { year: 2026, month: 11, day: 21 };
     let known = ValidationContext { checks: &checks, contracts: &contracts, today };
     let folder = corpus::path("examples/agents");

@@ -88,7 +88,7 @@ fn run(bytes: &[u8]) {
             all.sort();
             all
         };
-        assert_eq!(sorted(from_bytes.findings), sorted(in_memory));
+        assert_eq!(sorted(from_bytes.errors), sorted(in_memory));
     }
 }
 

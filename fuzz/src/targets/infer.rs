@@ -5,7 +5,7 @@ use super::shared::{load_schema, validate};
 use crate::{Target, corpus};
 use agentnative_contract::{Framing, OutputSpec, Violation};
 use agentnative_diff::compare;
-use agentnative_diff::infer::{Inference, Rules};
+use agentnative_diff::infer::{Inference, InferenceOptions};
 use std::path::Path;
 use strict_json::ProblemKind;
 
@@ -30,14 +30,15 @@ pub const TARGET: Target = Target {
     ],
 };
 
-const RULES: [Rules; 3] = [
-    Rules { enum_threshold: 1, tuples: 1, cautious: false },
-    Rules { enum_threshold: 2, tuples: 2, cautious: false },
-    Rules::cautious(),
+const RULES: [InferenceOptions; 3] = [
+    InferenceOptions { enum_threshold: 1, tuples: 1, for_other_data: false },
+    InferenceOptions { enum_threshold: 2, tuples: 2, for_other_data: false },
+    InferenceOptions::cautious(),
 ];
 
 fn run(bytes: &[u8]) {
-    let _ = Inference::read_state(Path::new("state"), bytes).map(|state| state.schema(&Rules::default()));
+    let _ = Inference::read_state(Path::new("state"), bytes)
+        .map(|state| state.schema(&InferenceOptions::default()));
     for framing in [Framing::Document, Framing::Lines] {
         let Some(inference) = infer(bytes, framing, 1) else { continue };
         let lines = framing == Framing::Lines;
@@ -59,17 +60,17 @@ fn run(bytes: &[u8]) {
             let verdict = validate(&contract, framing, bytes, 1);
             // Lines that are not objects are samples, but invalid lines.
             let is_unexpected = |violation: &&Violation| violation.rule != ProblemKind::NotObject.name();
-            let unexpected: Vec<_> = verdict.findings.iter().filter(is_unexpected).collect();
+            let unexpected: Vec<_> = verdict.errors.iter().filter(is_unexpected).collect();
             assert!(unexpected.is_empty(), "{unexpected:?}\n{schema}");
         }
-        let schema = inference.schema(&Rules::default());
+        let schema = inference.schema(&InferenceOptions::default());
         let output_spec =
             || OutputSpec { framing: Some(framing), schema: Some(schema.clone()), ..OutputSpec::default() };
         if schema.to_string().len() < 8 << 10 {
             assert_eq!(compare(&[output_spec()], &[output_spec()]), []);
         }
         for key in ["type", "kind", "event"] {
-            let variants = inference.variants(key, &Rules::default()).unwrap_or_default();
+            let variants = inference.variants(key, &InferenceOptions::default()).unwrap_or_default();
             let count: u64 = variants.iter().map(|variant| variant.count).sum();
             assert!(variants.is_empty() || count == inference.records());
         }
@@ -79,6 +80,7 @@ fn run(bytes: &[u8]) {
 /// Infers from samples without problems.
 fn infer(bytes: &[u8], framing: Framing, threads: usize) -> Option<Inference> {
     let mut inference = Inference::new();
-    let problems = inference.input(bytes, Some(framing), threads, &mut |_| ()).expect("memory can be read");
+    let problems =
+        inference.add_input(bytes, Some(framing), threads, &mut |_| ()).expect("memory can be read");
     (problems.is_empty() && inference.records() > 0).then_some(inference)
 }

@@ -1,9 +1,9 @@
 //! JSON Lines: the same result for any chunks of the bytes, each problem at its location, and each line the same as a
 //! separate document.
 
+use super::chunked_reader::ChunkedReader;
 use super::events::Events;
-use super::on_tape::three_ways;
-use super::pieces::Pieces;
+use super::tape_printer::read_three_ways;
 use crate::{Target, corpus};
 use serde_json::Value;
 use strict_json::{ReadOptions, locate, read_document, read_lines, read_records};
@@ -22,18 +22,18 @@ fn run(bytes: &[u8]) {
         let summary = read_lines(bytes, &options, &mut whole).expect("memory can be read");
         for problem in &summary.problems {
             assert_eq!(
-                problem.at,
-                locate(bytes, problem.at.offset).expect("memory can be read"),
+                problem.position,
+                locate(bytes, problem.position.offset).expect("memory can be read"),
                 "{problem:?}"
             );
         }
         let sizes = [1, 3, 1 + bytes.len() % 67];
         let mut pieces = Events::default();
         let again =
-            read_lines(Pieces::new(bytes, &sizes), &options, &mut pieces).expect("memory can be read");
+            read_lines(ChunkedReader::new(bytes, &sizes), &options, &mut pieces).expect("memory can be read");
         assert!(summary == again && whole == pieces, "{:?}\n{:?}", summary.problems, again.problems);
         assert_eq!(summary.bytes, bytes.len() as u64);
-        let [by_events, at_once, at_hand] = three_ways(bytes, &sizes, &options);
+        let [by_events, at_once, at_hand] = read_three_ways(bytes, &sizes, &options);
         assert_eq!(by_events, at_once);
         assert_eq!(by_events, at_hand);
 

@@ -1,5 +1,7 @@
 //! The fuzz targets, one per file, and their shared code.
 
+#[path = "../../../tests/support/chunked_reader.rs"]
+mod chunked_reader;
 pub mod config;
 pub mod contract;
 pub mod diff;
@@ -8,13 +10,11 @@ mod events;
 pub mod help;
 pub mod infer;
 pub mod json_lines;
-#[path = "../../../tests/support/on_tape.rs"]
-mod on_tape;
 pub mod outcome;
-#[path = "../../../tests/support/pieces.rs"]
-mod pieces;
 pub mod recording;
 pub mod sanitize;
 pub mod schema;
 mod shared;
 pub mod strict_json;
+#[path = "../../../tests/support/tape_printer.rs"]
+mod tape_printer;

@@ -1,7 +1,7 @@
 //! Streams of agents: any stream has an outcome that is valid against its schema, and the same for any chunks of the
 //! bytes.
 
-use super::pieces::Pieces;
+use super::chunked_reader::ChunkedReader;
 use crate::{Target, corpus};
 use agentnative_contract::{Contract, Framing};
 use agentnative_outcome::{Collector, Dialect, OutcomeOptions, RunOutcome};
@@ -40,11 +40,11 @@ fn run(bytes: &[u8]) {
         let options =
             OutcomeOptions { dialect, full: sum.is_multiple_of(2), steps: true, ..OutcomeOptions::default() };
         let whole = outcome(bytes, bytes, &options);
-        let pieces = outcome(Pieces::new(bytes, &sizes), Pieces::new(bytes, &sizes), &options);
+        let pieces = outcome(ChunkedReader::new(bytes, &sizes), ChunkedReader::new(bytes, &sizes), &options);
         assert_eq!(whole, pieces);
         let text = serde_json::to_vec(&whole).expect("an outcome can be written");
         let verdict = super::shared::validate(&CONTRACT, Framing::Document, &text, 1);
-        assert!(verdict.is_valid(), "{:?}", verdict.findings);
+        assert!(verdict.is_valid(), "{:?}", verdict.errors);
     }
 }
 

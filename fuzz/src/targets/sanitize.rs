@@ -2,7 +2,8 @@
 
 use crate::{Target, corpus};
 use strict_json::sanitize::{
-    break_commands, capped, excerpt, is_unsafe, line, lossless, plain, rendered, text,
+    escape_commands, excerpt, is_unsafe, lossless, sanitize_capped, sanitize_line, sanitize_rendered,
+    sanitize_text, strip_terminal_formatting,
 };
 
 pub const TARGET: Target = Target {
@@ -22,30 +23,30 @@ pub const TARGET: Target = Target {
 };
 
 fn run(bytes: &[u8]) {
-    let safe = text(bytes);
+    let safe = sanitize_text(bytes);
     assert!(!safe.contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\t')), "{safe:?}");
-    assert_eq!(text(&safe), safe);
-    assert_eq!(rendered(&safe, true), safe);
-    let one = line(bytes);
+    assert_eq!(sanitize_text(&safe), safe);
+    assert_eq!(sanitize_rendered(&safe, true), safe);
+    let one = sanitize_line(bytes);
     assert!(!one.contains(is_unsafe), "{one:?}");
-    assert_eq!(line(&one), one);
+    assert_eq!(sanitize_line(&one), one);
     if let Ok(input) = std::str::from_utf8(bytes) {
         if !input.contains(is_unsafe) {
             assert_eq!((input, input), (one.as_str(), safe.as_str()));
         }
-        assert!(!rendered(input, false).contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\t')));
-        assert_only_colours(&rendered(input, true));
+        assert!(!sanitize_rendered(input, false).contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\t')));
+        assert_only_colours(&sanitize_rendered(input, true));
     }
-    let broken = break_commands(&safe).into_owned();
-    assert_eq!(break_commands(&broken), broken);
+    let broken = escape_commands(&safe).into_owned();
+    assert_eq!(escape_commands(&broken), broken);
     for shown in broken.lines() {
         assert!(!shown.trim_start().starts_with("::") && !shown.contains("##["), "{shown:?}");
     }
-    let unstyled = plain(bytes);
+    let unstyled = strip_terminal_formatting(bytes);
     assert!(!unstyled.contains(|c: char| c.is_control() && c != '\n'), "{unstyled:?}");
     assert!(lossless(bytes).len() >= bytes.len());
     for max in [1, 2, 16, 60, 1 + bytes.len() % 200] {
-        let short = capped(bytes, max);
+        let short = sanitize_capped(bytes, max);
         assert!(!short.contains(is_unsafe) && short.chars().count() <= max, "{short:?}");
         assert!(short == one || short.ends_with('…'));
         for offset in [0, bytes.len() / 2, bytes.len()] {

@@ -57,9 +57,9 @@ fn run(bytes: &[u8]) {
     if let Ok(contract) = load_schema(schema_text, folder.path()) {
         let verdict = validate(&contract, Framing::Document, text, 1);
         if defined && is_exact(text) {
-            assert_eq!(locations(&verdict.findings), locations(&violations));
+            assert_eq!(locations(&verdict.errors), locations(&violations));
             let verdict = validate(&contract, Framing::Document, value.to_string().as_bytes(), 1);
-            assert_eq!(messages(&verdict.findings), messages(&violations));
+            assert_eq!(messages(&verdict.errors), messages(&violations));
         }
     }
     let multiples = schema_text.windows(10).any(|window| window == b"multipleOf");

@@ -129,7 +129,7 @@ fn digits(number: &str) -> (String, i64) {
 /// Validates these bytes against a contract.
 pub fn validate(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Verdict {
     let settings = Settings { framing, max_errors: 10_000, exit: RunExit::default(), threads };
-    Validation::new(contract, settings).input(bytes, &mut |_| ()).expect("memory can be read")
+    Validation::new(contract, settings).validate(bytes, &mut |_| ()).expect("memory can be read")
 }
 
 /// Loads a schema as a contract, from a file that is written to this folder.

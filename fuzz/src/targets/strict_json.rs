@@ -3,8 +3,8 @@
 //! Two differences are deliberate: serde_json accepts duplicate keys, and it rejects numbers beyond binary64. The depth
 //! is limited to that of serde_json, which is less than that of the strict reader.
 
+use super::chunked_reader::ChunkedReader;
 use super::events::Events;
-use super::pieces::Pieces;
 use crate::{Target, corpus};
 use serde_json::Value;
 use strict_json::{ProblemKind, ReadOptions, Span, find_span, locate, read_document, read_value};
@@ -28,12 +28,17 @@ fn run(bytes: &[u8]) {
     let mut whole = Events::default();
     let summary = read_document(bytes, &options, &mut whole).expect("memory can be read");
     for problem in &summary.problems {
-        assert_eq!(problem.at, locate(bytes, problem.at.offset).expect("memory can be read"), "{problem:?}");
+        assert_eq!(
+            problem.position,
+            locate(bytes, problem.position.offset).expect("memory can be read"),
+            "{problem:?}"
+        );
         assert!(problem.message.bytes().all(|byte| (b' '..0x7f).contains(&byte)), "{problem:?}");
     }
     let sizes = [1, 2, 1 + bytes.len() % 61];
     let mut pieces = Events::default();
-    let again = read_document(Pieces::new(bytes, &sizes), &options, &mut pieces).expect("memory can be read");
+    let again =
+        read_document(ChunkedReader::new(bytes, &sizes), &options, &mut pieces).expect("memory can be read");
     assert!(summary == again && whole == pieces, "{:?}\n{:?}", summary.problems, again.problems);
 
     let ours = !summary

@@ -4,7 +4,7 @@ use crate::check::help_pages::help_text;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, ProbeId};
 use agentnative_core::probe::Recording;
-use agentnative_core::run::{End, Observation};
+use agentnative_core::run::{Observation, RunEnd};
 use agentnative_core::targets::{CommandPage, HelpPage, Interface, TargetNames};
 
 /// Maximum number of examples that are called.
@@ -56,6 +56,6 @@ pub(super) fn are_safe(recording: &Recording) -> bool {
         .iter()
         .filter(|seen| seen.key.probe.kind() == Some(DerivedKind::IgnoredFlag))
         .peekable();
-    let is_rejected = |seen: &Observation| matches!(seen.end, End::Exited(code) if code != 0);
+    let is_rejected = |seen: &Observation| matches!(seen.end, RunEnd::Exited(code) if code != 0);
     with_unknown_flag.peek().is_some() && with_unknown_flag.all(is_rejected)
 }

@@ -10,7 +10,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::{CommonOption, FORMAT_PLACEHOLDER};
 use agentnative_core::model::{Case, OutputFormat, ProbeId};
 use agentnative_core::probe::{self, Effect, FlagPosition, Probe, TargetProfile};
-use agentnative_core::run::{End, Observation, RunKey};
+use agentnative_core::run::{Observation, RunEnd, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -106,7 +106,7 @@ impl Positions {
         self.renamed.insert(question, Some(after_arguments));
         self.rejected.push(rejected);
         if self.notes.is_empty() {
-            let call = strict_json::sanitize::line(placed.args_in(format, profile).join(" "));
+            let call = strict_json::sanitize::sanitize_line(placed.args_in(format, profile).join(" "));
             self.notes.push(format!(
                 "the format option is accepted {}, as in `{call}`, and rejected after the arguments",
                 position.description()
@@ -169,7 +169,7 @@ fn trial(placed: &Probe, position: FlagPosition) -> Probe {
 
 /// Returns whether a run exited with another exit code than its probe declares.
 fn ended_unexpectedly(probe: &Probe, seen: &Observation) -> bool {
-    matches!(seen.end, End::Exited(_)) && !ended_as_declared(probe, seen)
+    matches!(seen.end, RunEnd::Exited(_)) && !ended_as_declared(probe, seen)
 }
 
 /// Returns the format that is used to find the flag position of a probe.

@@ -6,7 +6,7 @@
 use super::runs_so_far::{PhaseResult, RunsSoFar, ended_as_declared, join_all};
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
-use agentnative_core::run::{Bytes, End, Observation};
+use agentnative_core::run::{Bytes, Observation, RunEnd};
 use std::ops::ControlFlow;
 
 /// Length of the stream prefix that is searched, in bytes.
@@ -28,7 +28,8 @@ pub(super) fn verify(
     // A call that fails in any case gives less evidence: it is enough if another probe has shown it.
     let is_shown = declared.iter().any(|probe| probe.prints_data() && harmless(probe));
     let fails = |probe: &Probe| {
-        let failed = |seen: &Observation| !seen.wrote && matches!(seen.end, End::Exited(code) if code != 0);
+        let failed =
+            |seen: &Observation| !seen.wrote && matches!(seen.end, RunEnd::Exited(code) if code != 0);
         is_shown && !probe.prints_data() && answer(probe).is_some_and(failed)
     };
     let is_unverified = |probe: &&mut Probe| {
@@ -44,7 +45,7 @@ pub(super) fn verify(
 
 /// Returns whether a call with an unknown format shows that `--output` does not name a file.
 pub(super) fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
-    if !matches!(seen.end, End::Exited(_)) {
+    if !matches!(seen.end, RunEnd::Exited(_)) {
         return false;
     }
     let mentions_format = |bytes: &Bytes| {

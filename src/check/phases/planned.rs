@@ -1,7 +1,7 @@
 //! Computes which runs a recording still needs, in the order in which they are made.
 
 use super::examples;
-use crate::check::judging::{wanted, worthwhile_runs};
+use crate::check::judging::{deciding_runs, worthwhile_runs};
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::Variant;
@@ -58,7 +58,7 @@ pub(in crate::check) fn missing_runs(
     }
     let keys = match recording.fast || scans.has_given_up() {
         true => Vec::new(),
-        false => missing(wanted(recording, checks, scans)?),
+        false => missing(deciding_runs(recording, checks, scans)?),
     };
     Ok(MissingRuns { total: existing + keys.len(), keys })
 }

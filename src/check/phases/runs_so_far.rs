@@ -3,7 +3,7 @@
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::Probe;
-use agentnative_core::run::{End, Observation, RunKey};
+use agentnative_core::run::{Observation, RunEnd, RunKey};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -37,7 +37,7 @@ pub(in crate::check) struct RunsSoFar {
 
 /// Returns whether a run exited with the code that its probe declares.
 pub(super) fn ended_as_declared(probe: &Probe, seen: &Observation) -> bool {
-    matches!(seen.end, End::Exited(code) if probe.exit == Some(code))
+    matches!(seen.end, RunEnd::Exited(code) if probe.exit == Some(code))
 }
 
 impl RunsSoFar {

@@ -5,7 +5,7 @@ mod matrix;
 mod page;
 mod timeline;
 
-use super::view::View;
+use super::view::ReportView;
 use agentnative_contract::error::{Error, Result};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -21,7 +21,7 @@ const STYLE_DIGEST: &str = include_str!("report.css.sha256");
 const SCRIPT_DIGEST: &str = include_str!("report.js.sha256");
 
 /// Renders the page and a line feed.
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let mut syntax = SyntaxConfig::builder();
@@ -29,7 +29,7 @@ pub(super) fn render(view: &View<'_>) -> Result<String> {
     environment.set_syntax(syntax.map_err(render_error)?);
     // Sanitizes all text, then escapes it as HTML.
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
-        Some(text) => minijinja::escape_formatter(out, state, &Value::from(sanitize::text(text))),
+        Some(text) => minijinja::escape_formatter(out, state, &Value::from(sanitize::sanitize_text(text))),
         None => minijinja::escape_formatter(out, state, value),
     });
     environment.add_filter("prose", |text: &str| Value::from_safe_string(prose(text)));
@@ -53,7 +53,7 @@ fn render_error(error: minijinja::Error) -> Error {
 
 /// Converts text to HTML, with code elements for text in backticks.
 fn prose(text: &str) -> String {
-    let text = sanitize::text(text);
+    let text = sanitize::sanitize_text(text);
     let code = text.matches('`').count() / 2 * 2;
     let mut out = String::new();
     for (nth, part) in text.splitn(code + 1, '`').enumerate() {

@@ -5,7 +5,7 @@ use super::matrix::Matrix;
 use super::timeline::Timeline;
 use crate::check::{Judged, Observation, Recording, run_event};
 use crate::output::command;
-use crate::output::view::View;
+use crate::output::view::ReportView;
 use crate::report::{Report, RunEvent, Summary};
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition_name};
@@ -121,7 +121,7 @@ struct Output {
 
 impl<'a> Page<'a> {
     /// Creates the page of these reports.
-    pub fn of(view: &View<'a>) -> Self {
+    pub fn of(view: &ReportView<'a>) -> Self {
         let runs =
             view.judged.iter().flat_map(|judged| &judged.recording).map(|seen| seen.observations.len());
         let [min, max] = STREAM_LIMITS;
@@ -143,7 +143,7 @@ impl<'a> Page<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn of(view: &View<'a>, judged: &'a Judged, stream: u64) -> Self {
+    fn of(view: &ReportView<'a>, judged: &'a Judged, stream: u64) -> Self {
         let report = &judged.report;
         let observations: Vec<(&str, &Observation)> =
             judged.recording.iter().flat_map(Recording::named_observations).collect();
@@ -191,7 +191,7 @@ impl<'a> Target<'a> {
 
 impl<'a> Verdict<'a> {
     fn of(
-        view: &View<'_>,
+        view: &ReportView<'_>,
         judged: &'a Judged,
         observations: &[(&str, &Observation)],
         nth: usize,
@@ -331,7 +331,7 @@ impl Run {
             let mut head = vec![0; usize::try_from(max.min(bytes.len())).unwrap_or_default()];
             let read = bytes.read_at(0, &mut head).unwrap_or_default();
             head.truncate(read);
-            let text = strict_json::sanitize::text(&head);
+            let text = strict_json::sanitize::sanitize_text(&head);
             Output { name: stream.name(), text, left_out: bytes.len() - read as u64 }
         };
         Self {

@@ -1,7 +1,7 @@
 //! Draws an excerpt of an output or file, with a caret at the problem.
 
 use agentnative_core::model::{Evidence, Stream};
-use agentnative_output::{Cell, Page, Tone, columns, expand_tabs};
+use agentnative_output::{Page, StyledText, Tone, char_width, expand_tabs};
 use strict_json::sanitize;
 
 /// Minimum width of a detail next to its caret, in columns.
@@ -11,25 +11,25 @@ const MIN_DETAIL: usize = 24;
 pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     let Some(drawn) = ExcerptLine::of(page, indent, evidence) else {
         if !evidence.detail.is_empty() {
-            page.flow(indent, 0, &[Cell::plain(&evidence.detail)], None);
+            page.flow(indent, 0, &[StyledText::plain(&evidence.detail)], None);
         }
         return;
     };
     let ExcerptLine { shown, caret, name, width } = &drawn;
-    let pad: usize = shown.chars().take(*caret).map(columns).sum();
+    let pad: usize = shown.chars().take(*caret).map(char_width).sum();
     drawn.line(page, indent, None);
     let bar = || bar("", name);
     let mut first = vec![bar()];
     if evidence.caret.is_some() {
-        let caret = Cell::new(Tone::Bad, format!("{}^", " ".repeat(pad)));
-        let beside = evidence.detail.chars().map(columns).sum::<usize>().min(MIN_DETAIL);
+        let caret = StyledText::new(Tone::Error, format!("{}^", " ".repeat(pad)));
+        let beside = evidence.detail.chars().map(char_width).sum::<usize>().min(MIN_DETAIL);
         if pad + 2 + beside <= *width {
-            first.extend([caret, Cell::plain(" ")]);
+            first.extend([caret, StyledText::plain(" ")]);
         } else {
             page.line(indent, &[bar(), caret]);
         }
     }
-    let hang = Cell::plain(" ".repeat(if first.len() > 1 { pad + 2 } else { 0 }));
+    let hang = StyledText::plain(" ".repeat(if first.len() > 1 { pad + 2 } else { 0 }));
     page.hanging(indent, &first, &[bar(), hang], &evidence.detail);
 }
 
@@ -37,7 +37,7 @@ pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
 pub(super) fn line(page: &mut Page, indent: usize, evidence: &Evidence) {
     let Some(drawn) = ExcerptLine::of(page, indent, evidence) else { return };
     let detail = format!("   ^ {}", evidence.detail);
-    let text_width = |text: &str| text.chars().map(columns).sum::<usize>();
+    let text_width = |text: &str| text.chars().map(char_width).sum::<usize>();
     let fits = text_width(&drawn.shown) + text_width(&detail) <= drawn.width;
     drawn.line(page, indent, Some(&*detail).filter(|_| fits && !evidence.detail.is_empty()));
 }
@@ -69,14 +69,14 @@ impl ExcerptLine {
 
     fn line(&self, page: &mut Page, indent: usize, after: Option<&str>) {
         let text = expand_tabs(&self.shown);
-        let after = Cell::new(Tone::Bad, after.unwrap_or_default());
-        page.line(indent, &[bar(&self.name, &self.name), Cell::plain(&text), after]);
+        let after = StyledText::new(Tone::Error, after.unwrap_or_default());
+        page.line(indent, &[bar(&self.name, &self.name), StyledText::plain(&text), after]);
     }
 }
 
 /// Returns the left margin of a line: `text` in the width of `name`.
-fn bar(text: &str, name: &str) -> Cell {
-    Cell::new(Tone::Open, format!("{text:>gutter$} │ ", gutter = name.chars().count()))
+fn bar(text: &str, name: &str) -> StyledText {
+    StyledText::new(Tone::Hint, format!("{text:>gutter$} │ ", gutter = name.chars().count()))
 }
 
 /// Returns the part of `excerpt` around character `caret` that fits into `width` columns, and the caret position in
@@ -86,7 +86,7 @@ fn window(excerpt: &str, caret: usize, width: usize) -> (String, usize) {
     let mut max = width;
     loop {
         let (shown, caret) = sanitize::excerpt(excerpt, byte, max);
-        let text_width: usize = shown.chars().map(columns).sum();
+        let text_width: usize = shown.chars().map(char_width).sum();
         // Characters and tabs may be wider than one column; none takes more than four.
         if text_width <= width || max <= width / 4 {
             return (shown, caret);

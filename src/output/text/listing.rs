@@ -3,14 +3,14 @@
 use crate::report::Report;
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::{CheckResult, Status};
-use agentnative_output::{Cell, Page, Tone};
+use agentnative_output::{Page, StyledText, Tone};
 
 /// The verdicts that are listed, with symbol and tone.
 const GROUPS: [(Status, &str, Tone); 4] = [
-    (Status::Pass, "✓", Tone::Good),
+    (Status::Pass, "✓", Tone::Success),
     (Status::NotApplicable, "-", Tone::Dim),
     (Status::Waived, "~", Tone::Dim),
-    (Status::Unverified, "?", Tone::Open),
+    (Status::Unverified, "?", Tone::Hint),
 ];
 
 /// Lists all verdicts that are not problems.
@@ -21,7 +21,7 @@ pub(super) fn listing(page: &mut Page, report: &Report) {
             page.heading(&format!("Principle {principle}: {}", principle_title(principle)));
         }
         for (status, symbol, tone) in GROUPS {
-            let mark = Cell::new(tone, format!("{symbol} {}", status.name()));
+            let mark = StyledText::new(tone, format!("{symbol} {}", status.name()));
             let listed = |result: &&CheckResult| (result.principle, result.status) == (principle, status);
             page.blank();
             page.table(0, report.results.iter().filter(listed).map(|result| row(&mark, result)));
@@ -31,7 +31,7 @@ pub(super) fn listing(page: &mut Page, report: &Report) {
 
 /// Formats a verdict in one line. The reason of an undecided check replaces its title; what a pass is based on
 /// follows the title, unless it is a count of cases.
-fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
+fn row(mark: &StyledText, result: &CheckResult) -> Vec<StyledText> {
     let is_count = result.message.starts_with("held in ") && !result.message.contains(';');
     let text = match result.status {
         _ if result.message.is_empty() => result.title.clone(),
@@ -39,5 +39,10 @@ fn row(mark: &Cell, result: &CheckResult) -> Vec<Cell> {
         Status::Pass => format!("{} ({})", result.title, result.message),
         _ => result.message.clone(),
     };
-    vec![mark.clone(), Cell::plain(result.id.as_str()), Cell::dim(result.level.name()), Cell::plain(&text)]
+    vec![
+        mark.clone(),
+        StyledText::plain(result.id.as_str()),
+        StyledText::dim(result.level.name()),
+        StyledText::plain(&text),
+    ]
 }

@@ -6,14 +6,14 @@ mod page;
 mod problem;
 mod targets;
 
-use super::view::View;
+use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::{Summary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::{CheckResult, Layer, Level, Status};
-use agentnative_output::{Cell, Page, Tone};
+use agentnative_output::{Page, StyledText, Tone};
 use page::{Detail, ReportPage, tone};
 use strict_json::sanitize;
 
@@ -24,13 +24,13 @@ const MAX_LINES: usize = 40;
 /// Maximum length of a reason, in characters.
 const MAX_REASON: usize = 240;
 
-pub(super) fn render(view: &View<'_>) -> Result<String> {
+pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let mut page = Page::new(&view.config);
     show(view, &mut page);
-    Ok(agentnative_output::gate(&page.finish(), view.config.use_color))
+    Ok(agentnative_output::sanitize_output(&page.finish(), view.config.color_stdout))
 }
 
-pub(super) fn show(view: &View<'_>, page: &mut Page) {
+pub(super) fn show(view: &ReportView<'_>, page: &mut Page) {
     for judged in view.judged.iter().filter(|_| targets::shows_each(view)) {
         page.blank();
         let toolkit = judged.toolkit();
@@ -126,8 +126,8 @@ impl<'p> ReportPage<'p> {
         }
         facts.push(counted(report.runs, "run"));
         facts.extend(self.judged.elapsed.map(|elapsed| format!("{:.1} s", elapsed.as_secs_f64())));
-        let facts = Cell::dim(format!("  {}", facts.join(" · ")));
-        self.page.flow(0, 2, &[Cell::strong(&target.name), facts], None);
+        let facts = StyledText::dim(format!("  {}", facts.join(" · ")));
+        self.page.flow(0, 2, &[StyledText::strong(&target.name), facts], None);
     }
 
     /// Shows the unverified checks, one line per cause.
@@ -139,7 +139,7 @@ impl<'p> ReportPage<'p> {
         if self.detail >= Detail::CountedUndecided && reasons.len() + usize::from(!waiting.is_empty()) > 1 {
             let open = counted(self.judged.report.summary.unverified, "check");
             let text = format!("{open} unverified: --verbose says what to declare");
-            self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::plain(&text)], None);
+            self.page.flow(0, 4, &[StyledText::new(Tone::Hint, "? "), StyledText::plain(&text)], None);
             return;
         }
         for (reason, results) in reasons {
@@ -151,7 +151,7 @@ impl<'p> ReportPage<'p> {
             1 => self.unverified(&waiting, &format!("waits for {}", causes.join(", "))),
             many => {
                 let text = format!("{many} checks wait for {}", causes.join(", "));
-                self.page.flow(0, 4, &[Cell::new(Tone::Open, "? "), Cell::plain(&text)], None);
+                self.page.flow(0, 4, &[StyledText::new(Tone::Hint, "? "), StyledText::plain(&text)], None);
             }
         }
     }
@@ -161,9 +161,9 @@ impl<'p> ReportPage<'p> {
         let ids: Vec<&str> = results.iter().map(|result| result.id.as_str()).collect();
         let name = if ids.len() > MAX_NAMED { counted(ids.len(), "check") } else { ids.join(", ") };
         let cells = [
-            Cell::new(Tone::Open, "? "),
-            Cell::strong(name),
-            Cell::plain(format!("  {}", sanitize::capped(reason, MAX_REASON))),
+            StyledText::new(Tone::Hint, "? "),
+            StyledText::strong(name),
+            StyledText::plain(format!("  {}", sanitize::sanitize_capped(reason, MAX_REASON))),
         ];
         if !ids.is_empty() {
             self.page.flow(0, 4, &cells, None);
@@ -185,14 +185,18 @@ impl<'p> ReportPage<'p> {
     fn notes(&mut self) {
         let report = &self.judged.report;
         for note in &report.notes {
-            self.page.labelled(0, &Cell::new(Tone::Open, "note: "), note);
+            self.page.labelled(0, &StyledText::new(Tone::Hint, "note: "), note);
         }
         if let Some(text) = self.interruption() {
-            self.page.labelled(0, &Cell::new(Tone::Warn, "interrupted: "), text);
+            self.page.labelled(0, &StyledText::new(Tone::Warn, "interrupted: "), text);
         }
         let behavioral = report.results.iter().any(|result| result.layer == Layer::Behavioral);
         if report.runs == 0 && behavioral {
-            self.page.labelled(0, &Cell::new(Tone::Bad, "nothing was run: "), "no verdict rests on a run");
+            self.page.labelled(
+                0,
+                &StyledText::new(Tone::Error, "nothing was run: "),
+                "no verdict rests on a run",
+            );
         }
     }
 
@@ -207,7 +211,7 @@ impl<'p> ReportPage<'p> {
             // Counts of checks that do not apply are shown only if there are no others.
             let decided = Summary { not_applicable: 0, ..*summary }.counts();
             let counts = if decided.is_empty() { summary.counts() } else { decided };
-            vec![Cell::dim(name), Cell::plain(counts.join(", "))]
+            vec![StyledText::dim(name), StyledText::plain(counts.join(", "))]
         });
         self.page.table(0, rows);
         self.page.blank();
@@ -235,14 +239,14 @@ impl<'p> ReportPage<'p> {
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
         let colon = if counts.is_empty() { "" } else { ": " };
-        let cells = [Cell::new(tone, report.verdict()), Cell::plain(format!("{colon}{counts}"))];
+        let cells = [StyledText::new(tone, report.verdict()), StyledText::plain(format!("{colon}{counts}"))];
         let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();
         let problems = hidden && number.fail + number.warn > 0;
-        let hint = Cell::dim("--verbose lists everything");
+        let hint = StyledText::dim("--verbose lists everything");
         self.page.flow(0, 0, &cells, Some(&hint).filter(|_| hidden && !problems));
         if problems {
-            let explain = Cell::dim("agentnative explain ID explains a problem,");
-            self.page.flow(0, 0, &[explain, Cell::plain(" "), hint], None);
+            let explain = StyledText::dim("agentnative explain ID explains a problem,");
+            self.page.flow(0, 0, &[explain, StyledText::plain(" "), hint], None);
         }
     }
 }

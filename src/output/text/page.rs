@@ -70,8 +70,8 @@ impl ReportPage<'_> {
 pub(super) fn tone(report: &Report) -> Tone {
     let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
     match (report.conformant, report.verified) {
-        (true, true) if !denied && !report.results.is_empty() => Tone::Good,
-        (true, false) if !report.results.is_empty() => Tone::Open,
-        _ => Tone::Bad,
+        (true, true) if !denied && !report.results.is_empty() => Tone::Success,
+        (true, false) if !report.results.is_empty() => Tone::Hint,
+        _ => Tone::Error,
     }
 }

@@ -5,7 +5,7 @@ use super::page::{Detail, ReportPage};
 use agentnative_core::model::{
     CheckResult, Evidence, Layer, Status, Variant, condition_assignments, condition_phrase,
 };
-use agentnative_output::{Cell, Tone};
+use agentnative_output::{StyledText, Tone};
 use std::iter;
 use strict_json::sanitize;
 
@@ -62,8 +62,8 @@ pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r Che
 pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let Some((result, same)) = group.split_first() else { return };
     let (symbol, tone, max_kinds) = match result.status {
-        Status::Fail if report.detail < Detail::OnePlace => ("✗ ", Tone::Bad, MAX_KINDS),
-        Status::Fail => ("✗ ", Tone::Bad, 1),
+        Status::Fail if report.detail < Detail::OnePlace => ("✗ ", Tone::Error, MAX_KINDS),
+        Status::Fail => ("✗ ", Tone::Error, 1),
         _ => ("! ", Tone::Warn, 1),
     };
     let max_kinds = if report.verbose { usize::MAX } else { max_kinds };
@@ -76,25 +76,26 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let what = shown.first().map_or_else(|| strip_count(&result.message).to_owned(), words);
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
     let ids = ids.join(", ");
-    let mut cells = vec![Cell::new(tone, symbol), Cell::strong(ids), Cell::plain(format!("  {what}"))];
+    let mut cells =
+        vec![StyledText::new(tone, symbol), StyledText::strong(ids), StyledText::plain(format!("  {what}"))];
     if is_one_line(report, result) {
         let place = shown.first().and_then(|kind| place_in_file(kind.shown));
-        cells.extend(place.map(|place| Cell::dim(format!("  {place}"))));
+        cells.extend(place.map(|place| StyledText::dim(format!("  {place}"))));
         report.page.flow(0, INDENT, &cells, None);
         return;
     }
     report.page.flow(0, INDENT, &cells, None);
     for (nth, kind) in shown.iter().enumerate() {
         if nth > 0 {
-            report.page.flow(2, 2, &[Cell::new(tone, "• "), Cell::plain(words(kind))], None);
+            report.page.flow(2, 2, &[StyledText::new(tone, "• "), StyledText::plain(words(kind))], None);
         }
         show(report, result, kind);
     }
     if !named.is_empty() && report.detail < Detail::OnePlace {
         let named = named.iter().map(words).collect::<Vec<_>>().join("; ");
-        report.page.flow(INDENT, 2, &[Cell::dim("also: "), Cell::plain(&named)], None);
+        report.page.flow(INDENT, 2, &[StyledText::dim("also: "), StyledText::plain(&named)], None);
     }
-    let docs = Cell::dim(&result.docs);
+    let docs = StyledText::dim(&result.docs);
     if let (true, Some(help)) = (report.verbose, &result.help) {
         report.page.paragraph(INDENT, help);
         report.page.line(INDENT, &[docs]);
@@ -105,7 +106,7 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
         let fits =
             help.len() == 1 && help[0].len() + result.docs.len() + INDENT + 3 <= report.page.config().width;
         for help in help {
-            report.page.flow(INDENT, 0, &[Cell::plain(help)], Some(&docs).filter(|_| fits));
+            report.page.flow(INDENT, 0, &[StyledText::plain(help)], Some(&docs).filter(|_| fits));
         }
     }
 }
@@ -128,22 +129,22 @@ pub(super) fn lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
     names.dedup();
     let Some(first) = results.first() else { return };
     let (symbol, tone) = match first.status {
-        Status::Fail => ("✗ ", Tone::Bad),
+        Status::Fail => ("✗ ", Tone::Error),
         _ => ("! ", Tone::Warn),
     };
     let ids = results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>().join(", ");
     let cells = [
-        Cell::new(tone, symbol),
-        Cell::strong(format!("lacks: {}", names.join(", "))),
-        Cell::dim(format!("  by its configuration ({ids})")),
+        StyledText::new(tone, symbol),
+        StyledText::strong(format!("lacks: {}", names.join(", "))),
+        StyledText::dim(format!("  by its configuration ({ids})")),
     ];
     report.page.flow(0, INDENT, &cells, None);
 }
 
 /// Shows warnings by their IDs.
 pub(super) fn warnings(report: &mut ReportPage<'_>, ids: &[&str]) {
-    let named = Cell::strong(ids.join(", "));
-    let cells = [Cell::new(Tone::Warn, "! "), named, Cell::dim("  warnings")];
+    let named = StyledText::strong(ids.join(", "));
+    let cells = [StyledText::new(Tone::Warn, "! "), named, StyledText::dim("  warnings")];
     report.page.flow(0, INDENT, &cells, None);
 }
 
@@ -170,7 +171,7 @@ fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &ProblemKind<'_
             _ => excerpt(report.page, INDENT, kind.shown),
         }
     } else if what_is_wrong(result, kind.shown) != kind.shown.detail {
-        report.page.flow(INDENT, 2, &[Cell::plain(&kind.shown.detail)], None);
+        report.page.flow(INDENT, 2, &[StyledText::plain(&kind.shown.detail)], None);
     }
 }
 
@@ -179,18 +180,18 @@ fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) 
     let mut cells = Vec::new();
     let (variant, nth) = (evidence.variant, evidence.nth.unwrap_or_default());
     if let Some(file) = place_in_file(evidence) {
-        cells.push(Cell::plain(&file));
+        cells.push(StyledText::plain(&file));
     } else if let Some(argv) = &evidence.argv {
-        cells.push(Cell::dim("$ "));
+        cells.push(StyledText::dim("$ "));
         if report.verbose {
             let set = variant.map(|variant| condition_assignments(variant, nth)).unwrap_or_default();
-            cells.push(Cell::plain(set + &report.command(argv)));
+            cells.push(StyledText::plain(set + &report.command(argv)));
         } else {
-            cells.push(Cell::plain(sanitize::capped(report.short_command(argv), MAX_COMMAND)));
+            cells.push(StyledText::plain(sanitize::sanitize_capped(report.short_command(argv), MAX_COMMAND)));
         }
     } else if let (Some(probe), Some(_)) = (&evidence.probe, &evidence.excerpt) {
         // A run without a recorded command line is shown by the name of its probe.
-        cells.push(Cell::plain(probe));
+        cells.push(StyledText::plain(probe));
     }
     // The command line shows the variables already.
     let words = variant.filter(|variant| !report.verbose || *variant != Variant::HostileEnv);
@@ -199,7 +200,7 @@ fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) 
     let also = also.map(|also| format!("also: {also}"));
     for words in [condition, also].into_iter().flatten() {
         let gap = if cells.is_empty() { "" } else { "   " };
-        cells.push(Cell::dim(format!("{gap}{words}")));
+        cells.push(StyledText::dim(format!("{gap}{words}")));
     }
     if !cells.is_empty() {
         report.page.flow(INDENT, 2, &cells, None);

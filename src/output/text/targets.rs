@@ -1,20 +1,20 @@
 //! The table of several targets, one line each.
 
-use crate::output::view::View;
+use crate::output::view::ReportView;
 use crate::report::Report;
 use agentnative_contract::counted;
-use agentnative_output::{Cell, Page};
+use agentnative_output::{Page, StyledText};
 
 /// Maximum number of targets whose reports are shown; for more, only the table is.
 const MAX_REPORTS: usize = 8;
 
 /// Returns whether the report of each target is shown.
-pub(super) fn shows_each(view: &View<'_>) -> bool {
+pub(super) fn shows_each(view: &ReportView<'_>) -> bool {
     view.verbose || view.judged.len() <= MAX_REPORTS
 }
 
 /// Shows the table of targets, if there are several or they are a part of a fleet.
-pub(super) fn table(view: &View<'_>, page: &mut Page) {
+pub(super) fn table(view: &ReportView<'_>, page: &mut Page) {
     if view.judged.len() < 2 && view.fleet.is_none() {
         return;
     }
@@ -25,21 +25,21 @@ pub(super) fn table(view: &View<'_>, page: &mut Page) {
         let here = counted(view.judged.len(), "target");
         let word = if parts.len() == 1 { "part" } else { "parts" };
         let text = format!("{word} {}: {here} of {}", parts.join(", "), fleet.targets);
-        page.line(0, &[Cell::dim(text)]);
+        page.line(0, &[StyledText::dim(text)]);
     }
     if !shows_each(view) {
-        page.line(0, &[Cell::dim("--verbose shows the report of each target")]);
+        page.line(0, &[StyledText::dim("--verbose shows the report of each target")]);
     }
 }
 
-fn row(report: &Report) -> Vec<Cell> {
+fn row(report: &Report) -> Vec<StyledText> {
     let what = match &report.error {
         Some(error) => error.message.clone(),
         None => report.summary.counts().join(", "),
     };
     vec![
-        Cell::strong(&report.target.name),
-        Cell::new(super::page::tone(report), report.verdict()),
-        Cell::plain(what),
+        StyledText::strong(&report.target.name),
+        StyledText::new(super::page::tone(report), report.verdict()),
+        StyledText::plain(what),
     ]
 }

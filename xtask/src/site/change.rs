@@ -2,23 +2,23 @@
 
 use super::markdown::{capitalize, facts, fence, inline, link, prose, table};
 use agentnative::model::Topic;
-use agentnative_diff::{Class, Rule};
+use agentnative_diff::{ChangeRule, Severity};
 use std::fmt::Write as _;
 
 /// Maximum length of JSON on one line, in bytes.
 const MAX_LINE: usize = 90;
 
 /// Returns the list of all kinds of change by their usual severity.
-pub(super) fn index(rules: &[Rule]) -> String {
+pub(super) fn index(rules: &[ChangeRule]) -> String {
     let mut out = "# Kinds of change\n\n`agentnative contract diff` compares two versions of an output and reports \
                    these changes; [Regression](../regression.md) describes how. `agentnative explain ID` prints \
                    the page of a change.\n"
         .to_owned();
     for (class, heading) in [
-        (Class::Breaking, "Breaking"),
-        (Class::Risky, "Risky"),
-        (Class::Undecided, "Undecided"),
-        (Class::Compatible, "Compatible"),
+        (Severity::Breaking, "Breaking"),
+        (Severity::Risky, "Risky"),
+        (Severity::Undecided, "Undecided"),
+        (Severity::Compatible, "Compatible"),
     ] {
         let rules = rules.iter().filter(|rule| rule.classes.first() == Some(&class));
         let rows: Vec<_> = rules
@@ -35,7 +35,7 @@ pub(super) fn index(rules: &[Rule]) -> String {
 }
 
 /// Returns the page about a kind of change.
-pub(super) fn page(rule: &Rule) -> String {
+pub(super) fn page(rule: &ChangeRule) -> String {
     let id = rule.id.as_str();
     let classes: Vec<&str> = rule.classes.iter().map(|class| class.name()).collect();
     let mut out = format!("# {id}\n\n**{}**\n", inline(&rule.title, id));

@@ -2,16 +2,18 @@
 
 use agentnative::catalogue::check;
 use agentnative::model::Topic;
-use agentnative_contract::names;
-use agentnative_diff::rule;
+use agentnative_contract::bundled_names;
+use agentnative_diff::change_rule;
 use std::fmt::Write as _;
 use strict_json::sanitize;
 
 /// Returns the topic of the page with this name, if there is one.
 fn topic(name: &str) -> Option<Topic> {
     let check = check(name).map(|_| Topic::Check);
-    let change = || rule(name).map(|_| Topic::Change);
-    check.or_else(change).or_else(|| names().any(|contract| contract == name).then_some(Topic::Contract))
+    let change = || change_rule(name).map(|_| Topic::Change);
+    check
+        .or_else(change)
+        .or_else(|| bundled_names().any(|contract| contract == name).then_some(Topic::Contract))
 }
 
 /// Returns a link to the page about `name` from a page in one of the topic folders.
@@ -22,7 +24,7 @@ pub(super) fn link(topic: Topic, name: &str) -> String {
 /// Returns the text on one line, with code in backticks as its only markup. Code that names a check, a change or a
 /// contract is a link to its page, except on the page `page_name`.
 pub(super) fn inline(text: &str, page_name: &str) -> String {
-    let text = sanitize::line(text);
+    let text = sanitize::sanitize_line(text);
     let mut out = String::new();
     let mut rest = text.as_str();
     while let Some((before, code, after)) = split_code(rest) {
@@ -91,7 +93,7 @@ pub(super) fn prose(text: &str, page_name: &str) -> String {
 
 /// Returns a code block.
 pub(super) fn fence(language: &str, text: &str) -> String {
-    let text = sanitize::text(text);
+    let text = sanitize::sanitize_text(text);
     let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(runs + 1));
     format!("\n{fence}{language}\n{}\n{fence}\n", text.trim_matches('\n'))

@@ -8,8 +8,8 @@ mod markdown;
 
 use agentnative::catalogue::checks;
 use agentnative::model::Topic;
-use agentnative_contract::names;
-use agentnative_diff::rules;
+use agentnative_contract::bundled_names;
+use agentnative_diff::change_rules;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -41,10 +41,10 @@ struct Section {
 }
 
 fn sections() -> Result<[Section; 3], String> {
-    let contracts = names().map(contract::ContractPage::bundled).collect::<Result<Vec<_>, _>>()?;
+    let contracts = bundled_names().map(contract::ContractPage::bundled).collect::<Result<Vec<_>, _>>()?;
     let page = |topic| move |(name, text): (&str, String)| Page::new(topic, name, text);
     let check_pages = checks().iter().map(|check| (check.id.as_str(), check::page(check)));
-    let change_pages = rules().iter().map(|rule| (rule.id.as_str(), change::page(rule)));
+    let change_pages = change_rules().iter().map(|rule| (rule.id.as_str(), change::page(rule)));
     let contract_pages = contracts.iter().map(|contract| (contract.name(), contract.page()));
     Ok([
         Section {
@@ -56,7 +56,7 @@ fn sections() -> Result<[Section; 3], String> {
         Section {
             topic: Topic::Change,
             title: "Kinds of change",
-            index: change::index(rules()),
+            index: change::index(change_rules()),
             pages: change_pages.map(page(Topic::Change)).collect(),
         },
         Section {

@@ -8,7 +8,7 @@ use referencing::{Draft, Resolver};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::OnceLock;
-use strict_json::{JsonType, Key};
+use strict_json::{JsonType, TapeKey};
 
 /// Keywords that do not affect validity; in these drafts, `format` is an annotation.
 const ANNOTATIONS: [&str; 14] = [
@@ -197,7 +197,7 @@ impl Compilation {
         }
         let bound = |keyword: &str, none| schema.get(keyword).map_or(Some(none), size);
         Some(ObjectCheck {
-            members: members.into_iter().map(|(key, member)| (Key::new(key), member)).collect(),
+            members: members.into_iter().map(|(key, member)| (TapeKey::new(key), member)).collect(),
             required,
             additional,
             min: bound("minProperties", 0)?,
@@ -229,7 +229,9 @@ impl Compilation {
             };
             match choices.iter_mut().find(same) {
                 Some(choice) => choice.branches.push(branch),
-                None => choices.push(Choice { key: Key::new(key), branches: vec![branch], otherwise: true }),
+                None => {
+                    choices.push(Choice { key: TapeKey::new(key), branches: vec![branch], otherwise: true })
+                }
             }
         }
         checks.extend(choices.into_iter().map(Check::Choice));
@@ -254,13 +256,13 @@ impl Compilation {
     }
 
     /// Returns the keys for which a schema requires one of a list of strings.
-    fn discriminators(&self, schema: usize) -> Vec<&Key> {
+    fn discriminators(&self, schema: usize) -> Vec<&TapeKey> {
         let keys = self.required_members(schema).into_iter().map(|(key, _)| key);
         keys.filter(|key| self.strings(schema, key).is_some()).collect()
     }
 
     /// Returns the strings that a schema allows for a required key.
-    fn strings(&self, schema: usize, key: &Key) -> Option<&Vec<Box<str>>> {
+    fn strings(&self, schema: usize, key: &TapeKey) -> Option<&Vec<Box<str>>> {
         let members = self.required_members(schema);
         let (_, member) = members.into_iter().find(|(found, _)| *found == key)?;
         let ValueCheck::Schema(value) = member.value else { return None };
@@ -271,7 +273,7 @@ impl Compilation {
     }
 
     /// Returns the required members of a schema, following references.
-    fn required_members(&self, schema: usize) -> Vec<(&Key, Member)> {
+    fn required_members(&self, schema: usize) -> Vec<(&TapeKey, Member)> {
         let mut at = schema;
         // Limits chains of references, which may be circular.
         for _ in 0..16 {

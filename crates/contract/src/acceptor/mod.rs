@@ -11,7 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 use std::cell::Cell;
 use std::sync::OnceLock;
-use strict_json::{JsonType, Key, KeyMap, TapeNode};
+use strict_json::{JsonType, KeyMap, TapeKey, TapeNode};
 
 pub(super) use compile::compile;
 
@@ -116,7 +116,7 @@ enum ValueCheck {
 /// A choice of a schema by a string in the object.
 #[derive(Debug)]
 struct Choice {
-    key: Key,
+    key: TapeKey,
     /// The schema for each string.
     branches: Vec<(Box<str>, usize)>,
     /// Whether an object with another string, or without a string, is valid.
@@ -140,7 +140,7 @@ impl LazyRegex {
 impl Acceptor {
     /// Returns whether the value is valid; `None` if only the validator can decide.
     pub fn answer(&self, value: TapeNode<'_>) -> Option<bool> {
-        let steps = Cell::new(MAX_STEPS_PER_CELL * (1 + value.cells()));
+        let steps = Cell::new(MAX_STEPS_PER_CELL * (1 + value.cell_count()));
         Evaluation { schemas: &self.schemas, steps }.schema(self.root, value, 0)
     }
 }
@@ -170,8 +170,8 @@ impl Evaluation<'_> {
             Check::Never => Some(false),
             Check::Unknown => None,
             Check::Types(types) => Some(has_type(*types, value)),
-            Check::Strings(_) if !value.is(JsonType::String) => Some(false),
-            Check::Length { .. } | Check::Pattern(_) if !value.is(JsonType::String) => Some(true),
+            Check::Strings(_) if !value.has_type(JsonType::String) => Some(false),
+            Check::Length { .. } | Check::Pattern(_) if !value.has_type(JsonType::String) => Some(true),
             Check::Strings(strings) => {
                 let text = text(value)?;
                 Some(strings.iter().any(|string| **string == *text))
@@ -188,7 +188,7 @@ impl Evaluation<'_> {
                 Some((*min..=*max).contains(&(text(value)?.chars().count() as u64)))
             }
             Check::Pattern(pattern) => pattern.matches(text(value)?),
-            Check::Limit(..) if !value.is(JsonType::Number) => Some(true),
+            Check::Limit(..) if !value.has_type(JsonType::Number) => Some(true),
             Check::Limit(limit, bound) => {
                 let number = short_number(value.text())?;
                 Some(match limit {
@@ -199,9 +199,9 @@ impl Evaluation<'_> {
                 })
             }
             Check::Elements { min, max } => {
-                Some(!value.is(JsonType::Array) || (*min..=*max).contains(&value.count()))
+                Some(!value.has_type(JsonType::Array) || (*min..=*max).contains(&value.count()))
             }
-            Check::Items(items) => all(value.items().map(|element| self.schema(*items, element, depth))),
+            Check::Items(items) => all(value.elements().map(|element| self.schema(*items, element, depth))),
             Check::Object(object) => self.object(object, value, depth),
             Check::Schema(index) => schema(*index),
             Check::AnyOf(branches) => any(branches.iter().map(|index| schema(*index))),
@@ -218,10 +218,10 @@ impl Evaluation<'_> {
                 next.map_or(Some(true), schema)
             }
             Check::Choice(choice) => {
-                if !value.is(JsonType::Object) {
+                if !value.has_type(JsonType::Object) {
                     return None;
                 }
-                let found = value.member(&choice.key).filter(|found| found.is(JsonType::String));
+                let found = value.member(&choice.key).filter(|found| found.has_type(JsonType::String));
                 let Some(found) = found else { return Some(choice.otherwise) };
                 let found = text(found)?;
                 let branch = choice.branches.iter().find(|(string, _)| **string == *found);
@@ -231,7 +231,7 @@ impl Evaluation<'_> {
     }
 
     fn object(&self, object: &ObjectCheck, value: TapeNode<'_>, depth: usize) -> Option<bool> {
-        if !value.is(JsonType::Object) {
+        if !value.has_type(JsonType::Object) {
             return Some(true);
         }
         if !(object.min..=object.max).contains(&value.count()) {
@@ -257,7 +257,7 @@ impl Evaluation<'_> {
 
 /// Returns the text of a string; `None` if the tape does not keep all of it.
 fn text(value: TapeNode<'_>) -> Option<&str> {
-    (value.beyond() == 0).then(|| value.text())
+    (value.omitted_chars() == 0).then(|| value.text())
 }
 
 /// Parses a number with so few digits that binary64 distinguishes it from all others of that length.

@@ -11,14 +11,14 @@ pub type Span = Range<usize>;
 /// The errors of one file.
 pub struct Diagnostics<'a> {
     path: &'a Path,
-    text: &'a str,
+    text_at: &'a str,
     list: RefCell<Vec<(usize, String)>>,
 }
 
 impl<'a> Diagnostics<'a> {
     /// Creates an empty collection for the file at `path` with this text.
     pub fn new(path: &'a Path, text: &'a str) -> Self {
-        Self { path, text, list: RefCell::default() }
+        Self { path, text_at: text, list: RefCell::default() }
     }
 
     /// Adds an error at `span`.
@@ -33,16 +33,16 @@ impl<'a> Diagnostics<'a> {
 
     /// Returns the text at `span`.
     pub fn text(&self, span: &Span) -> &'a str {
-        self.text.get(span.clone()).unwrap_or_default()
+        self.text_at.get(span.clone()).unwrap_or_default()
     }
 
     /// Returns the line of a byte offset, from 1.
-    pub fn line(&self, offset: usize) -> usize {
-        place(self.path, self.text, offset).line
+    pub fn line_at(&self, offset: usize) -> usize {
+        place(self.path, self.text_at, offset).line
     }
 
     /// Returns an error that lists all errors so far in file order; `None` if there are none.
-    pub fn error(&self) -> Option<Error> {
+    pub fn into_error(&self) -> Option<Error> {
         let mut list = self.list.borrow().clone();
         if list.is_empty() {
             return None;
@@ -51,7 +51,7 @@ impl<'a> Diagnostics<'a> {
         list.dedup();
         let issues: Vec<Issue> = list
             .into_iter()
-            .map(|(offset, message)| Issue { place: Some(place(self.path, self.text, offset)), message })
+            .map(|(offset, message)| Issue { place: Some(place(self.path, self.text_at, offset)), message })
             .collect();
         let count =
             if issues.len() == 1 { "an error".to_owned() } else { format!("{} errors", issues.len()) };

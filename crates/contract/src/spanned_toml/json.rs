@@ -25,7 +25,7 @@ pub(super) fn member<'t>(
         return None;
     }
     for problem in summary.problems.iter().filter(|problem| problem.kind.rejects()) {
-        faults.add(&range(problem.at.offset, problem.at.offset), problem.message.clone());
+        faults.add(&range(problem.position.offset, problem.position.offset), problem.message.clone());
     }
     for (span, message) in &builder.unsupported {
         faults.add(span, *message);

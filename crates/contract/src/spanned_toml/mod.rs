@@ -9,5 +9,5 @@ mod value;
 
 pub use diagnostics::{Diagnostics, Span, place};
 pub use nearest::nearest;
-pub use parse::{parse_file, parse_part};
-pub use value::{LONGEST, Table, Value, all, suggestion, variable_name};
+pub use parse::{parse_file, parse_table};
+pub use value::{MAX_DURATION, Table, Value, check_variable_name, collect_all, name_hint};

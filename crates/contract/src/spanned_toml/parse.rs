@@ -16,7 +16,7 @@ pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(Table<'_>) -> T
     let faults = Diagnostics::new(path, text);
     let table = parse_document(text, &faults);
     // The rest of a file with syntax errors would cause false diagnostics.
-    if let Some(error) = faults.error() {
+    if let Some(error) = faults.into_error() {
         return Err(error);
     }
     into_result(parse(Table::new(&faults, "the file", table.span(), table.get_ref())), &faults)
@@ -27,7 +27,7 @@ pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(Table<'_>) -> T
 ///
 /// # Errors
 /// As of [`parse_file`].
-pub fn parse_part<T>(
+pub fn parse_table<T>(
     text: &str,
     path: &Path,
     keys: &[&str],
@@ -43,7 +43,7 @@ pub fn parse_part<T>(
         file = parse_document(text, &faults);
         (format!("[{}]", keys.join(".")), value_at(file.get_ref(), keys))
     };
-    match (found, faults.error()) {
+    match (found, faults.into_error()) {
         // If the table is missing, syntax errors in a TOML file are not reported here.
         (None, None) => Ok(None),
         (None, Some(_)) if !is_json => Ok(None),
@@ -72,5 +72,5 @@ fn value_at<'v, 't>(file: &'v DeTable<'t>, keys: &[&str]) -> Option<&'v Spanned<
 }
 
 fn into_result<T>(parsed: T, faults: &Diagnostics<'_>) -> Result<T> {
-    faults.error().map_or(Ok(parsed), Err)
+    faults.into_error().map_or(Ok(parsed), Err)
 }

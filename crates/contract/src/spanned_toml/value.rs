@@ -40,7 +40,7 @@ pub struct Text {
 }
 
 /// Maximum time limit; it can be added to any instant without overflow.
-pub const LONGEST: Duration = Duration::from_secs(86_400);
+pub const MAX_DURATION: Duration = Duration::from_secs(86_400);
 
 /// Maximum length of a value that is quoted in a message, in bytes.
 const MAX_QUOTED_BYTES: usize = 60;
@@ -66,7 +66,7 @@ impl<'a> Table<'a> {
         for key in self.entries.keys() {
             let name: &str = key.get_ref();
             if !keys.contains(&name) {
-                let near = hint(name).unwrap_or_else(|| suggestion(name, keys.iter().copied()));
+                let near = hint(name).unwrap_or_else(|| name_hint(name, keys.iter().copied()));
                 self.faults.add(&key.span(), format!("unknown key `{name}` in {}; {near}", self.title));
             }
         }
@@ -100,17 +100,17 @@ impl<'a> Value<'a> {
     }
 
     /// Reports the expected type, and the type of this value.
-    pub fn wrong<T>(&self, expected: &str) -> Option<T> {
-        self.fault(&format!("{} is {}; expected {expected}", self.title, self.kind()))
+    pub fn report_type<T>(&self, expected: &str) -> Option<T> {
+        self.report(&format!("{} is {}; expected {expected}", self.title, self.kind()))
     }
 
     /// Reports the expected value, and this value if it is short, or else its type.
-    pub fn unexpected<T>(&self, expected: &str) -> Option<T> {
+    pub fn report_value<T>(&self, expected: &str) -> Option<T> {
         let text = self.faults.text(&self.span);
         let is_written = !matches!(self.inner, DeValue::Table(_) | DeValue::Datetime(_));
         let is_short = is_written && text.len() <= MAX_QUOTED_BYTES && !text.contains('\n');
         let found = if is_short { text.to_owned() } else { self.kind() };
-        self.fault(&format!("{} is {found}; expected {expected}", self.title))
+        self.report(&format!("{} is {found}; expected {expected}", self.title))
     }
 
     /// Returns the type with its article.
@@ -144,7 +144,7 @@ impl<'a> Value<'a> {
     }
 
     /// Reports an error in this value.
-    pub fn fault<T>(&self, message: &str) -> Option<T> {
+    pub fn report<T>(&self, message: &str) -> Option<T> {
         self.faults.add(&self.span, message);
         None
     }
@@ -153,26 +153,26 @@ impl<'a> Value<'a> {
     pub fn string(&self, expected: &str) -> Option<Text> {
         match self.inner.as_str() {
             Some(text) => Some(Text { text: text.to_owned(), span: self.span.clone() }),
-            None => self.wrong(expected),
+            None => self.report_type(expected),
         }
     }
 
     /// Returns the boolean; reports any other type.
     pub fn boolean(&self) -> Option<bool> {
-        self.inner.as_bool().or_else(|| self.wrong("`true` or `false`"))
+        self.inner.as_bool().or_else(|| self.report_type("`true` or `false`"))
     }
 
     /// Returns the table, which messages call `title`; reports any other type.
     pub fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
         match self.inner.as_table() {
             Some(entries) => Some(Table::new(self.faults, title, self.span.clone(), entries)),
-            None => self.wrong(expected),
+            None => self.report_type(expected),
         }
     }
 
     /// Returns the elements of the array; reports any other type.
     pub fn elements(&self, expected: &str) -> Option<Vec<Self>> {
-        let Some(array) = self.inner.as_array() else { return self.wrong(expected) };
+        let Some(array) = self.inner.as_array() else { return self.report_type(expected) };
         let element = |(nth, value): (usize, &'a toml::Spanned<DeValue<'a>>)| Self {
             faults: self.faults,
             title: format!("element {} of {}", nth + 1, self.title),
@@ -185,10 +185,10 @@ impl<'a> Value<'a> {
     /// Returns the arguments of a program: an array of strings without NUL.
     pub fn arguments(&self) -> Option<Vec<Text>> {
         let elements = self.elements("an array of strings, one per argument")?;
-        all(elements.iter().map(|element| {
+        collect_all(elements.iter().map(|element| {
             let text = element.string("a string")?;
             if text.text.contains('\0') {
-                element.fault("an argument cannot contain NUL")
+                element.report("an argument cannot contain NUL")
             } else {
                 Some(text)
             }
@@ -198,10 +198,10 @@ impl<'a> Value<'a> {
     /// Returns an integer from 0 to 255.
     pub fn exit_code(&self) -> Option<i32> {
         const EXPECTED: &str = "an exit code from 0 to 255";
-        let DeValue::Integer(integer) = self.inner else { return self.wrong(EXPECTED) };
+        let DeValue::Integer(integer) = self.inner else { return self.report_type(EXPECTED) };
         match u8::from_str_radix(integer.as_str(), integer.radix()) {
             Ok(code) => Some(code.into()),
-            Err(_) => self.fault(&format!("{} is {integer}; expected {EXPECTED}", self.title)),
+            Err(_) => self.report(&format!("{} is {integer}; expected {EXPECTED}", self.title)),
         }
     }
 
@@ -217,11 +217,11 @@ impl<'a> Value<'a> {
                 let parsed = float.as_str().parse().ok();
                 (float.to_string(), parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
             }
-            _ => return self.wrong(EXPECTED),
+            _ => return self.report_type(EXPECTED),
         };
         match seconds {
-            Some(time) if !time.is_zero() && time <= LONGEST => Some(time),
-            _ => self.fault(&format!("{} is {text}; expected {EXPECTED}", self.title)),
+            Some(time) if !time.is_zero() && time <= MAX_DURATION => Some(time),
+            _ => self.report(&format!("{} is {text}; expected {EXPECTED}", self.title)),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Value<'a> {
         let text = self.string(&expected)?.text;
         match choices.iter().find(|(name, _)| *name == text) {
             Some((_, value)) => Some(*value),
-            None => self.fault(&format!("{} is {text:?}; expected {expected}", self.title)),
+            None => self.report(&format!("{} is {text:?}; expected {expected}", self.title)),
         }
     }
 
@@ -242,11 +242,11 @@ impl<'a> Value<'a> {
         let mut variables = BTreeMap::new();
         for key in table.entries.keys() {
             let name: &str = key.get_ref();
-            variable_name(self.faults, name, &key.span());
+            check_variable_name(self.faults, name, &key.span());
             let value = table.get(name).and_then(|value| Some((value.clone(), value.string("a string")?)));
             if let Some((value, text)) = value {
                 if text.text.contains('\0') {
-                    value.fault::<()>("the value of a variable cannot contain NUL");
+                    value.report::<()>("the value of a variable cannot contain NUL");
                 }
                 variables.insert(name.to_owned(), text.text);
             }
@@ -278,12 +278,12 @@ fn to_json(value: &DeValue<'_>) -> Json {
 
 /// Collects all values, or returns `None` if one is missing. Consumes the complete iterator, so that every error is
 /// reported.
-pub fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+pub fn collect_all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     values.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Reports an invalid name of an environment variable.
-pub fn variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
+pub fn check_variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     if name.is_empty() || name.contains(['=', '\0']) {
         faults
             .add(span, format!("{name:?} is not a valid variable name: it is empty or contains `=` or NUL"));
@@ -291,7 +291,7 @@ pub fn variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
 }
 
 /// Returns a hint for an unknown name: the closest name, or else all names.
-pub fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
+pub fn name_hint<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {

@@ -3,7 +3,7 @@
 use crate::contract_examples::{CONTRACTS, ExampleData, Examples};
 use crate::mutants::{KeyConstraint, mutants};
 use agentnative_contract::{
-    Contract, ContractSummary, Framing, RunExit, StreamOutcome, Violation, names, split_version,
+    Contract, ContractSummary, Framing, RunExit, StreamOutcome, Violation, bundled_names, split_version,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -68,7 +68,7 @@ fn version(expected: &Value) -> Option<&str> {
 
 fn exit(expected: &Table) -> RunExit<'_> {
     RunExit {
-        exit: expected.get("exit").map(|exit| exit.as_integer().unwrap() as i32),
+        code: expected.get("exit").map(|exit| exit.as_integer().unwrap() as i32),
         condition: expected.get("condition").map(|name| name.as_str().unwrap()),
         stderr: expected.get("stderr").map(|text| text.as_str().unwrap().as_bytes()),
     }
@@ -101,7 +101,7 @@ fn mismatch(expected: &Table, found: &[Violation]) -> Option<String> {
 #[test]
 fn examples_have_the_expected_verdicts() {
     let mut wrong = Vec::new();
-    for name in names() {
+    for name in bundled_names() {
         let contract = Contract::bundled(name).unwrap();
         let examples = Examples::of(name);
         for (example, expected) in examples.table("valid") {
@@ -138,7 +138,7 @@ fn versioned_names(name: &str) -> Vec<String> {
 #[test]
 fn missing_and_additional_keys_are_found() {
     let mut wrong = Vec::new();
-    for name in names().flat_map(versioned_names) {
+    for name in bundled_names().flat_map(versioned_names) {
         let contract = Contract::bundled(&name).unwrap();
         let untyped = contract.summary().events.iter().any(|event| event == "(none)");
         let (mut required, mut closed) = (0, 0);
@@ -188,8 +188,8 @@ fn every_contract_folder_is_complete() {
     let mut folders: BTreeSet<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(folders.remove("README.md"));
-    assert_eq!(folders, names().map(str::to_owned).collect());
-    for name in names() {
+    assert_eq!(folders, bundled_names().map(str::to_owned).collect());
+    for name in bundled_names() {
         let contract = Contract::bundled(name).unwrap();
         let about = contract.summary();
         assert_eq!(about.name, name);

@@ -24,10 +24,10 @@ const fn exit_code(code: i32) -> RunExit<'static> {
     RunExit::exit(code)
 }
 const fn under_condition(condition: &'static str, exit: Option<i32>) -> RunExit<'static> {
-    RunExit { exit, condition: Some(condition), stderr: None }
+    RunExit { code: exit, condition: Some(condition), stderr: None }
 }
 /// The exit code was not recorded, or is that of the harness that killed the program.
-const UNKNOWN: RunExit<'static> = RunExit { exit: None, condition: None, stderr: None };
+const UNKNOWN: RunExit<'static> = RunExit { code: None, condition: None, stderr: None };
 
 /// Contract, capture, exit of the run (128 + n for signal n), expected result.
 const TABLE: &[(&str, &str, RunExit<'static>, Expected)] = &[

@@ -25,10 +25,10 @@ fn fold(
     let examine = |examined: &mut usize, chunk: &Chunk| {
         let text = String::from_utf8(chunk.bytes.clone()).unwrap();
         *examined += text.len();
-        (!chunk.cut && examine(&text)).then_some(text)
+        (!chunk.is_partial_line && examine(&text)).then_some(text)
     };
     let merge = |chunk: &Chunk, text: String| {
-        assert_eq!((chunk.base.offset, chunk.bytes.len()), (merged.len() as u64, text.len()));
+        assert_eq!((chunk.position.offset, chunk.bytes.len()), (merged.len() as u64, text.len()));
         merged.push_str(&text);
         merge(&text)
     };

@@ -4,7 +4,9 @@
 use crate::contract_examples::Examples;
 use crate::documents::{schema, value};
 use crate::mutants::mutants;
-use agentnative_contract::{Contract, Framing, RunExit, Schema, Settings, Validation, Violation, names};
+use agentnative_contract::{
+    Contract, Framing, RunExit, Schema, Settings, Validation, Violation, bundled_names,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -13,7 +15,7 @@ use std::path::Path;
 /// Returns the violations that the streaming validation finds.
 fn streamed(contract: &Contract, framing: Framing, bytes: &[u8], threads: usize) -> Vec<Violation> {
     let settings = Settings { framing, max_errors: 10_000, exit: RunExit::default(), threads };
-    Validation::new(contract, settings).input(bytes, &mut |_| ()).unwrap().findings
+    Validation::new(contract, settings).validate(bytes, &mut |_| ()).unwrap().errors
 }
 
 /// Returns pointer, keyword and message of each violation, sorted.
@@ -123,7 +125,7 @@ fn compare_run(contract: &Contract, text: &str, example: &str) {
 
 #[test]
 fn examples_of_the_contracts() {
-    for name in names() {
+    for name in bundled_names() {
         let contract = Contract::bundled(name).unwrap();
         let examples = Examples::of(name);
         for kind in ["valid", "invalid"] {

@@ -181,11 +181,11 @@ fn an_array_is_a_stream_of_events() {
     let settings =
         Settings { framing: contract.framing(), max_errors: 9, exit: RunExit::default(), threads: 2 };
     let validate = |text: &str| {
-        let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
+        let verdict = Validation::new(&contract, settings).validate(text.as_bytes(), &mut |_| ()).unwrap();
         let place = |v: &agentnative_contract::Violation| {
             (v.rule.clone(), v.event, v.line, v.column, v.pointer.clone())
         };
-        (verdict.records, verdict.findings.iter().map(place).collect::<Vec<_>>())
+        (verdict.records, verdict.errors.iter().map(place).collect::<Vec<_>>())
     };
     let long = format!(r#"{{"type":"a","run":1,"text":"{}"}}"#, "x".repeat(200_000));
     assert_eq!(validate(&format!("[{long},\n {{\"type\":\"b\",\"id\":[\"[]\"]}}]\n")), (2, vec![]));
@@ -235,7 +235,7 @@ fn a_condition_constrains_stderr() {
     );
     let contract = load(&[("contract.toml", &text), ("s.json", r#"{"required": ["code"]}"#)]).unwrap();
     let judge = |exit: i32, condition, stderr| {
-        let exit = RunExit { exit: Some(exit), condition, stderr };
+        let exit = RunExit { code: Some(exit), condition, stderr };
         let found = contract.validator().finish(&exit).violations;
         found.into_iter().map(|violation| violation.message).collect::<Vec<_>>().join("; ")
     };
@@ -294,8 +294,8 @@ fn sums_and_last_values_of_a_stream_are_compared() {
             |threads| Settings { framing: Framing::Lines, max_errors: 9, exit: RunExit::default(), threads };
         let found = [1, 2].map(|threads| {
             let verdict =
-                Validation::new(&contract, settings(threads)).input(text.as_bytes(), &mut |_| ()).unwrap();
-            verdict.findings.into_iter().map(|v| (v.rule, v.event, v.message)).collect::<Vec<_>>()
+                Validation::new(&contract, settings(threads)).validate(text.as_bytes(), &mut |_| ()).unwrap();
+            verdict.errors.into_iter().map(|v| (v.rule, v.event, v.message)).collect::<Vec<_>>()
         });
         assert_eq!(found[0], found[1]);
         found[0].clone()
@@ -335,7 +335,7 @@ fn a_contract_has_versions() {
     let invalid = text.clone();
     let files = |text: &str| folder(&[("c/contract.toml", text), ("c/s.json", r#"{"type": "object"}"#)]);
     // A document cannot have events, and the last version does not replace them.
-    let error = Contract::named(files(&invalid).path(), "./c").unwrap_err();
+    let error = Contract::by_name(files(&invalid).path(), "./c").unwrap_err();
     let found = issues(&error);
     assert!(found.iter().any(|issue| issue.contains("`events` requires framing")), "{found:?}");
     let text = text.replace(
@@ -343,7 +343,7 @@ fn a_contract_has_versions() {
         "[versions.events]\ntype = \"/kind\"\nunknown = \"allow\"\nschemas = { a = \"s.json\" }\n",
     );
     let folder = files(&text);
-    let load = |name: &str| Contract::named(folder.path(), name);
+    let load = |name: &str| Contract::by_name(folder.path(), name);
     let rules = |name: &str| {
         let rules = load(name).unwrap().summary().rules.into_iter().map(|rule| rule.id);
         rules.filter(|id| id != "event-type").collect::<Vec<_>>()
@@ -355,7 +355,7 @@ fn a_contract_has_versions() {
     for old in ["./c@0.42", "./c@0.43.7"] {
         assert_eq!(rules(old), ["user", "in"]);
         let old = load(old).unwrap();
-        assert_eq!((old.name(), old.ask()), ("mine@0.42", Some(&["--old".to_owned()][..])));
+        assert_eq!((old.name(), old.format_args()), ("mine@0.42", Some(&["--old".to_owned()][..])));
         let push = |contract: &Contract, key: &str| {
             let mut values = contract.validator();
             [1, 2].map(|value| values.push(1, &json!({"type": "a", key: value})).len())
@@ -383,7 +383,7 @@ fn a_contract_has_versions() {
     }
     assert_eq!((choice("unknown"), choice("build 7")), (None, None));
     let wrong = text.replace("\"run\"]", "\"ruin\"]").replace("\"<0.3\"", "\"old\"");
-    let found = issues(&Contract::named(files(&wrong).path(), "./c").unwrap_err());
+    let found = issues(&Contract::by_name(files(&wrong).path(), "./c").unwrap_err());
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(
         found[0].contains("unknown name `ruin`") && found[1].contains("expected a range of versions"),
@@ -469,7 +469,8 @@ fn a_rule_can_name_a_finding() {
     let settings =
         |framing, max_errors, threads| Settings { framing, max_errors, exit: RunExit::default(), threads };
     let validate = |text: &str, settings: Settings<'_>| {
-        let mut verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
+        let mut verdict =
+            Validation::new(&contract, settings).validate(text.as_bytes(), &mut |_| ()).unwrap();
         verdict.keep_first(settings.max_errors);
         verdict
     };
@@ -493,17 +494,17 @@ fn a_rule_can_name_a_finding() {
     assert_eq!(verdict.known[1].finding.as_ref().unwrap().to_string(), "Others count more (demo 7)");
     // A violation of a rule without a finding is an error.
     let verdict = validate("{\"mode\": \"off\", \"sum\": 3, \"a\": 1, \"b\": 1}", one);
-    assert_eq!((verdict.findings[0].rule.as_str(), verdict.known.len()), ("mode", 1));
-    assert_eq!(verdict.findings[0].finding, None);
+    assert_eq!((verdict.errors[0].rule.as_str(), verdict.known.len()), ("mode", 1));
+    assert_eq!(verdict.errors[0].finding, None);
     // Findings beyond the limit are counted, and they do not use the limit of errors.
     let lines = "{\"sum\": 3, \"a\": 1, \"b\": 1, \"calls\": [{\"code\": \"B\"}, {\"code\": \"C\"}]}\n"
         .repeat(1000)
         + "{\"mode\": \"off\"}\n";
     for (limit, threads) in [(0, 1), (2, 1), (2, 3), (20, 1)] {
         let verdict = validate(&lines, settings(Framing::Lines, limit, threads));
-        assert_eq!((verdict.known.len(), verdict.findings.len()), (limit, limit.min(1)));
+        assert_eq!((verdict.known.len(), verdict.errors.len()), (limit, limit.min(1)));
         assert_eq!(
-            (verdict.known.len() as u64 + verdict.more.known(), verdict.more.total()),
+            (verdict.known.len() as u64 + verdict.omitted.known(), verdict.omitted.total()),
             (3000, u64::from(limit == 0))
         );
         assert!(!verdict.is_valid());
@@ -540,12 +541,12 @@ fn a_rule_between_events_can_name_a_finding() {
     let input = "{\"type\":\"b\",\"of\":1}\n{\"type\":\"a\",\"id\":1}\n{\"type\":\"c\"}\n";
     for threads in [1, 2] {
         let settings = Settings { framing: Framing::Lines, max_errors: 9, exit: RunExit::default(), threads };
-        let verdict = Validation::new(&contract, settings).input(input.as_bytes(), &mut |_| ()).unwrap();
+        let verdict = Validation::new(&contract, settings).validate(input.as_bytes(), &mut |_| ()).unwrap();
         let known = verdict.known.iter().map(|known| (known.rule.as_str(), known.event, known.against));
         let expected = [("named", Some(1), Against::Stream), ("run", Some(2), Against::Stream)];
         assert!(known.eq(expected), "{:#?}", verdict.known);
-        assert!(verdict.findings.iter().all(|error| error.rule == "event-type"), "{:#?}", verdict.findings);
-        assert_eq!(verdict.findings.len(), 1);
+        assert!(verdict.errors.iter().all(|error| error.rule == "event-type"), "{:#?}", verdict.errors);
+        assert_eq!(verdict.errors.len(), 1);
     }
 }
 
@@ -558,5 +559,5 @@ fn names_and_paths_are_distinguished() {
         (error.kind, error.hint.unwrap().as_str()),
         (ErrorKind::Config, "did you mean `dexter-flat`?")
     );
-    assert!(Contract::named(Path::new("."), "./none").is_err());
+    assert!(Contract::by_name(Path::new("."), "./none").is_err());
 }

@@ -1,7 +1,5 @@
 //! Tests of contracts through the public API of the crate.
 
-#[path = "../../../../tests/support/alone.rs"]
-mod alone;
 mod bundled;
 mod captures;
 mod chunks;
@@ -11,6 +9,8 @@ mod differential;
 mod documents;
 mod folder;
 mod mutants;
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
 mod schema_corpus;
 mod schema_files;
 mod validate_memory;

@@ -37,7 +37,7 @@ impl fmt::Display for Mutant {
 /// Returns a mutant for each constraint of the contract's schemas on its valid examples: one per event type, place in
 /// the data and schema.
 pub fn mutants(contract: &Contract) -> Vec<Mutant> {
-    let spec = OutputSpec::of_contract(contract);
+    let spec = OutputSpec::from_contract(contract);
     let mut registry = Registry::new();
     for (uri, schema) in &spec.documents {
         registry = registry.add(uri, schema).unwrap();

@@ -22,8 +22,8 @@ fn numbers_are_judged_exactly() {
         (r#"{"i":9007199254740993.5}"#, Some("expected an integer")),
         (r#"{"i":9007199254740993.0}"#, None),
     ] {
-        let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
-        let found = verdict.findings.first();
+        let verdict = Validation::new(&contract, settings).validate(text.as_bytes(), &mut |_| ()).unwrap();
+        let found = verdict.errors.first();
         assert_eq!(found.is_some(), message.is_some(), "{text} {found:?}");
         assert!(found.is_none_or(|found| found.message.contains(message.unwrap())), "{found:?}");
         assert!(found.is_none_or(|found| found.keyword.is_some()), "{found:?}");
@@ -183,8 +183,8 @@ fn messages_quote_values_as_written() {
         let contract = load(&[("contract.toml", &document("")), ("s.json", schema)]).unwrap();
         let settings =
             Settings { framing: Framing::Document, max_errors: 9, exit: RunExit::default(), threads: 1 };
-        let verdict = Validation::new(&contract, settings).input(text.as_bytes(), &mut |_| ()).unwrap();
-        assert_eq!(verdict.findings[0].message, expected);
+        let verdict = Validation::new(&contract, settings).validate(text.as_bytes(), &mut |_| ()).unwrap();
+        assert_eq!(verdict.errors[0].message, expected);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests that validation takes constant memory, as measured by the allocator.
 
-use crate::alone::alone;
+use crate::own_process::in_own_process;
 use agentnative_contract::{Contract, RunExit, Settings, Validation, Verdict};
 use peak_alloc::PeakAlloc;
 use std::fs;
@@ -9,7 +9,7 @@ use std::io::{self, Read};
 fn verdict(contract: &Contract, reader: impl Read + Send, threads: usize) -> Verdict {
     let settings =
         Settings { framing: contract.framing(), max_errors: 20, exit: RunExit::default(), threads };
-    Validation::new(contract, settings).input(reader, &mut |_| ()).unwrap()
+    Validation::new(contract, settings).validate(reader, &mut |_| ()).unwrap()
 }
 
 /// A reader of generated input.
@@ -35,7 +35,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 #[test]
 fn memory_does_not_grow_with_the_input() {
-    alone("validate_memory::memory_does_not_grow_with_the_input", || {
+    in_own_process("validate_memory::memory_does_not_grow_with_the_input", || {
         let folder = tempfile::tempdir().unwrap();
         let schema = folder.path().join("s.json");
         fs::write(&schema, r#"{"type": "array", "items": {"required": ["type"]}}"#).unwrap();
@@ -52,7 +52,7 @@ fn memory_does_not_grow_with_the_input() {
                 (left >= 0).then(|| if left == 0 { b"]".to_vec() } else { format!(",{line}").into_bytes() })
             },
         };
-        assert_eq!(verdict(&array, elements, 1).findings.len(), 0);
+        assert_eq!(verdict(&array, elements, 1).errors.len(), 0);
         // A line of 100 MB: only the beginning and the length of its text are kept.
         let mut left = 100_000;
         let long = Generated {
@@ -66,7 +66,7 @@ fn memory_does_not_grow_with_the_input() {
         };
         let found = verdict(&events, long, 2);
         let places: Vec<_> = found
-            .findings
+            .errors
             .iter()
             .map(|finding| (finding.line, finding.column, finding.rule.as_str()))
             .collect();
@@ -74,7 +74,7 @@ fn memory_does_not_grow_with_the_input() {
             places,
             [(Some(1), Some(50), "session-first"), (Some(2), Some(9), "event-type")],
             "{:?}",
-            found.findings
+            found.errors
         );
         let mut left = 100_000;
         let lines = Generated {
@@ -100,7 +100,7 @@ fn memory_does_not_grow_with_the_input() {
             },
         };
         let found = verdict(&object, elements, 1);
-        assert_eq!(found.findings[0].message, "expected an object, found an array");
+        assert_eq!(found.errors[0].message, "expected an object, found an array");
         let grown = MEMORY.peak_usage() - before;
         assert!(grown < 128 << 20, "{grown} bytes");
     });

@@ -27,11 +27,11 @@ fn check_skip_pattern(value: &Value<'_>, index: usize, pattern: &str, known: &Va
     let problem = if pattern.contains('*') { "no check matches" } else { "unknown check" };
     let suggestion = nearest_pattern(pattern, known.checks.iter().copied());
     let element = value.child(&index.to_string());
-    element.fault::<()>(&format!("{problem} `{pattern}`; {}", hint(suggestion.as_deref())));
+    element.report::<()>(&format!("{problem} `{pattern}`; {}", hint(suggestion.as_deref())));
 }
 
 pub(super) fn report_unknown_check(value: &Value<'_>, id: &str, known: &ValidationContext<'_>) {
-    value.fault::<()>(&format!("unknown check `{id}`; {}", hint(nearest(id, known.checks.iter().copied()))));
+    value.report::<()>(&format!("unknown check `{id}`; {}", hint(nearest(id, known.checks.iter().copied()))));
 }
 
 fn hint(suggestion: Option<&str>) -> String {

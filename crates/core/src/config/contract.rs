@@ -2,7 +2,7 @@
 
 use super::section::Section;
 use super::{Contracts, ValidationContext, contract_path};
-use agentnative_contract::spanned_toml::{Value, suggestion};
+use agentnative_contract::spanned_toml::{Value, name_hint};
 use agentnative_contract::{Contract, split_version};
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &ValidationContext<
         return by_name(&value, root, known).unwrap_or_default();
     };
     if table.entries.is_empty() {
-        value.fault::<()>("`contract` is empty; expected `json`, `jsonl` or both");
+        value.report::<()>("`contract` is empty; expected `json`, `jsonl` or both");
     }
     let name_of = |key| Some(find(&table.get(key)?, root, known)?.0);
     Contracts { json: name_of("json"), jsonl: name_of("jsonl") }
@@ -25,11 +25,11 @@ pub(super) fn for_target(
     known: &ValidationContext<'_>,
 ) -> Option<(String, Contract)> {
     let (name, _) = find(value, root, known)?;
-    match Contract::named(root, &name) {
+    match Contract::by_name(root, &name) {
         Ok(contract) => Some((name, contract)),
         Err(error) => {
             let first = error.issues.first().map(|issue| format!(": {}", issue.message)).unwrap_or_default();
-            value.fault(&format!("{}{first}", error.message))
+            value.report(&format!("{}{first}", error.message))
         }
     }
 }
@@ -49,7 +49,7 @@ fn find(value: &Value<'_>, root: &Path, known: &ValidationContext<'_>) -> Option
         let versioned = || root.join(split_version(&name).0).metadata();
         return match path.metadata().or_else(|error| versioned().map_err(|_| error)) {
             Ok(found) => Some((name, found.is_file())),
-            Err(error) => value.fault(&format!(
+            Err(error) => value.report(&format!(
                 "cannot read `{name}`: {error}; expected a contract folder or a schema file at {}",
                 path.display()
             )),
@@ -58,6 +58,6 @@ fn find(value: &Value<'_>, root: &Path, known: &ValidationContext<'_>) -> Option
     if known.contracts.contains(&split_version(&name).0) {
         return Some((name, false));
     }
-    let near = suggestion(&name, known.contracts.iter().copied());
-    value.fault(&format!("unknown contract `{name}`; {near} (a path contains a `/` or ends in .json)"))
+    let near = name_hint(&name, known.contracts.iter().copied());
+    value.report(&format!("unknown contract `{name}`; {near} (a path contains a `/` or ends in .json)"))
 }

@@ -3,7 +3,7 @@
 use super::{Config, ValidationContext, ancestors_in_repository, check_owner, searched_folders};
 use crate::files::{self, MAX_TEXT_BYTES};
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
-use agentnative_contract::spanned_toml::{parse_part, place};
+use agentnative_contract::spanned_toml::{parse_table, place};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -64,7 +64,7 @@ impl Config {
             let bytes =
                 files::read_if_exists(&path, MAX_TEXT_BYTES).map_err(|error| read_error(&path, &error))?;
             let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
-            let table = parse_part(&text, &path, keys, |table| place(&path, &text, table.span.start));
+            let table = parse_table(&text, &path, keys, |table| place(&path, &text, table.span.start));
             // An invalid table counts as well; loading it reports the error.
             let place = table.map_or(Some((0, 0)), |place| place.map(|place| (place.line, place.column)));
             found.extend(place.map(|place| (path, format!("{} in {name}", keys.join(".")), place)));

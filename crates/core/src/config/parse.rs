@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, Result};
-use agentnative_contract::spanned_toml::{Table, parse_file, parse_part, suggestion};
+use agentnative_contract::spanned_toml::{Table, name_hint, parse_file, parse_table};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ impl Config {
         let folder = folder.unwrap_or_else(|| Path::new("."));
         // Without a working directory, the path stays relative.
         let root = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let parse_table = |table: Table<'_>| {
+        let parse_settings = |table: Table<'_>| {
             let mut file = Section::new(table, "");
             let targets = target::parse_all(&file, &root, known);
             let services = services(service::parse_all(&mut file), &targets);
@@ -44,8 +44,8 @@ impl Config {
                 check,
             }
         };
-        let Some(keys) = table_keys(path) else { return parse_file(text, path, parse_table) };
-        parse_part(text, path, keys, parse_table)?.ok_or_else(|| {
+        let Some(keys) = table_keys(path) else { return parse_file(text, path, parse_settings) };
+        parse_table(text, path, keys, parse_settings)?.ok_or_else(|| {
             Error::config(format!("{} has no configuration: no {} in it", path.display(), keys.join(".")))
         })
     }
@@ -73,8 +73,8 @@ fn probes(
             let name = &parsed.probe.name;
             let first = *names.entry(name.clone()).or_insert(value.span.start);
             if first != value.span.start {
-                let line = value.faults.line(first);
-                value.fault::<()>(&format!(
+                let line = value.faults.line_at(first);
+                value.report::<()>(&format!(
                     "duplicate probe `{name}`; expected a unique name (the first is in line {line})"
                 ));
             }
@@ -98,7 +98,7 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
         faults.add(&parsed.section.span, format!("this probe has a {PORT_PLACEHOLDER}, but {service_count} services run with it; expected the port in the `env` of the service"));
     }
     if let (Some(name), Some(value)) = (&target.contract, Table::get(&parsed.section, "contract")) {
-        value.fault::<()>(&format!(
+        value.report::<()>(&format!(
             "the target already has the contract `{name}`; expected `contract` in only one of the two places"
         ));
     }
@@ -155,10 +155,10 @@ fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     let Some(value) = Table::get(&parsed.section, "list") else { return };
     let exit = parsed.probe.exit;
     if exit != 0 && parsed.exit.is_some() {
-        value.fault::<()>(&format!("a probe with `list` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
+        value.report::<()>(&format!("a probe with `list` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
     }
     if !parsed.probe.formats_for(target).any(|format| format == OutputFormat::Json) {
-        value.fault::<()>("the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"");
+        value.report::<()>("the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"");
     }
 }
 
@@ -175,7 +175,7 @@ fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     // The formats that a table does not name have the format flags of the target.
     if !lacking.is_empty() && (format_flags.is_empty() || lacking.len() == formats.len()) {
         let all = lacking.join(", ");
-        value.fault::<()>(&format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
+        value.report::<()>(&format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
     }
 }
 
@@ -200,8 +200,8 @@ fn resolve_target<'t>(
     }
     let names = targets.iter().filter_map(|target| target.name.as_deref());
     match (name, value) {
-        (Some(name), Some(value)) if names.clone().next().is_none() => value.fault(&format!("unknown target `{name}`; the file's only target has no name: omit `target`, or rename its table to [target.{name}]")),
-        (Some(name), Some(value)) => value.fault(&format!("unknown target `{name}`; {}", suggestion(name, names))),
+        (Some(name), Some(value)) if names.clone().next().is_none() => value.report(&format!("unknown target `{name}`; the file's only target has no name: omit `target`, or rename its table to [target.{name}]")),
+        (Some(name), Some(value)) => value.report(&format!("unknown target `{name}`; {}", name_hint(name, names))),
         _ => {
             let all: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
             let all = all.join(" or ");

@@ -21,13 +21,13 @@ pub(super) fn is_below(name: &str) -> bool {
 /// Returns the path of `name` in `root`; reports an error if it is outside or does not exist.
 fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<PathBuf> {
     if !is_below(name) {
-        return value.fault(&format!("{name:?} is not below this file; expected {expected}"));
+        return value.report(&format!("{name:?} is not below this file; expected {expected}"));
     }
     let path = root.join(name);
     match (path.canonicalize(), root.canonicalize()) {
         (Ok(real), Ok(root)) if real.starts_with(&root) => Some(path),
-        (Err(error), _) => value.fault(&format!("cannot read `{name}`: {error}; expected {expected}")),
-        _ => value.fault(&format!("`{name}` is outside the folder of this file; expected {expected}")),
+        (Err(error), _) => value.report(&format!("cannot read `{name}`: {error}; expected {expected}")),
+        _ => value.report(&format!("`{name}` is outside the folder of this file; expected {expected}")),
     }
 }
 
@@ -36,11 +36,11 @@ pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     let Some(name) = value.inner.as_str() else { return Some(Workspace::Empty) };
     let folder = path_below(value, name, root, EXPECTED)?;
     if !folder.is_dir() {
-        return value.fault(&format!("`{name}` is not a folder; expected {EXPECTED}"));
+        return value.report(&format!("`{name}` is not a folder; expected {EXPECTED}"));
     }
     match check_copyable(&folder) {
         Ok(()) => Some(Workspace::Copy(folder)),
-        Err(reason) => value.fault(&format!(
+        Err(reason) => value.report(&format!(
             "`{name}` cannot be copied for each run: {reason}; expected at most 2,000 files and 64 MiB, and no \
              link to a place outside the folder"
         )),
@@ -132,11 +132,11 @@ pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String,
                 bytes += metadata.len();
                 home.insert(home_path.to_string_lossy().into_owned(), path);
             }
-            _ => drop(file.fault::<()>(&format!("{} is not a file; expected {FILE}", path.display()))),
+            _ => drop(file.report::<()>(&format!("{} is not a file; expected {FILE}", path.display()))),
         }
     }
     if bytes > MAX_BYTES {
-        return value.fault("the files of `home` exceed 64 MiB");
+        return value.report("the files of `home` exceed 64 MiB");
     }
     Some(home)
 }

@@ -56,7 +56,7 @@ fn parse<'a>(mut section: Section<'a>, root: &Path, known: &ValidationContext<'_
 fn check_combinations(section: &Section<'_>) {
     const USE_WORKSPACE: &str = "expected `workspace`: a folder to copy, or `true` for an empty one";
     let is = |key: &str| section.value(key).unwrap_or(false);
-    let fault = |key: &str, message: &str| section.get(key).and_then(|value| value.fault::<()>(message));
+    let fault = |key: &str, message: &str| section.get(key).and_then(|value| value.report::<()>(message));
     if section.has("workspace") {
         if is("writes") {
             fault(
@@ -90,15 +90,15 @@ fn effect(section: &Section<'_>, exit: Option<i32>) -> Option<EffectConfig> {
     let destructive = section.value("destructive").unwrap_or(false);
     let idempotent = section.value("idempotent");
     if let (true, Some(false), Some(value)) = (destructive, changes, section.get("changes")) {
-        return value.fault("`changes` is false and `destructive` is true; expected only one of the two");
+        return value.report("`changes` is false and `destructive` is true; expected only one of the two");
     }
     let has_effect = changes == Some(true) || destructive;
     if let (Some(true), Some(value)) = (idempotent, section.get("idempotent")) {
         if !has_effect {
-            return value.fault("`idempotent` is true, but nothing says that the call changes something; expected `changes = true` or `destructive = true` beside it");
+            return value.report("`idempotent` is true, but nothing says that the call changes something; expected `changes = true` or `destructive = true` beside it");
         }
         if let Some(code) = exit.filter(|code| *code != 0) {
-            value.fault::<()>(&format!(
+            value.report::<()>(&format!(
                 "`idempotent` is true and `exit` is {code}; expected a call that exits with 0"
             ));
         }
@@ -112,7 +112,7 @@ fn check_remedy(section: &Section<'_>, exit: Option<i32>) {
     if let Some(value) = section.get("remedy")
         && (exit == Some(0) || section.value("result") == Some(true))
     {
-        value.fault::<()>("`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure");
+        value.report::<()>("`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure");
     }
 }
 
@@ -147,7 +147,7 @@ fn stdin(section: &Section<'_>, root: &Path) -> Option<Vec<u8>> {
     match files::read(&path, MAX_DATA_BYTES) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
-            value.fault(&format!("cannot read `{name}`: {error}; expected a file at {}", path.display()))
+            value.report(&format!("cannot read `{name}`: {error}; expected a file at {}", path.display()))
         }
     }
 }
@@ -158,5 +158,5 @@ fn existing_folder(value: &Value<'_>, root: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    value.fault(&format!("no such folder: `{name}`; expected it at {}", path.display()))
+    value.report(&format!("no such folder: `{name}`; expected it at {}", path.display()))
 }

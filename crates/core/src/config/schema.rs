@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Returns the JSON Schema (2020-12) of `agentnative.toml`, in which dates are strings.
 pub fn schema() -> Value {
     let checks: Vec<&str> = CheckId::ALL.iter().map(|id| id.as_str()).collect();
-    let contracts: Vec<&str> = agentnative_contract::names().collect();
+    let contracts: Vec<&str> = agentnative_contract::bundled_names().collect();
     let mut defs = REFERENCE.defs.clone();
     defs.extend([
         ("target".to_owned(), table_schema("target", &Map::new()).into()),

@@ -188,7 +188,7 @@ fn report(error: &ValidationError<'_>, key: &ConfigKey, kind: &'static Type, val
         LocationSegment::Index(index) => value.child(&index.to_string()),
     });
     let expected = if depth(error) == 0 { key.expected() } else { kind.expected(error) };
-    element.unexpected::<()>(&expected);
+    element.report_value::<()>(&expected);
 }
 
 /// Converts a value for the settings: seconds to a duration, a size to a number of bytes.

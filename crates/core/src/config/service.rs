@@ -21,7 +21,7 @@ fn ready(section: &Section<'_>) -> Option<Ready> {
         (Some(port), None) => Some(Ready::Port(Some(port))),
         (None, None) if table.value::<String>("port").as_deref() == Some(PORT_PLACEHOLDER) => Some(Ready::Port(None)),
         (None, Some(line)) if !table.has("port") => Some(Ready::Line(line)),
-        _ => value.fault(&format!(
+        _ => value.report(&format!(
             "`ready` has no `port` and no `line`, or both; expected `ready = {{ port = \"{PORT_PLACEHOLDER}\" }}`, or \
              `ready = {{ line = \"…\" }}` for a line of its output"
         )),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::OutputFormat;
 use agentnative_contract::Contract;
-use agentnative_contract::spanned_toml::{Table, Value, nearest, suggestion};
+use agentnative_contract::spanned_toml::{Table, Value, name_hint, nearest};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
@@ -44,7 +44,7 @@ pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationConte
         } else if settings.contains(&name) {
             file.faults.add(&key.span(), format!("`{name}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{name}]"));
         } else if !is_target(name) {
-            let near = suggestion(name, settings.iter().copied());
+            let near = name_hint(name, settings.iter().copied());
             file.faults.add(&key.span(), format!("unknown key `{name}` in [target]; {near}"));
         }
     }
@@ -119,7 +119,7 @@ fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, Forma
     };
     if lacks(&format) {
         let name = format.name();
-        value.fault::<()>(&format!(
+        value.report::<()>(&format!(
             "`default_format` is {name:?}, and formats.{name} is `false`; expected a format that exists"
         ));
     }
@@ -144,7 +144,7 @@ fn exit_codes(section: &Section<'_>, default: &Conventions) -> (Vec<i32>, bool) 
     if let (Some(codes), Some(value)) = (&declared, section.get("usage"))
         && !codes.contains(&usage)
     {
-        value.fault::<()>(&format!(
+        value.report::<()>(&format!(
             "`usage` is {usage}, but `exit_codes` does not contain it; expected it in both"
         ));
     }
@@ -158,9 +158,9 @@ fn check_output_modules(value: &Value<'_>, root: &Path) {
     for element in value.elements(EXPECTED).unwrap_or_default() {
         let name = element.inner.as_str().unwrap_or_default();
         if !is_below(name) {
-            element.fault::<()>(&format!("{name:?} is not below this file; expected {EXPECTED}"));
+            element.report::<()>(&format!("{name:?} is not below this file; expected {EXPECTED}"));
         } else if let Err(error) = root.join(name).metadata() {
-            element.fault::<()>(&format!("cannot read `{name}`: {error}; expected {EXPECTED}"));
+            element.report::<()>(&format!("cannot read `{name}`: {error}; expected {EXPECTED}"));
         }
     }
 }

@@ -173,10 +173,10 @@ impl Isolation {
 impl TargetConfig {
     /// Applies a contract for the entire target: its format flag, the stream of its errors, and its exit codes.
     pub fn apply_contract(&mut self, contract: &Contract) {
-        if let Some(ask) = contract.ask() {
+        if let Some(ask) = contract.format_args() {
             self.conventions.formats.declare(contract.framing().format(), ask.to_vec());
         }
-        self.conventions.errors = contract.errors().unwrap_or(self.conventions.errors);
+        self.conventions.errors = contract.error_stream().unwrap_or(self.conventions.errors);
         let codes = contract.exit_codes();
         if !codes.is_empty() {
             self.conventions.exit_codes = codes;

@@ -3,7 +3,7 @@
 use super::check::report_unknown_check;
 use super::section::Section;
 use super::{Date, ProbeConfig, ValidationContext, Waiver};
-use agentnative_contract::spanned_toml::suggestion;
+use agentnative_contract::spanned_toml::name_hint;
 use toml::value::Datetime;
 
 /// Returns the waivers of the file. `probes` are the declared probes.
@@ -36,9 +36,8 @@ fn check_probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
     if is_derived || names.clone().any(|declared| declared == name) {
         return None;
     }
-    let near =
-        if probes.is_empty() { "the file declares no probes".into() } else { suggestion(&name, names) };
-    value.fault(&format!("unknown probe `{name}`; {near}"))
+    let near = if probes.is_empty() { "the file declares no probes".into() } else { name_hint(&name, names) };
+    value.report(&format!("unknown probe `{name}`; {near}"))
 }
 
 /// Parses the last day of a waiver; reports a day that does not exist, which only a string can contain.
@@ -46,6 +45,6 @@ fn expires(section: &Section<'_>) -> Option<Date> {
     let (value, text) = (section.get("expires")?, section.value::<String>("expires")?);
     match text.parse::<Datetime>().ok().and_then(|datetime| datetime.date) {
         Some(date) => Some(Date { year: date.year.into(), month: date.month, day: date.day }),
-        None => value.unexpected("a day of the calendar: YYYY-MM-DD"),
+        None => value.report_value("a day of the calendar: YYYY-MM-DD"),
     }
 }

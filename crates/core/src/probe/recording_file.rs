@@ -43,7 +43,7 @@ impl Recording {
     /// The errors of [`Error::data`]; of kind `Config`, with the line, if the file is not a recording or does not contain a
     /// contract.
     pub fn read(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::data(path, &error))?;
+        let file = File::open(path).map_err(|error| Error::data_file(path, &error))?;
         let mut reader = BufReader::new(file);
         let head = read_head(&mut reader).map_err(|error| read_error(path, error))?;
         let malformed = |error| not_a_recording(path, &error);
@@ -123,7 +123,7 @@ fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
 
 fn read_error(path: &Path, error: RecordingError) -> Error {
     match error {
-        RecordingError::Read(error) => Error::data(path, &error),
+        RecordingError::Read(error) => Error::data_file(path, &error),
         RecordingError::Store(error) => {
             let folder = std::env::temp_dir();
             Error::io(ErrorKind::Write, "store the output of the runs in", &folder, &error)

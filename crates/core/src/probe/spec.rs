@@ -4,7 +4,7 @@ use super::{Probe, TargetProfile};
 use crate::catalogue::DerivedKind;
 use crate::config::{FILE_PLACEHOLDER, Isolation, PORT_PLACEHOLDER, STALLED_PLACEHOLDER, Workspace};
 use crate::model::{OutputFormat, ProbeId, Variant};
-use crate::run::{self, Interruption, Job, Purpose, RunKey, RunSpec, Secret, SetupCall, StopSignal};
+use crate::run::{self, Interruption, Job, RunKey, RunSpec, Secret, SetupCall, StopSignal, TripwirePurpose};
 use crate::targets::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,17 +38,17 @@ impl RunEnvironment {
     }
 
     /// Returns the isolation of a run: that of the configuration, or a stronger one if the probe changes something.
-    fn isolation(&self, configured: Isolation, probe: &Probe) -> run::Isolation {
+    fn isolation(&self, configured: Isolation, probe: &Probe) -> run::RequestedConfinement {
         let configured = match configured {
-            Isolation::None => run::Isolation::None,
-            Isolation::Landlock => run::Isolation::Landlock,
-            Isolation::Auto => run::Isolation::Available,
-            Isolation::Require => run::Isolation::Full,
+            Isolation::None => run::RequestedConfinement::None,
+            Isolation::Landlock => run::RequestedConfinement::Landlock,
+            Isolation::Auto => run::RequestedConfinement::Available,
+            Isolation::Require => run::RequestedConfinement::Full,
         };
         configured.max(match (probe.is_confined(), self.allow_unconfined) {
-            (false, _) => run::Isolation::None,
-            (true, false) => run::Isolation::Required,
-            (true, true) => run::Isolation::Available,
+            (false, _) => run::RequestedConfinement::None,
+            (true, false) => run::RequestedConfinement::Required,
+            (true, true) => run::RequestedConfinement::Available,
         })
     }
 
@@ -78,7 +78,7 @@ pub fn run_specs(
     let by_id: BTreeMap<&ProbeId, (u32, &Probe)> =
         probes.iter().zip(0..).map(|(probe, nth)| (&probe.id, (nth, probe))).collect();
     let by_name: BTreeMap<&str, &Probe> = probes.iter().map(|probe| (&*probe.name, probe)).collect();
-    let tripwires = Purpose::ALL.into_iter().flat_map(Purpose::programs);
+    let tripwires = TripwirePurpose::ALL.into_iter().flat_map(TripwirePurpose::programs);
     let own_programs: Vec<String> =
         tripwires.filter(|name| target.provides(name)).map(|name| (*name).to_owned()).collect();
     keys.iter()
@@ -86,7 +86,7 @@ pub fn run_specs(
             let (nth, probe) = *by_id.get(&key.probe)?;
             let source = probe.source().and_then(|name| by_name.get(name).copied());
             let mut spec = spec(key, (nth, probe), source, profile, target, around);
-            spec.job.own_programs.clone_from(&own_programs);
+            spec.job.unreplaced_programs.clone_from(&own_programs);
             Some(spec)
         })
         .collect()
@@ -142,14 +142,14 @@ fn spec(
         workspace: probe.call.workspace.as_ref().map(|workspace| around.workspace(workspace)),
         setup: setup.chain(interrupted).collect(),
         interrupt,
-        stalled: probe.is_stalled().then(|| STALLED_PLACEHOLDER.to_owned()),
+        stalled_server_placeholder: probe.is_stalled().then(|| STALLED_PLACEHOLDER.to_owned()),
         home: around.home.clone(),
         config_file: target.config.conventions.config_file.as_ref().map(OsString::from),
         snapshots: needs_snapshots(probe, key.variant) || secret.is_some(),
         secret,
         env,
         variant: key.variant,
-        nth: key.nth,
+        environment: key.nth,
         stdin,
         deadline: probe.timeout,
         limits: target.config.limits,
@@ -158,18 +158,18 @@ fn spec(
         network: target.config.network || probe.call.network,
         family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
         // The times at which records arrive are evidence, which other runs must not disturb.
-        quiet: probe.call.stream
+        runs_alone: probe.call.stream
             && key.format == OutputFormat::Jsonl
             && matches!(key.variant, Variant::Plain | Variant::Tty),
-        obstacle: None,
+        skip_reason: None,
         // Only declared calls may make permanent changes.
-        writes: probe.writes && probe.is_declared(),
+        writes_to_start_folder: probe.writes && probe.is_declared(),
         project: around.project.clone(),
         protected: around.protected.clone(),
         readable: target.config.readable.iter().map(OsString::from).collect(),
-        own_programs: Vec::new(),
+        unreplaced_programs: Vec::new(),
         trusted: false,
-        shown: false,
+        shows_output: false,
     };
     RunSpec { key: key.clone(), job }
 }

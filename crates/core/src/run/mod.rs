@@ -13,11 +13,11 @@ mod services;
 mod spec;
 
 pub use agentnative_helper::{
-    Area, Bytes, Captured, Change, Changes, Chunk, Confinement, End, Entry, EntryKind, FileLock,
-    HOSTILE_ENVIRONMENTS, Hearing, Interruption, Isolation, Job, Leak, LeakForm, LeakPlace, Leftover, Limit,
-    Limits, Options as RunnerOptions, Outcome, Purpose, Ready, Secret, Service, SetupCall, Slots, Starvation,
-    StopSignal, Template, TemplateFile, Trip, Waiting, Workspace, clean_path, manager_variables,
-    set_non_dumpable,
+    Area, Bytes, Captured, Changes, Chunk, Confinement, FileChange, FileEntry, FileKind, FileLock,
+    HOSTILE_ENVIRONMENTS, Interruption, Job, Leak, LeakEncoding, LeakPlace, Leftover, Limit, Limits,
+    Options as RunnerOptions, Outcome, Ready, RequestedConfinement, RunEnd, Secret, Service, SetupCall,
+    SignalHandling, Slots, Starvation, StopSignal, Template, TemplateFile, TripwireCall, TripwirePurpose,
+    Waiting, Workspace, absolute_path_entries, manager_variables, set_non_dumpable,
 };
 pub use observation::Observation;
 pub use recording_reader::{RecordingError, read_head, read_runs};

@@ -152,8 +152,8 @@ impl Sink for Runs {
         // A line that is not an object is rejected when it is deserialized.
         if let Some(problem) = kept.filter(|_| kind.rejects() && kind != ProblemKind::NotObject) {
             self.fail(RecordingError::Invalid {
-                line: problem.at.line as usize + 1,
-                column: problem.at.column as usize,
+                line: problem.position.line as usize + 1,
+                column: problem.position.column as usize,
                 message: self.message(problem).to_owned(),
             });
         }
@@ -186,7 +186,7 @@ impl Sink for Runs {
         }
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.error.is_some()
     }
 }

@@ -76,7 +76,7 @@ impl<W: Write> RecordingWriter<W> {
         let Captured { bytes, chunks } = captured;
         let current = StreamPosition { line: self.line, stream };
         let first = match &bytes {
-            Bytes::File { .. } => *self.first_positions.entry(bytes.place()).or_insert(current),
+            Bytes::File { .. } => *self.first_positions.entry(bytes.identity()).or_insert(current),
             Bytes::Memory(_) => current,
         };
         let bytes = if first != current {

@@ -1,7 +1,7 @@
 //! Resolves the name of a program to an absolute path, once and without a shell.
 
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_helper::{clean_path, folders_of};
+use agentnative_helper::{absolute_entries, absolute_path_entries};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -32,7 +32,10 @@ pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
         let absolute = std::path::absolute(program);
         vec![absolute.map_err(|e| Error::config(format!("cannot find {displayed}: {e}")))?]
     } else {
-        folders_of(&clean_path(path)).into_iter().map(|folder| folder.join(program)).collect()
+        absolute_entries(&absolute_path_entries(path))
+            .into_iter()
+            .map(|folder| folder.join(program))
+            .collect()
     };
     if let Some(found) = candidates.iter().find(|file| is_executable(file)) {
         return Ok(program_of_asdf_shim(found).unwrap_or_else(|| found.clone()));

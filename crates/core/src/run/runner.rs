@@ -1,6 +1,6 @@
 //! Executes runs in the helper process.
 
-use super::{Confinement, End, Job, Observation, RunKey, RunSpec, RunnerOptions};
+use super::{Confinement, Job, Observation, RunEnd, RunKey, RunSpec, RunnerOptions};
 use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_helper::{Event, Failure, Helper};
@@ -68,7 +68,7 @@ impl Runner {
     /// If the handlers of signals cannot be restored afterwards.
     pub fn with_default_signals<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
         match &mut self.helper {
-            Some(helper) => helper.unheard(work).map_err(to_error),
+            Some(helper) => helper.with_default_signals(work).map_err(to_error),
             None => Ok(work()),
         }
     }
@@ -107,8 +107,8 @@ impl Runner {
         helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(to_error)?;
         loop {
             match helper.next_event().map_err(to_error)? {
-                Event::Done(_, outcome) if outcome.end.is_want_of_resources() => {
-                    let End::NotStarted(_, reason) = outcome.end else { continue };
+                Event::Done(_, outcome) if outcome.end.is_resource_exhaustion() => {
+                    let RunEnd::NotStarted(_, reason) = outcome.end else { continue };
                     return Err(Error::general(reason).hint(
                         "raise the limits (ulimit -n, ulimit -u), or let TMPDIR name a folder with more room",
                     ));

@@ -31,7 +31,7 @@ impl Runner {
     /// # Errors
     /// The errors of [`Runner::start`], and one if the folder cannot be created.
     pub fn store_template(&mut self, template: Template) -> Result<OsString> {
-        self.start()?.keep(template).map_err(to_error)
+        self.start()?.store_template(template).map_err(to_error)
     }
 
     /// Starts a service, which runs until [`Runner::end_services`] or the end of the runner.

@@ -1,7 +1,7 @@
 //! Values of the keys that name a type (`type`, `kind`, …), at every depth.
 
 use super::render::map_values;
-use super::{Inference, Rules};
+use super::{Inference, InferenceOptions};
 use crate::shape::Shape;
 use agentnative_contract::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ type Kinds = BTreeMap<String, Option<BTreeSet<String>>>;
 impl Inference {
     /// Returns the values of the keys that name a type, by the pointer of the key in a document or record, with `*` for
     /// each element of an array and each key of a map. Keys with other values than a small set of words are omitted.
-    pub fn kinds(&self, rules: &Rules) -> BTreeMap<String, Vec<String>> {
+    pub fn kinds(&self, rules: &InferenceOptions) -> BTreeMap<String, Vec<String>> {
         let mut kinds = Kinds::new();
         rules.collect_kinds(&self.state.shape, "", &mut kinds);
         kinds
@@ -23,7 +23,7 @@ impl Inference {
     }
 }
 
-impl Rules {
+impl InferenceOptions {
     fn collect_kinds(&self, shape: &Shape, pointer: &str, kinds: &mut Kinds) {
         if shape.deep {
             return;
@@ -32,7 +32,7 @@ impl Rules {
             self.collect_kinds(arrays.elements.clone().make_list(), &format!("{pointer}/*"), kinds);
         }
         for group in shape.objects.iter().flat_map(|objects| self.variants(objects, false)) {
-            if let Some(values) = map_values(&group, self.cautious) {
+            if let Some(values) = map_values(&group, self.for_other_data) {
                 self.collect_kinds(&values, &format!("{pointer}/*"), kinds);
                 continue;
             }

@@ -17,7 +17,7 @@ use std::io::{self, Read};
 
 /// How much evidence a constraint needs to become part of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct InferenceOptions {
     /// Minimum average number of strings per distinct value for an `enum`; 0 for no `enum`.
     pub enum_threshold: u64,
     /// Minimum number of arrays for a tuple.
@@ -25,19 +25,19 @@ pub struct Rules {
     /// Whether to omit constraints that other data of the same shape might violate: a value that was always null may be
     /// anything, no variants are inferred from tags, keys make a map only if they look like data, and strings do not
     /// get the format `uri`.
-    pub cautious: bool,
+    pub for_other_data: bool,
 }
 
-impl Default for Rules {
+impl Default for InferenceOptions {
     fn default() -> Self {
-        Self { enum_threshold: 20, tuples: 3, cautious: false }
+        Self { enum_threshold: 20, tuples: 3, for_other_data: false }
     }
 }
 
-impl Rules {
+impl InferenceOptions {
     /// Rules for a schema that other data of the same shape must satisfy.
     pub const fn cautious() -> Self {
-        Self { enum_threshold: 0, tuples: u64::MAX, cautious: true }
+        Self { enum_threshold: 0, tuples: u64::MAX, for_other_data: true }
     }
 }
 
@@ -49,7 +49,7 @@ pub struct Inference {
 
 /// Objects with one value of the tag key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variant {
+pub struct TaggedVariant {
     /// Value of the tag key: a string or a boolean.
     pub tag: Value,
     /// Schema of the objects.
@@ -71,7 +71,7 @@ impl Inference {
     ///
     /// # Errors
     /// If the reader fails, or the samples have more than 262,144 different positions.
-    pub fn input(
+    pub fn add_input(
         &mut self,
         reader: impl Read + Send,
         framing: Option<Framing>,
@@ -79,7 +79,7 @@ impl Inference {
         progress: &mut dyn FnMut(u64),
     ) -> io::Result<Vec<Violation>> {
         let state = read::read_samples(reader, framing, threads, progress)?;
-        self.join(Self { state })?;
+        self.merge(Self { state })?;
         Ok(std::mem::take(&mut self.state.problems))
     }
 
@@ -87,7 +87,7 @@ impl Inference {
     ///
     /// # Errors
     /// If the samples of both have too many positions, as for [`Inference::input`].
-    pub fn join(&mut self, other: Self) -> io::Result<()> {
+    pub fn merge(&mut self, other: Self) -> io::Result<()> {
         self.state.join(other.state);
         if self.state.shape.positions() > MAX_POSITIONS { Err(read::too_many_positions()) } else { Ok(()) }
     }
@@ -108,13 +108,13 @@ impl Inference {
     }
 
     /// Returns a schema under which all samples are valid; without samples, one that accepts everything.
-    pub fn schema(&self, rules: &Rules) -> Value {
+    pub fn schema(&self, rules: &InferenceOptions) -> Value {
         rules.root_schema(&self.state.shape)
     }
 
     /// Returns the variants by the values of `key` (one of `type`, `kind`, `event`), sorted; `None` unless all samples
     /// are objects in which that key is a word.
-    pub fn variants(&self, key: &str, rules: &Rules) -> Option<Vec<Variant>> {
+    pub fn variants(&self, key: &str, rules: &InferenceOptions) -> Option<Vec<TaggedVariant>> {
         rules.tagged_variants(&self.state.shape, key)
     }
 }

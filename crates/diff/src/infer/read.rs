@@ -1,11 +1,11 @@
 //! Reads samples: JSON Lines in chunks by several threads, a document by one.
 
 use crate::shape::{MAX_POSITIONS, Shape, ShapeBuilder};
-use agentnative_contract::{Framing, Rest, Violation, fold_chunks};
+use agentnative_contract::{Framing, RemainingInput, Violation, fold_chunks};
 use std::io::{self, Read};
 use strict_json::{
     ArrayRecords, Chunk, Position, ProblemKind, ReadOptions, Summary, read_document, read_lines,
-    read_lines_at_hand,
+    read_lines_in_memory,
 };
 
 /// Number of bytes first examined to detect the framing.
@@ -68,7 +68,7 @@ pub(crate) fn detect_framing(reader: &mut impl Read, start: &mut Vec<u8>) -> io:
         if line.is_some() || read == 0 || limit >= MAX_FIRST_LINE {
             let Some(line) = line else { return Ok(Framing::Document) };
             let (first, rest) = start.split_at(line);
-            let is_complete = read_document(first, &options(), &mut ())?.whole > 0;
+            let is_complete = read_document(first, &options(), &mut ())?.complete > 0;
             let has_more = rest.iter().any(|byte| !byte.is_ascii_whitespace());
             return Ok(if is_complete && has_more { Framing::Lines } else { Framing::Document });
         }
@@ -89,19 +89,19 @@ fn read_document_samples(
     if framing == Framing::Array {
         let mut records = ArrayRecords::new(builder, |_| 1);
         let summary = read_document(reader, &options(), &mut records)?;
-        return match records.other {
+        return match records.non_array_start {
             Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "expected an array of events")),
             None => Ok(summary),
         };
     }
     let summary = read_document(reader, &options(), builder)?;
-    builder.end_document(summary.whole > 0);
+    builder.end_document(summary.complete > 0);
     Ok(summary)
 }
 
 impl InferenceState {
     pub fn join(&mut self, other: Self) {
-        self.shape.join(other.shape);
+        self.shape.merge(other.shape);
         self.inputs += other.inputs;
         self.records += other.records;
         self.bytes += other.bytes;
@@ -116,12 +116,12 @@ impl InferenceState {
         progress: &mut dyn FnMut(u64),
     ) -> io::Result<()> {
         let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
-            let summary = || read_lines_at_hand(&chunk.bytes, &options(), builder);
+            let summary = || read_lines_in_memory(&chunk.bytes, &options(), builder);
             // A line that is too long for a chunk is read as a stream.
-            (!chunk.cut).then(summary).map(|summary| (summary, !builder.is_full()))
+            (!chunk.is_partial_line).then(summary).map(|summary| (summary, !builder.is_full()))
         };
         let merge = |chunk: &Chunk, (summary, fits): (Summary, bool)| {
-            let whole = self.add(&summary, chunk.base);
+            let whole = self.add(&summary, chunk.position);
             progress(self.bytes);
             whole && fits
         };
@@ -129,7 +129,7 @@ impl InferenceState {
         for builder in states {
             self.merge(builder)?;
         }
-        if let Some(Rest { reader, base }) = rest.filter(|_| self.problems.is_empty()) {
+        if let Some(RemainingInput { reader, base }) = rest.filter(|_| self.problems.is_empty()) {
             let mut builder = ShapeBuilder::for_schema();
             let summary = read_lines(reader, &options(), &mut builder)?;
             self.add(&summary, base);
@@ -143,7 +143,7 @@ impl InferenceState {
         if builder.is_full() {
             return Err(too_many_positions());
         }
-        self.shape.join(builder.shape);
+        self.shape.merge(builder.shape);
         self.records += builder.records;
         Ok(())
     }
@@ -154,7 +154,7 @@ impl InferenceState {
         let is_error = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;
         let problems = summary.problems.iter().filter(|problem| is_error(problem.kind));
         let before = self.problems.len();
-        self.problems.extend(problems.map(|problem| Violation::of_problem(problem, base)));
+        self.problems.extend(problems.map(|problem| Violation::from_problem(problem, base)));
         self.problems.len() == before
     }
 }

@@ -1,6 +1,6 @@
 //! Renders a shape as JSON Schema 2020-12.
 
-use super::{Rules, Variant};
+use super::{InferenceOptions, TaggedVariant};
 use crate::shape::text::is_data_key;
 use crate::shape::{Arrays, Elements, Fields, Group, Objects, Shape, Strings, Tag};
 use agentnative_contract::{DISCRIMINATORS, Discriminator};
@@ -15,7 +15,7 @@ const MIN_SPARSE_KEYS: usize = 16;
 
 type Keywords = Map<String, Value>;
 
-impl Rules {
+impl InferenceOptions {
     /// Returns the complete schema with its `$schema`.
     pub(super) fn root_schema(&self, shape: &Shape) -> Value {
         let mut schema = self.keywords(shape, true);
@@ -29,7 +29,7 @@ impl Rules {
 
     fn keywords(&self, shape: &Shape, root: bool) -> Keywords {
         let mut schema = Keywords::new();
-        if shape.deep || self.cautious && shape.type_bits() == 0 {
+        if shape.deep || self.for_other_data && shape.type_bits() == 0 {
             return schema;
         }
         let objects = shape.objects.as_ref().map(|objects| self.variants(objects, root)).unwrap_or_default();
@@ -72,7 +72,9 @@ impl Rules {
     }
 
     fn add_string_keywords(&self, strings: &Strings, shape: &Shape, schema: &mut Keywords) {
-        if let Some(format) = strings.formats.name().filter(|format| !(self.cautious && *format == "uri")) {
+        if let Some(format) =
+            strings.formats.name().filter(|format| !(self.for_other_data && *format == "uri"))
+        {
             schema.insert("format".into(), json!(format));
         }
         let Some(choices) = &strings.choices else { return };
@@ -119,7 +121,7 @@ impl Rules {
 
     /// Adds the keywords of objects.
     fn add_object_keywords(&self, group: &Group, schema: &mut Keywords) {
-        if let Some(values) = group.tag.is_none().then(|| map_values(group, self.cautious)).flatten() {
+        if let Some(values) = group.tag.is_none().then(|| map_values(group, self.for_other_data)).flatten() {
             let values = self.keywords(&values, false);
             if !values.is_empty() {
                 schema.insert("additionalProperties".into(), Value::Object(values));
@@ -170,7 +172,7 @@ impl Rules {
     }
 
     /// Returns the variants by the value of a tag key; `None` if there are other values.
-    pub(super) fn tagged_variants(&self, shape: &Shape, key: &str) -> Option<Vec<Variant>> {
+    pub(super) fn tagged_variants(&self, shape: &Shape, key: &str) -> Option<Vec<TaggedVariant>> {
         let objects = shape.objects.as_ref()?;
         let only_type =
             shape.type_bits() == Shape { objects: shape.objects.clone(), ..Shape::default() }.type_bits();
@@ -182,14 +184,14 @@ impl Rules {
         groups.sort_by(|a, b| a.tag.cmp(&b.tag));
         let variant = |group: &Group| {
             let tag = group.tag.as_ref()?;
-            Some(Variant { tag: tag_value(tag), schema: self.group_schema(group), count: group.count })
+            Some(TaggedVariant { tag: tag_value(tag), schema: self.group_schema(group), count: group.count })
         };
         groups.into_iter().map(variant).collect()
     }
 
     /// Returns whether the groups of a tag key are separate variants.
     fn is_separate(&self, key: usize, groups: &[&Group], root: bool) -> bool {
-        if groups.len() < 2 || self.cautious {
+        if groups.len() < 2 || self.for_other_data {
             return false;
         }
         let names_shapes = key < STRONG_DISCRIMINATORS;
@@ -247,7 +249,7 @@ pub(super) fn map_values(group: &Group, cautious: bool) -> Option<Shape> {
         return None;
     }
     let mut all = Shape::default();
-    fields.list.iter().for_each(|field| all.join(field.shape.clone()));
+    fields.list.iter().for_each(|field| all.merge(field.shape.clone()));
     Some(all)
 }
 

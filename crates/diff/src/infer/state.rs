@@ -114,7 +114,7 @@ impl Inference {
         for line_number in 1.. {
             text.clear();
             let length = (&mut lines).take(MAX_LINE_BYTES).read_until(b'\n', &mut text);
-            if length.map_err(|error| Error::data(path, &error))? == 0 {
+            if length.map_err(|error| Error::data_file(path, &error))? == 0 {
                 break;
             }
             let added = match header {

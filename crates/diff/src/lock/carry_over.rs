@@ -15,7 +15,7 @@ pub(super) fn carry_over(mut new: OutputSpec, old: &OutputSpec) -> OutputSpec {
         return new;
     }
     carry_over_schema(new.schema.as_mut(), old.schema.as_ref());
-    let error_schema = |errors: &agentnative_contract::Errors| errors.schema.clone();
+    let error_schema = |errors: &agentnative_contract::ErrorSpec| errors.schema.clone();
     let old_errors = old.errors.as_ref().and_then(error_schema);
     carry_over_schema(new.errors.as_mut().and_then(|errors| errors.schema.as_mut()), old_errors.as_ref());
     if let (Some(new), Some(old)) = (&mut new.events, &old.events) {

@@ -1,6 +1,6 @@
 //! Infers the order of record types in streams.
 
-use agentnative_contract::{Events, Order, type_keys};
+use agentnative_contract::{EventSpec, TypeOrder, type_keys};
 use std::collections::BTreeSet;
 use strict_json::{Event, Sink};
 
@@ -100,7 +100,7 @@ impl EventOrders {
 
     /// Returns the key that names the types, and the order of types that holds in all streams; `None` if a record has
     /// no type.
-    pub fn infer_order(&self) -> Option<(&'static str, Events)> {
+    pub fn infer_order(&self) -> Option<(&'static str, EventSpec)> {
         let is_typed =
             |key: &usize| self.streams.iter().all(|stream| stream.types[*key].first_seen.is_some());
         let (key, name) =
@@ -123,35 +123,35 @@ impl EventOrders {
         let mut order = Vec::new();
         for a in &all {
             let after = all.iter().filter(|b| a != *b && before(a, b));
-            order.extend(after.map(|b| Order { before: (*a).clone(), after: (*b).clone() }));
+            order.extend(after.map(|b| TypeOrder { before: (*a).clone(), after: (*b).clone() }));
         }
-        let events = Events {
+        let events = EventSpec {
             discriminator: format!("/{name}"),
             first: Some(first.into_iter().collect()),
             last: Some(last.into_iter().collect()),
             order: transitive_reduction(order),
-            ..Events::default()
+            ..EventSpec::default()
         };
         Some((name, events))
     }
 }
 
 /// Removes the pairs that follow from others (transitive reduction).
-fn transitive_reduction(order: Vec<Order>) -> Vec<Order> {
+fn transitive_reduction(order: Vec<TypeOrder>) -> Vec<TypeOrder> {
     let known: BTreeSet<(&str, &str)> =
         order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
-    let follows = |pair: &Order| {
+    let follows = |pair: &TypeOrder| {
         known.iter().any(|(before, middle)| {
             *before == pair.before && *middle != pair.after && known.contains(&(middle, pair.after.as_str()))
         })
     };
-    let mut kept: Vec<Order> = order.iter().filter(|pair| !follows(pair)).cloned().collect();
+    let mut kept: Vec<TypeOrder> = order.iter().filter(|pair| !follows(pair)).cloned().collect();
     kept.sort();
     kept
 }
 
 /// Adds the pairs that follow from others (transitive closure).
-pub(super) fn transitive_closure(order: &[Order]) -> Vec<Order> {
+pub(super) fn transitive_closure(order: &[TypeOrder]) -> Vec<TypeOrder> {
     let mut pairs: BTreeSet<(&str, &str)> =
         order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
     loop {
@@ -165,5 +165,5 @@ pub(super) fn transitive_closure(order: &[Order]) -> Vec<Order> {
         }
     }
     let pairs = pairs.into_iter().filter(|(before, after)| before != after);
-    pairs.map(|(before, after)| Order { before: before.to_owned(), after: after.to_owned() }).collect()
+    pairs.map(|(before, after)| TypeOrder { before: before.to_owned(), after: after.to_owned() }).collect()
 }

@@ -5,8 +5,10 @@
 //! types may occur.
 
 use super::event_order::{EventOrder, EventOrders};
-use crate::infer::{Inference, Rules};
-use agentnative_contract::{Errors, Events, Exit, Framing, OutputFormat, OutputSpec, Payload, Stream};
+use crate::infer::{Inference, InferenceOptions};
+use agentnative_contract::{
+    ErrorSpec, EventSpec, ExitSpec, Framing, OutputFormat, OutputSpec, Payload, Stream,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -16,7 +18,7 @@ use strict_json::{ProblemKind, ReadOptions, Summary, read_document, read_lines};
 type Open<'a> = &'a dyn Fn() -> Box<dyn Read + Send + 'a>;
 
 /// Infers an output specification from one run after another.
-pub struct Learner {
+pub struct OutputInference {
     probe: String,
     format: OutputFormat,
     documents: Inference,
@@ -33,11 +35,11 @@ pub struct Learner {
     with_output: [u64; 2],
     failed: u64,
     /// Exit code other than 0 that does not count as a failure.
-    outcome: Option<i32>,
+    with_expected_code: Option<i32>,
     codes: BTreeSet<i32>,
 }
 
-impl Learner {
+impl OutputInference {
     /// Creates a learner for a probe in a format.
     pub fn new(probe: &str, format: OutputFormat) -> Self {
         Self {
@@ -53,7 +55,7 @@ impl Learner {
             with_object: [0; 2],
             with_output: [0; 2],
             failed: 0,
-            outcome: None,
+            with_expected_code: None,
             codes: BTreeSet::new(),
         }
     }
@@ -61,7 +63,7 @@ impl Learner {
     /// Sets an exit code other than 0 that does not count as a failure.
     #[must_use]
     pub const fn outcome(mut self, code: Option<i32>) -> Self {
-        self.outcome = code;
+        self.with_expected_code = code;
         self
     }
 
@@ -69,9 +71,9 @@ impl Learner {
     ///
     /// # Errors
     /// If a stream cannot be read, or has too many different positions.
-    pub fn run<'a>(&mut self, code: i32, stdout: Open<'a>, stderr: Open<'a>) -> io::Result<()> {
+    pub fn add_run<'a>(&mut self, code: i32, stdout: Open<'a>, stderr: Open<'a>) -> io::Result<()> {
         self.codes.insert(code);
-        if code != 0 && self.outcome != Some(code) {
+        if code != 0 && self.with_expected_code != Some(code) {
             self.failed += 1;
             for (index, open) in [stdout, stderr].into_iter().enumerate() {
                 if open().read(&mut [0])? > 0 {
@@ -79,7 +81,7 @@ impl Learner {
                     let object = self.format.is_json() && is_object(open)?;
                     self.with_object[index] += u64::from(object);
                     if object {
-                        self.errors[index].input(open(), Some(Framing::Document), 1, &mut |_| ())?;
+                        self.errors[index].add_input(open(), Some(Framing::Document), 1, &mut |_| ())?;
                     }
                 }
             }
@@ -93,12 +95,12 @@ impl Learner {
         let options = ReadOptions::default();
         let document = is_valid(&read_document(stdout(), &options, &mut ())?);
         if document && self.framings[0] {
-            self.documents.input(stdout(), Some(Framing::Document), 1, &mut |_| ())?;
+            self.documents.add_input(stdout(), Some(Framing::Document), 1, &mut |_| ())?;
         }
         let mut run_order = EventOrder::default();
         let lines = is_valid(&read_lines(stdout(), &options, &mut run_order)?);
         if lines && self.framings[1] {
-            self.lines.input(stdout(), Some(Framing::Lines), 1, &mut |_| ())?;
+            self.lines.add_input(stdout(), Some(Framing::Lines), 1, &mut |_| ())?;
             self.orders.add(run_order);
         }
         self.framings[0] &= document;
@@ -127,8 +129,8 @@ impl Learner {
     }
 
     /// Returns the output specification that all runs satisfy.
-    pub fn promise(&self) -> OutputSpec {
-        let rules = Rules::cautious();
+    pub fn spec(&self) -> OutputSpec {
+        let rules = InferenceOptions::cautious();
         let framing = self.framing();
         let inference = match framing {
             Some(Framing::Document) => &self.documents,
@@ -140,10 +142,10 @@ impl Learner {
             kinds.remove(&events.discriminator);
         }
         let has_schema = framing.is_some() && self.printed > 0 && events.is_none();
-        let exit = Exit {
+        let exit = ExitSpec {
             codes: self.codes.iter().copied().collect(),
             stdout: Some(self.payload()),
-            ..Exit::default()
+            ..ExitSpec::default()
         };
         OutputSpec {
             probe: Some(self.probe.clone()),
@@ -158,7 +160,7 @@ impl Learner {
         }
     }
 
-    fn events(&self, rules: &Rules) -> Option<Events> {
+    fn events(&self, rules: &InferenceOptions) -> Option<EventSpec> {
         let (key, mut events) = self.orders.infer_order()?;
         for variant in self.lines.variants(key, rules)? {
             events.types.insert(variant.tag.as_str()?.to_owned(), variant.schema);
@@ -167,7 +169,7 @@ impl Learner {
     }
 
     /// Returns how failed runs report errors: as an object on stderr, else as one on stdout, else as text.
-    fn errors(&self, rules: &Rules) -> Option<Errors> {
+    fn errors(&self, rules: &InferenceOptions) -> Option<ErrorSpec> {
         if self.failed == 0 {
             return None;
         }
@@ -180,7 +182,7 @@ impl Learner {
             () if in_all(&self.with_output, 0) => (Stream::Stdout, None),
             () => return None,
         };
-        Some(Errors { stream, schema })
+        Some(ErrorSpec { stream, schema })
     }
 }
 

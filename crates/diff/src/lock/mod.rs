@@ -8,7 +8,7 @@ mod event_order;
 mod infer_output;
 
 pub(crate) use event_order::{EventOrder, EventOrders};
-pub use infer_output::Learner;
+pub use infer_output::OutputInference;
 
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::{OutputSpec, read_limited};
@@ -75,7 +75,7 @@ impl Lock {
 
     /// Returns the output specifications for [`compare`](crate::compare), with the transitive closure of the order of
     /// events.
-    pub fn compared(&self) -> Vec<OutputSpec> {
+    pub fn comparable(&self) -> Vec<OutputSpec> {
         let mut specs = self.promises.clone();
         for events in specs.iter_mut().filter_map(|spec| spec.events.as_mut()) {
             events.order = event_order::transitive_closure(&events.order);
@@ -85,11 +85,11 @@ impl Lock {
 
     /// Returns the output specifications as [`Lock::compared`] does, for a comparison with an older lock: where the new
     /// runs have no evidence, the older guarantee stays.
-    pub fn compared_with(&self, old: &Self) -> Vec<OutputSpec> {
+    pub fn comparable_with(&self, old: &Self) -> Vec<OutputSpec> {
         let find_old = |new: &OutputSpec| {
             old.promises.iter().find(|old| old.probe == new.probe && old.format == new.format)
         };
-        let specs = self.compared().into_iter();
+        let specs = self.comparable().into_iter();
         specs
             .map(|new| match find_old(&new) {
                 Some(old) => carry_over::carry_over(new, old),
@@ -124,7 +124,7 @@ impl Lock {
     ///
     /// # Errors
     /// A configuration or permission error if the folder cannot be read.
-    pub fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
+    pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable(folder))? {
             let path = entry.map_err(unreadable(folder))?.path();
@@ -137,7 +137,7 @@ impl Lock {
     }
 
     /// Returns whether a folder contains the lock of a target.
-    pub fn is_at(folder: &Path) -> bool {
+    pub fn exists_in(folder: &Path) -> bool {
         folder.join(HEADER_FILE).is_file()
     }
 
@@ -146,7 +146,7 @@ impl Lock {
     /// # Errors
     /// A configuration error with the position if there is no lock or it is invalid.
     pub fn read(folder: &Path) -> Result<Self> {
-        if !Self::is_at(folder) {
+        if !Self::exists_in(folder) {
             return Self::read(&find_single_lock(folder)?);
         }
         let header: LockHeader = parse_file(&folder.join(HEADER_FILE))?;
@@ -156,7 +156,7 @@ impl Lock {
             return Err(Error::config(message));
         }
         let mut specs = Vec::new();
-        for path in Self::listed(folder)?.iter().filter(|path| !path.ends_with(HEADER_FILE)) {
+        for path in Self::files_in(folder)?.iter().filter(|path| !path.ends_with(HEADER_FILE)) {
             specs.push(parse_file(path)?);
         }
         Ok(Self::new(&header.target, header.version, specs))
@@ -171,7 +171,7 @@ fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error {
 fn find_single_lock(folder: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(folder).map_err(unreadable(folder))?;
     let mut locks: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| Lock::is_at(path)).collect();
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| Lock::exists_in(path)).collect();
     locks.sort();
     match locks.as_slice() {
         [only] => Ok(only.clone()),

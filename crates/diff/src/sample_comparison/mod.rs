@@ -9,7 +9,7 @@ pub use side::SampleSide;
 
 use super::bundle::{self, Bundle, DATA_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, Class, SamplePlace};
+use super::change::{Change, SamplePosition, Severity};
 use super::predicates::contains;
 use super::schema_comparer::{excerpt, type_phrase};
 use super::streams::framing_phrase;
@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use strict_json::{JsonType, Key, ProblemKind, TapeNode, escape_token};
+use strict_json::{JsonType, ProblemKind, TapeKey, TapeNode, escape_token};
 
 /// Maximum number of errors examined per record. Further ones are counted.
 const MAX_ERRORS: usize = 10_000;
@@ -62,7 +62,7 @@ pub fn compare_sample(contract: &Arc<Contract>, sample: &Path, side: SampleSide)
         (expected, found) if expected == found => found,
         (expected, found) => return Ok(SampleComparison::framing_change(expected, found, side)),
     };
-    let whole = budget::within(Budget::COMPARISON, {
+    let whole = budget::run_within(Budget::COMPARISON, {
         let (contract, sample) = (Arc::clone(contract), sample.to_owned());
         move || compare_records(&contract, &sample, framing, side)
     });
@@ -80,7 +80,8 @@ fn framing(contract: &Contract, sample: &Path) -> Result<Framing> {
     let mut file = DataFile::open(sample)?;
     match file.framing {
         Some(framing) if framing == Framing::Lines || contract.framing() == Framing::Document => Ok(framing),
-        _ => detect_framing(&mut file.reader, &mut Vec::new()).map_err(|error| Error::data(sample, &error)),
+        _ => detect_framing(&mut file.reader, &mut Vec::new())
+            .map_err(|error| Error::data_file(sample, &error)),
     }
 }
 
@@ -103,7 +104,7 @@ fn compare_records(
     framing: Framing,
     side: SampleSide,
 ) -> Result<SampleComparison> {
-    let bundle = Bundle::new(&OutputSpec::of_contract(contract));
+    let bundle = Bundle::new(&OutputSpec::from_contract(contract));
     let mut comparer = SampleComparer {
         contract,
         bundle: &bundle,
@@ -112,8 +113,9 @@ fn compare_records(
         records: 0,
         rejected: 0,
     };
-    let read =
-        |validation: &mut Validation<'_>, file: DataFile| validation.observed(file.reader, &mut comparer);
+    let read = |validation: &mut Validation<'_>, file: DataFile| {
+        validation.validate_observed(file.reader, &mut comparer)
+    };
     let (of_run, incomplete) = validate(contract, sample, framing, MAX_ERRORS, read)?;
     let SampleComparer { mut occurrences, records, rejected, .. } = comparer;
     of_run.violations.iter().for_each(|violation| occurrences.add(violation_occurrence(violation, records)));
@@ -129,7 +131,7 @@ fn compare_coarsely(
 ) -> Result<SampleComparison> {
     let mut occurrences = Occurrences::new(side);
     let read = |validation: &mut Validation<'_>, file: DataFile| {
-        validation.input(file.reader, &mut |_| budget::progress())
+        validation.validate(file.reader, &mut |_| budget::finish_step())
     };
     let (found, incomplete) = validate(contract, sample, framing, MAX_COARSE_ERRORS, read)?;
     let rejected: BTreeSet<_> =
@@ -161,9 +163,9 @@ fn validate(
     let name = file.name.clone();
     let settings = Settings { framing, max_errors, exit: RunExit::default(), threads: 1 };
     let verdict = read(&mut Validation::new(contract, settings), file);
-    let verdict = verdict.map_err(|error| Error::data(sample, &error))?;
+    let verdict = verdict.map_err(|error| Error::data_file(sample, &error))?;
     let (mut bad, violations): (Vec<_>, Vec<_>) =
-        verdict.findings.into_iter().partition(|violation| violation.against == Against::Json);
+        verdict.errors.into_iter().partition(|violation| violation.against == Against::Json);
     // A sample may consist of any values, although the lines of a stream are objects.
     bad.retain(|violation| violation.rule != ProblemKind::NotObject.name());
     if !bad.is_empty() {
@@ -172,13 +174,14 @@ fn validate(
     if verdict.records == 0 {
         return Err(no_samples(&name));
     }
-    let incomplete = verdict.more.of(Against::Schema) + verdict.more.of(Against::Stream) + verdict.unjudged;
+    let incomplete =
+        verdict.omitted.of(Against::Schema) + verdict.omitted.of(Against::Stream) + verdict.skipped_facts;
     Ok((Validated { violations, records: verdict.records }, incomplete))
 }
 
 /// Creates an occurrence from a violation, without the value.
 fn violation_occurrence(violation: &Violation, records: u64) -> Occurrence {
-    let location = SamplePlace {
+    let location = SamplePosition {
         record: violation.event.unwrap_or(records),
         line: violation.line,
         column: violation.column,
@@ -205,7 +208,7 @@ struct SampleComparer<'b> {
 
 impl RecordObserver for SampleComparer<'_> {
     fn observe(&mut self, record: JudgedRecord<'_>) {
-        budget::progress();
+        budget::finish_step();
         self.records += 1;
         let (violations, Some(root)) = (&record.violations, record.value.root()) else { return };
         self.rejected += u64::from(!violations.is_empty());
@@ -236,9 +239,9 @@ struct RecordContext<'r, 'b> {
 
 impl RecordContext<'_, '_> {
     /// Returns the position of a value of the record.
-    fn position(&self, pointer: &str, value: TapeNode<'_>) -> SamplePlace {
+    fn position(&self, pointer: &str, value: TapeNode<'_>) -> SamplePosition {
         let at = self.record.locate(value.offset());
-        SamplePlace {
+        SamplePosition {
             record: self.number,
             line: Some(at.map_or(self.record.line, |at| at.line)),
             column: at.map(|at| at.column),
@@ -315,7 +318,8 @@ impl<'b> SampleComparer<'b> {
                 let constraint = violation.rule.clone();
                 let message = keywords::message(violation);
                 let closed = violation.rule == "event-type";
-                let class = (closed && self.occurrences.side == SampleSide::New).then_some(Class::Breaking);
+                let class =
+                    (closed && self.occurrences.side == SampleSide::New).then_some(Severity::Breaking);
                 let occurrence =
                     Occurrence { constraint, class, ..context.occurrence(rule, &located, located.value) };
                 self.occurrences.add(occurrence.message(message));
@@ -372,7 +376,7 @@ impl<'b> SampleComparer<'b> {
     ) -> Option<(String, Value, Vec<String>)> {
         let schemas: Vec<_> = alts.iter().map(|alt| alt.schema.clone()).collect();
         let (key, variants) = candidates(&self.schemas.side, &schemas).into_iter().next()?;
-        let tag = value.get(&Key::new(&key))?.to_value();
+        let tag = value.get(&TapeKey::new(&key))?.to_value();
         let known: Vec<Value> = variants.into_values().map(|(value, _)| value).collect();
         (!contains(&known, &tag)).then(|| (key, tag, known.iter().map(excerpt).collect()))
     }
@@ -380,13 +384,13 @@ impl<'b> SampleComparer<'b> {
     /// Reports each key of an object that the schema does not allow. Returns whether there are any.
     fn report_forbidden_keys(&mut self, context: &RecordContext<'_, 'b>, located: &Located<'_, 'b>) -> bool {
         // A violation of the `false` schema may be at the value of a key instead of at its object.
-        let object = Some(located.value).filter(|value| value.is(JsonType::Object));
+        let object = Some(located.value).filter(|value| value.has_type(JsonType::Object));
         let matching = self.schemas.matching(&located.nodes, located.value);
         let forbids = |key: &str| {
             !matching.alts.is_empty()
                 && matching.alts.iter().all(|alt| accepts_nothing(&alt.schema.property(key)))
         };
-        let pairs = object.into_iter().flat_map(TapeNode::pairs);
+        let pairs = object.into_iter().flat_map(TapeNode::members);
         let keys: Vec<String> =
             pairs.map(|(key, _)| key).filter(|key| forbids(key)).map(str::to_owned).collect();
         for key in &keys {
@@ -427,7 +431,7 @@ fn key_occurrence(
 fn value_summary(value: TapeNode<'_>) -> Value {
     match value.json_type() {
         JsonType::Array | JsonType::Object => json!(type_name(value)),
-        JsonType::String => json!(strict_json::sanitize::capped(value.text(), 200)),
+        JsonType::String => json!(strict_json::sanitize::sanitize_capped(value.text(), 200)),
         _ => value.to_value(),
     }
 }

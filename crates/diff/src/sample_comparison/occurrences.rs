@@ -1,8 +1,8 @@
 //! Groups the occurrences of changes in a sample: one change per rule, position and constraint.
 
 use super::side::SampleSide;
-use crate::catalogue::rule;
-use crate::change::{Change, Class, Evidence, SamplePlace};
+use crate::catalogue::change_rule;
+use crate::change::{Change, Evidence, SamplePosition, Severity};
 use crate::predicates::contains;
 use crate::typed_schema::type_bit;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) struct Occurrence {
     /// ID of the rule of the change from the schema to the sample.
     pub rule: &'static str,
     /// Class of that change, if it is not the first one of the rule.
-    pub class: Option<Class>,
+    pub class: Option<Severity>,
     pub event: Option<String>,
     pub variant: Vec<String>,
     /// Pointer with `*` for each element of an array and each key of a map.
@@ -40,7 +40,7 @@ pub(super) struct Occurrence {
     pub types: u8,
     /// Whether the change concerns a key of an object.
     pub is_key: bool,
-    pub location: SamplePlace,
+    pub location: SamplePosition,
 }
 
 impl Occurrence {
@@ -181,11 +181,12 @@ impl ChangeGroup {
             // A sample does not show whether the key was always present.
             "diff-key-added" => "diff-optional-key-removed",
             "diff-type-widened" if other_types == 0 => "diff-type-changed",
-            forward_rule => rule(forward_rule)
+            forward_rule => change_rule(forward_rule)
                 .and_then(|rule| rule.examples.first())
                 .map_or(forward_rule, |example| &example.back),
         };
-        let default_class = rule(rule_id).and_then(|rule| rule.classes.first().copied()).unwrap_or_default();
+        let default_class =
+            change_rule(rule_id).and_then(|rule| rule.classes.first().copied()).unwrap_or_default();
         let message = if is_new { new_message } else { old_message };
         let value = match self.values.len() {
             0 => None,

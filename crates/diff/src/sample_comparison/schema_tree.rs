@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use strict_json::{JsonType, Key, TapeNode, escape_token, unescape_token};
+use strict_json::{JsonType, TapeKey, TapeNode, escape_token, unescape_token};
 
 /// Maximum number of errors by which alternatives are compared.
 const MAX_ERRORS: usize = 20;
@@ -155,7 +155,7 @@ impl<'b> Schemas<'b> {
         let all = nodes.iter().flat_map(|node| &node.alts);
         let same_type: Vec<&Alternative<'b>> =
             all.filter(|alt| alt.schema.json_type() == value.json_type()).collect();
-        if same_type.len() < 2 || !value.is(JsonType::Object) && !value.is(JsonType::Array) {
+        if same_type.len() < 2 || !value.has_type(JsonType::Object) && !value.has_type(JsonType::Array) {
             return Matching { alts: same_type, variant: None };
         }
         let accepting: Vec<_> = same_type.iter().copied().filter(|alt| self.accepts(alt, value)).collect();
@@ -252,11 +252,11 @@ impl<'b> Schemas<'b> {
         let mut at = self.root(nodes, root);
         for token in pointer.split('/').skip(1) {
             let token = unescape_token(token);
-            let Some(value) = at.value.get(&Key::new(&token)) else { break };
+            let Some(value) = at.value.get(&TapeKey::new(&token)) else { break };
             let from = std::mem::take(&mut at.nodes);
             let matching = self.matching(&from, at.value);
             let (child, kind) = self.child_nodes(&matching, &token);
-            let is_element = at.value.is(JsonType::Array) && matching.alts.is_empty();
+            let is_element = at.value.has_type(JsonType::Array) && matching.alts.is_empty();
             at.push_token(&token, if is_element { KeyKind::Any } else { kind }, matching.variant);
             (at.value, at.nodes) = (value, child);
         }
@@ -273,7 +273,7 @@ impl<'b> Schemas<'b> {
     fn walk_at<'t>(&self, at: &mut Located<'t, 'b>, visit: &mut dyn FnMut(Visit<'_, 't, 'b>)) {
         visit(Visit::Type(&at.general_pointer, at.value.json_type()));
         let (value, nodes) = (at.value, std::mem::take(&mut at.nodes));
-        if !value.is(JsonType::Object) && !value.is(JsonType::Array) {
+        if !value.has_type(JsonType::Object) && !value.has_type(JsonType::Array) {
             return;
         }
         let matching = self.matching(&nodes, value);
@@ -296,8 +296,8 @@ impl<'b> Schemas<'b> {
             at.general_pointer.truncate(lengths[1]);
             at.variant.truncate(variants);
         };
-        value.pairs().for_each(|(key, value)| each(key, value));
-        value.items().enumerate().for_each(|(nth, value)| each(&nth.to_string(), value));
+        value.members().for_each(|(key, value)| each(key, value));
+        value.elements().enumerate().for_each(|(nth, value)| each(&nth.to_string(), value));
     }
 }
 

@@ -67,18 +67,18 @@ impl Arrays {
         if let Elements::Tuple(shapes) = &mut self.elements
             && array.count() == shapes.len()
         {
-            let pairs = shapes.iter_mut().zip(array.items());
+            let pairs = shapes.iter_mut().zip(array.elements());
             return sum(pairs.map(|(shape, element)| shape.absorb(element, None, depth, detail)));
         }
         let list = self.elements.make_list();
-        sum(array.items().map(|element| list.absorb(element, None, depth, detail)))
+        sum(array.elements().map(|element| list.absorb(element, None, depth, detail)))
     }
 }
 
 impl Elements {
     /// Merges the elements, at this depth, of the first array.
     pub(super) fn absorb(&mut self, array: TapeNode<'_>, depth: usize, detail: &Detail) -> u64 {
-        sum(array.items().map(|element| self.next_shape().absorb(element, None, depth, detail)))
+        sum(array.elements().map(|element| self.next_shape().absorb(element, None, depth, detail)))
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &
     if !detail.is_schema() {
         return best;
     }
-    for (key, value) in object.pairs().filter(|(key, _)| (2..=7).contains(&key.len())) {
+    for (key, value) in object.members().filter(|(key, _)| (2..=7).contains(&key.len())) {
         let Some(rank) = DISCRIMINATORS.iter().position(|known| known.key == key) else { continue };
         let text = match (DISCRIMINATORS[rank].boolean, value.kind()) {
             (true, JsonKind::Bool(true)) => "true",

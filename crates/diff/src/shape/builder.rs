@@ -91,7 +91,7 @@ impl ShapeBuilder {
     fn merge_complete(&mut self) {
         let Self { detail, tape, partial, .. } = self;
         let mut depth = 0;
-        tape.drain_complete(|container| {
+        tape.drain_complete_members(|container| {
             if partial.len() == depth {
                 partial.push(Partial::new(container, detail));
             }
@@ -113,7 +113,7 @@ impl ShapeBuilder {
         match self.partial.last_mut() {
             Some(outer) => outer.join(key, inner, depth, &self.detail),
             None => {
-                self.shape.join(inner.shape);
+                self.shape.merge(inner.shape);
                 self.records += 1;
             }
         }
@@ -124,7 +124,7 @@ impl Partial {
     /// Creates the shape of an object or array without parts.
     fn new(container: TapeNode<'_>, detail: &Detail) -> Self {
         let mut shape = Shape::default();
-        if container.is(JsonType::Object) {
+        if container.has_type(JsonType::Object) {
             let objects = shape.objects.insert(detail.empty_objects());
             let group = objects.group(None);
             objects.groups[group].count = 1;
@@ -172,7 +172,7 @@ impl Partial {
         if depth > MAX_DEPTH {
             target.deep = true;
         } else {
-            target.join(inner.shape);
+            target.merge(inner.shape);
         }
     }
 }
@@ -202,7 +202,7 @@ impl Sink for ShapeBuilder {
         }
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.full
     }
 }

@@ -5,7 +5,7 @@
 
 use super::kinds::Kinds;
 use super::text::{Formats, is_choice, is_word};
-use strict_json::{JsonType, Key};
+use strict_json::{JsonType, TapeKey};
 
 /// Maximum number of positions of a schema.
 pub(crate) const MAX_POSITIONS: usize = 1 << 18;
@@ -93,7 +93,7 @@ pub(crate) struct Fields {
 /// Members with one key.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
-    pub key: Key,
+    pub key: TapeKey,
     pub hash: u64,
     pub count: u64,
     pub shape: Shape,
@@ -128,7 +128,7 @@ impl Default for Strings {
 
 impl Shape {
     /// Merges another shape.
-    pub fn join(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.nulls += other.nulls;
         self.bools += other.bools;
         self.integers += other.integers;
@@ -150,7 +150,7 @@ impl Shape {
     }
 
     /// Returns the number of values of a type.
-    pub fn count_of(&self, json_type: JsonType) -> u64 {
+    pub fn count_of_type(&self, json_type: JsonType) -> u64 {
         match json_type {
             JsonType::Null => self.nulls,
             JsonType::Boolean => self.bools,
@@ -165,12 +165,12 @@ impl Shape {
 
     /// Returns the number of values.
     pub fn count(&self) -> u64 {
-        JsonType::ALL.into_iter().map(|json_type| self.count_of(json_type)).sum()
+        JsonType::ALL.into_iter().map(|json_type| self.count_of_type(json_type)).sum()
     }
 
     /// Returns the types of the values.
     pub fn types(&self) -> impl Iterator<Item = JsonType> {
-        JsonType::ALL.into_iter().filter(|json_type| self.count_of(*json_type) > 0)
+        JsonType::ALL.into_iter().filter(|json_type| self.count_of_type(*json_type) > 0)
     }
 
     /// Returns the types other than null, as a bit set.
@@ -228,7 +228,7 @@ impl Elements {
     pub fn make_list(&mut self) -> &mut Shape {
         if let Self::Tuple(shapes) = self {
             let mut all = Shape::default();
-            shapes.drain(..).for_each(|shape| all.join(shape));
+            shapes.drain(..).for_each(|shape| all.merge(shape));
             *self = Self::List(Box::new(all));
         }
         match self {
@@ -247,9 +247,9 @@ impl Elements {
     pub fn join(&mut self, other: Self) {
         match (&mut *self, other) {
             (Self::Tuple(shapes), Self::Tuple(others)) if shapes.len() == others.len() => {
-                shapes.iter_mut().zip(others).for_each(|(shape, other)| shape.join(other));
+                shapes.iter_mut().zip(others).for_each(|(shape, other)| shape.merge(other));
             }
-            (_, mut other) => self.make_list().join(std::mem::take(other.make_list())),
+            (_, mut other) => self.make_list().merge(std::mem::take(other.make_list())),
         }
     }
 }

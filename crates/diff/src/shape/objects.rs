@@ -2,7 +2,7 @@
 
 use super::model::{Field, Fields, Group, Objects, Shape, Tag};
 use agentnative_contract::DISCRIMINATORS;
-use strict_json::{Key, TapeNode};
+use strict_json::{TapeKey, TapeNode};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of different values of a tag.
@@ -99,7 +99,7 @@ impl Tag {
 impl Field {
     /// Creates a member that has not occurred yet.
     pub fn new(key: &str) -> Self {
-        Self { key: Key::new(key), hash: xxh3_64(key.as_bytes()), count: 0, shape: Shape::default() }
+        Self { key: TapeKey::new(key), hash: xxh3_64(key.as_bytes()), count: 0, shape: Shape::default() }
     }
 }
 
@@ -172,27 +172,27 @@ impl Fields {
         order.clear();
         map.get_or_insert_with(|| {
             let mut all = Box::<Shape>::default();
-            list.drain(..).for_each(|field| all.join(field.shape));
+            list.drain(..).for_each(|field| all.merge(field.shape));
             all
         })
     }
 
     pub fn join(&mut self, other: Self) {
         if let Some(map) = other.map {
-            self.make_map().join(*map);
+            self.make_map().merge(*map);
         }
         for field in other.list {
             if let Some(map) = &mut self.map {
-                map.join(field.shape);
+                map.merge(field.shape);
                 continue;
             }
             match self.find(field.key.text()) {
                 Ok(index) => {
                     let own = &mut self.list[index];
                     own.count += field.count;
-                    own.shape.join(field.shape);
+                    own.shape.merge(field.shape);
                 }
-                Err(_) if self.list.len() >= self.max_keys => self.make_map().join(field.shape),
+                Err(_) if self.list.len() >= self.max_keys => self.make_map().merge(field.shape),
                 Err(position) => {
                     self.insert(position, field);
                 }

@@ -10,12 +10,12 @@ static NO_KINDS: Kinds = Kinds { whole: BTreeMap::new(), untagged: BTreeMap::new
 
 impl Shape {
     /// Returns the number of objects.
-    pub fn objects(&self) -> u64 {
-        self.count_of(JsonType::Object)
+    pub fn object_count(&self) -> u64 {
+        self.count_of_type(JsonType::Object)
     }
 
     /// Returns the number of elements of all arrays.
-    pub fn elements(&self) -> u64 {
+    pub fn element_count(&self) -> u64 {
         self.items().map_or(0, Self::count)
     }
 
@@ -47,10 +47,10 @@ impl Shape {
     }
 
     /// Returns the number of values, including nested ones.
-    pub fn size(&self) -> u64 {
+    pub fn total_count(&self) -> u64 {
         let map = self.fields().and_then(|fields| fields.map.as_deref());
         let inner = self.members().map(|(_, member)| member).chain(map).chain(self.items());
-        self.count() + inner.map(Self::size).sum::<u64>()
+        self.count() + inner.map(Self::total_count).sum::<u64>()
     }
 
     /// Returns the kinds of the records, or of the elements of a list.

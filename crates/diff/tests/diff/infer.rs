@@ -1,14 +1,14 @@
 //! Schema inference: every sample is valid, the order of samples is irrelevant, and records, maps, closed sets and
 //! event types are distinguished.
 
-use crate::alone::alone;
+use crate::own_process::in_own_process;
 use agentnative_contract::{Framing, Schema};
-use agentnative_diff::infer::{Inference, Rules};
+use agentnative_diff::infer::{Inference, InferenceOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn infer_from(inference: &mut Inference, text: &str, framing: Framing, threads: usize) {
-    let problems = inference.input(text.as_bytes(), Some(framing), threads, &mut |_| ()).unwrap();
+    let problems = inference.add_input(text.as_bytes(), Some(framing), threads, &mut |_| ()).unwrap();
     assert_eq!(problems, [], "{text}");
 }
 
@@ -19,7 +19,7 @@ fn lines(samples: &[Value]) -> String {
 fn infer(samples: &[Value]) -> Value {
     let mut inference = Inference::new();
     infer_from(&mut inference, &lines(samples), Framing::Lines, 1);
-    let mut schema = inference.schema(&Rules::default());
+    let mut schema = inference.schema(&InferenceOptions::default());
     assert!(schema.as_object_mut().unwrap().remove("$schema").is_some());
     schema
 }
@@ -75,9 +75,9 @@ proptest! {
         let mut inference = Inference::new();
         infer_from(&mut inference, &lines(&samples), Framing::Lines, 1);
         for rules in [
-            Rules { enum_threshold: threshold, tuples: 1, cautious: false },
-            Rules { enum_threshold: threshold, tuples: 1, cautious: true },
-            Rules::default(),
+            InferenceOptions { enum_threshold: threshold, tuples: 1, for_other_data: false },
+            InferenceOptions { enum_threshold: threshold, tuples: 1, for_other_data: true },
+            InferenceOptions::default(),
         ] {
             let schema = inference.schema(&rules);
             let compiled = Schema::compile(&schema).unwrap();
@@ -94,7 +94,7 @@ proptest! {
         order in any::<prop::sample::Index>(),
         seed in any::<u64>(),
     ) {
-        let rules = Rules { enum_threshold: 2, tuples: 1, cautious: false };
+        let rules = InferenceOptions { enum_threshold: 2, tuples: 1, for_other_data: false };
         let mut one = Inference::new();
         infer_from(&mut one, &lines(&samples), Framing::Lines, 1);
         let mut others = samples.clone();
@@ -225,11 +225,11 @@ fn each_type_of_event_has_its_own_shape() {
 
     let mut inference = Inference::new();
     infer_from(&mut inference, &lines(&events), Framing::Lines, 2);
-    let variants = inference.variants("type", &Rules::default()).unwrap();
+    let variants = inference.variants("type", &InferenceOptions::default()).unwrap();
     let found: Vec<(&Value, u64)> = variants.iter().map(|variant| (&variant.tag, variant.count)).collect();
     assert_eq!(found, [(&json!("end"), 1), (&json!("start"), 1), (&json!("text"), 4)]);
     infer_from(&mut inference, "{\"other\":1}\n", Framing::Lines, 1);
-    assert!(inference.variants("type", &Rules::default()).is_none());
+    assert!(inference.variants("type", &InferenceOptions::default()).is_none());
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_type_that_is_data_is_not_a_tag() {
 
 #[test]
 fn large_values_have_the_same_shape_as_small_ones() {
-    alone("infer::large_values_have_the_same_shape_as_small_ones", || {
+    in_own_process("infer::large_values_have_the_same_shape_as_small_ones", || {
         let element = |nth: u64| {
             json!({"type": if nth.is_multiple_of(3) { "a" } else { "b" }, "id": format!("id{nth}"), "at": [nth, "x"],
                 "more": {"n": if nth.is_multiple_of(3) { json!(nth) } else { json!(0.5) }, "e": [], "b": "b"}, "c": null})
@@ -277,7 +277,7 @@ fn large_values_have_the_same_shape_as_small_ones() {
 
 #[test]
 fn a_long_line_and_many_chunks_are_read() {
-    alone("infer::a_long_line_and_many_chunks_are_read", || {
+    in_own_process("infer::a_long_line_and_many_chunks_are_read", || {
         let long = json!({"type": "long", "text": "x".repeat(17 << 20)});
         let short: Vec<Value> =
             (0..50_000).map(|nth| json!({"type": "short", "n": nth, "pad": "y".repeat(40)})).collect();
@@ -287,7 +287,7 @@ fn a_long_line_and_many_chunks_are_read() {
             infer_from(&mut inference, &text, Framing::Lines, threads);
             assert_eq!(inference.records(), 100_001);
             assert_eq!(inference.bytes(), text.len() as u64);
-            let variants = inference.variants("type", &Rules::default()).unwrap();
+            let variants = inference.variants("type", &InferenceOptions::default()).unwrap();
             assert_eq!(variants.iter().map(|variant| variant.count).collect::<Vec<_>>(), [1, 100_000]);
         }
     });
@@ -300,7 +300,8 @@ fn invalid_samples_are_reported_in_order_with_their_positions() {
     let text = format!("{good}{{\"a\":1,\"a\":2}}\n{good}{{\"a\":}}\n");
     for threads in [1, 4] {
         let mut inference = Inference::new();
-        let problems = inference.input(text.as_bytes(), Some(Framing::Lines), threads, &mut |_| ()).unwrap();
+        let problems =
+            inference.add_input(text.as_bytes(), Some(Framing::Lines), threads, &mut |_| ()).unwrap();
         let first = &problems[0];
         assert_eq!(
             (first.line, first.column, first.rule.as_str()),
@@ -314,7 +315,7 @@ fn invalid_samples_are_reported_in_order_with_their_positions() {
 fn the_framing_is_detected_from_the_beginning() {
     let records = |text: &str| {
         let mut inference = Inference::new();
-        let problems = inference.input(text.as_bytes(), None, 1, &mut |_| ()).unwrap();
+        let problems = inference.add_input(text.as_bytes(), None, 1, &mut |_| ()).unwrap();
         (inference.records(), problems.len())
     };
     assert_eq!(records("{\"a\":1}\n{\"a\":2}\n"), (2, 0));
@@ -327,13 +328,13 @@ fn the_framing_is_detected_from_the_beginning() {
 
 #[test]
 fn samples_with_too_many_positions_are_an_error() {
-    alone("infer::samples_with_too_many_positions_are_an_error", || {
+    in_own_process("infer::samples_with_too_many_positions_are_an_error", || {
         let inner =
             |a: usize, b: usize| -> Value { (0..100).map(|c| (format!("c{a}x{b}y{c}"), json!(1))).collect() };
         let middle = |a: usize| -> Value { (0..100).map(|b| (format!("b{b}"), inner(a, b))).collect() };
         let outer: Value = (0..100).map(|a| (format!("a{a}"), middle(a))).collect();
         let text = outer.to_string();
-        let error = Inference::new().input(text.as_bytes(), None, 1, &mut |_| ()).unwrap_err();
+        let error = Inference::new().add_input(text.as_bytes(), None, 1, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("different places"), "{error}");
     });
 }
@@ -343,7 +344,7 @@ fn values_of_any_depth_are_accepted() {
     let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
     let mut inference = Inference::new();
     infer_from(&mut inference, &deep, Framing::Document, 1);
-    let schema = inference.schema(&Rules::default());
+    let schema = inference.schema(&InferenceOptions::default());
     assert!(
         Schema::compile(&schema).unwrap().violations(&serde_json::from_str("[[[]]]").unwrap()).is_empty()
     );

@@ -1,27 +1,27 @@
 //! Locks compared with other data: gaps in the data are no breaking changes, lost guarantees are.
 
 use agentnative_contract::OutputFormat;
-use agentnative_diff::lock::{Learner, Lock, lock_path};
-use agentnative_diff::{Class, compare};
+use agentnative_diff::lock::{Lock, OutputInference, lock_path};
+use agentnative_diff::{Severity, compare};
 use std::io::Read;
 use std::path::Path;
 
 /// Returns the lock of one probe whose runs printed these texts.
 fn lock(format: OutputFormat, runs: &[&str]) -> Lock {
-    let mut learner = Learner::new("list", format);
+    let mut learner = OutputInference::new("list", format);
     for text in runs {
         let stdout = || Box::new(text.as_bytes()) as Box<dyn Read + Send>;
         let nothing = || Box::new(std::io::empty()) as Box<dyn Read + Send>;
-        learner.run(0, &stdout, &nothing).unwrap();
+        learner.add_run(0, &stdout, &nothing).unwrap();
     }
-    Lock::new("demo", None, vec![learner.promise()])
+    Lock::new("demo", None, vec![learner.spec()])
 }
 
 /// Returns the rules of the breaking or undecided changes between two outputs.
 fn breaking_rules(format: OutputFormat, old: &str, new: &str) -> Vec<String> {
     let (old, new) = (lock(format, &[old]), lock(format, &[new]));
-    let changes = compare(&old.compared(), &new.compared_with(&old));
-    let bad = changes.into_iter().filter(|change| change.class <= Class::Undecided);
+    let changes = compare(&old.comparable(), &new.comparable_with(&old));
+    let bad = changes.into_iter().filter(|change| change.class <= Severity::Undecided);
     bad.map(|change| change.rule).collect()
 }
 
@@ -113,7 +113,7 @@ fn removed_types_are_reported() {
     };
     let (before, now) = (lock(OutputFormat::Jsonl, &[old]), lock(OutputFormat::Jsonl, &[new]));
     for changes in [
-        compare(&before.compared(), &now.compared_with(&before)),
+        compare(&before.comparable(), &now.comparable_with(&before)),
         compare(&[sample("old.jsonl", old)], &[sample("new.jsonl", new)]),
     ] {
         let class = |rule: &str, old: &str| {
@@ -122,9 +122,9 @@ fn removed_types_are_reported() {
             });
             found.map(|change| (change.class, change.pointer.as_str()))
         };
-        assert_eq!(class("diff-event-removed", "start"), Some((Class::Breaking, "/type")), "{changes:#?}");
+        assert_eq!(class("diff-event-removed", "start"), Some((Severity::Breaking, "/type")), "{changes:#?}");
         let kind = class("diff-kind-removed", "assistant_message");
-        assert_eq!(kind, Some((Class::Risky, "/item/type")), "{changes:#?}");
+        assert_eq!(kind, Some((Severity::Risky, "/item/type")), "{changes:#?}");
     }
 }
 
@@ -150,10 +150,10 @@ fn a_change_of_several_formats_and_probes_is_reported_once() {
             let document = format!("[{}]", records.join(","));
             let lines = records.map(|record| format!("{record}\n")).concat();
             let text = if format == OutputFormat::Json { document } else { lines };
-            let mut learner = Learner::new(probe, format);
+            let mut learner = OutputInference::new(probe, format);
             let stdout = || Box::new(text.as_bytes()) as Box<dyn Read + Send>;
-            learner.run(0, &stdout, &|| Box::new(std::io::empty())).unwrap();
-            learner.promise()
+            learner.add_run(0, &stdout, &|| Box::new(std::io::empty())).unwrap();
+            learner.spec()
         };
         let outputs =
             ["all", "list"].map(|probe| [(probe, OutputFormat::Json), (probe, OutputFormat::Jsonl)]);

@@ -1,10 +1,10 @@
 //! Tests of comparison, inference and locks through the public API.
 
-#[path = "../../../../tests/support/alone.rs"]
-mod alone;
 mod infer;
 mod kinds;
 mod lock;
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
 mod pairs;
 mod real;
 mod references;

@@ -1,8 +1,8 @@
 //! All pairs of outputs: the reported changes if something was added, removed or never present.
 
 use agentnative_contract::{OutputFormat, OutputSpec};
-use agentnative_diff::lock::{Learner, Lock};
-use agentnative_diff::{Change, Class, compare};
+use agentnative_diff::lock::{Lock, OutputInference};
+use agentnative_diff::{Change, Severity, compare};
 use std::io::Read;
 
 /// Runs by their name in the tables: exit code, stdout, stderr.
@@ -31,17 +31,17 @@ fn side(name: &str, format: OutputFormat) -> Lock {
     let spec = if name == "crashed" {
         OutputSpec::unknown("list", format, Some(code), format!("it ended with {code}: {}", stderr.trim()))
     } else {
-        let mut learner = Learner::new("list", format);
+        let mut learner = OutputInference::new("list", format);
         let open = |text: &'static str| move || Box::new(text.as_bytes()) as Box<dyn Read + Send>;
-        learner.run(code, &open(stdout), &open(stderr)).unwrap();
-        learner.promise()
+        learner.add_run(code, &open(stdout), &open(stderr)).unwrap();
+        learner.spec()
     };
     Lock::new("demo", None, vec![spec])
 }
 
 fn changes(format: OutputFormat, old: &str, new: &str) -> Vec<Change> {
     let (old, new) = (side(old, format), side(new, format));
-    compare(&old.compared(), &new.compared_with(&old))
+    compare(&old.comparable(), &new.comparable_with(&old))
 }
 
 /// Formats changes as a table cell: class and rule, sorted.
@@ -50,10 +50,10 @@ fn cell(changes: &[Change]) -> String {
         .iter()
         .map(|change| {
             let sign = match change.class {
-                Class::Breaking => "!",
-                Class::Undecided => "?",
-                Class::Risky => "~",
-                Class::Compatible => "+",
+                Severity::Breaking => "!",
+                Severity::Undecided => "?",
+                Severity::Risky => "~",
+                Severity::Compatible => "+",
             };
             format!("{sign}{}", change.rule.trim_start_matches("diff-"))
         })

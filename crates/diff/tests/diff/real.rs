@@ -2,14 +2,14 @@
 
 use crate::support::{changes, rules, spec_of, worst};
 use agentnative_contract::{Contract, Framing, OutputSpec};
-use agentnative_diff::{Change, Class, compare};
+use agentnative_diff::{Change, Severity, compare};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn bundled(name: &str) -> OutputSpec {
-    OutputSpec::of_contract(&Contract::bundled(name).unwrap())
+    OutputSpec::from_contract(&Contract::bundled(name).unwrap())
 }
 
 fn schema_of(contract: &str, file: &str) -> Value {
@@ -48,10 +48,10 @@ fn programs_satisfy_their_documentation() {
         ("agent-js", "agent-js@1.5.8"),
     ] {
         let found = compare(&[bundled(document)], &[bundled(program)]);
-        let breaks = |change: &Change| matches!(change.class, Class::Breaking | Class::Risky);
+        let breaks = |change: &Change| matches!(change.class, Severity::Breaking | Severity::Risky);
         assert!(!found.is_empty() && !found.iter().any(breaks), "{document}: {found:#?}");
         let back = compare(&[bundled(program)], &[bundled(document)]);
-        assert_eq!(worst(&back), Some(Class::Breaking), "{document}");
+        assert_eq!(worst(&back), Some(Severity::Breaking), "{document}");
     }
 }
 
@@ -65,7 +65,7 @@ fn the_four_shapes_of_agent_js() {
 
     let found = changes(&v139, &v140);
     assert_eq!(rules(&found), ["diff-key-removed"]);
-    assert_eq!((found[0].class, found[0].pointer.as_str()), (Class::Breaking, "/legacyModeMappedFrom"));
+    assert_eq!((found[0].class, found[0].pointer.as_str()), (Severity::Breaking, "/legacyModeMappedFrom"));
     let witness = found[0].witness.as_ref().unwrap();
     assert!(witness.document.get("legacyModeMappedFrom").is_none() && witness.document["ok"] == json!(true));
 
@@ -73,12 +73,12 @@ fn the_four_shapes_of_agent_js() {
     let found = changes(&v140, &v151);
     assert_eq!(
         (rules(&found), worst(&found)),
-        (vec!["diff-key-added-to-closed".to_owned()], Some(Class::Risky))
+        (vec!["diff-key-added-to-closed".to_owned()], Some(Severity::Risky))
     );
     assert_eq!(found[0].pointer, "/health");
     let found = changes(&v151, &v158);
     assert_eq!(rules(&found), ["diff-key-added-to-closed", "diff-key-added-to-closed"]);
-    assert_eq!(worst(&changes(&v158, &v139)), Some(Class::Breaking));
+    assert_eq!(worst(&changes(&v158, &v139)), Some(Severity::Breaking));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn codex_item_type_became_type() {
         .iter()
         .find(|change| change.pointer == "/item/item_type")
         .unwrap_or_else(|| panic!("{found:#?}"));
-    assert_eq!(at.class, Class::Breaking);
+    assert_eq!(at.class, Severity::Breaking);
     assert!(
         at.note.as_ref().is_some_and(|note| note.contains("`type`") && note.contains("rename")),
         "{at:#?}"
@@ -184,7 +184,7 @@ fn claude_object_became_array() {
         "properties": { "type": { "type": "string" } } } });
     let found = changes(&object, &array);
     assert_eq!(rules(&found), ["diff-object-became-array"]);
-    assert_eq!((found[0].class, found[0].pointer.as_str()), (Class::Breaking, ""));
+    assert_eq!((found[0].class, found[0].pointer.as_str()), (Severity::Breaking, ""));
     assert_eq!(found[0].witness.as_ref().unwrap().document, json!([]));
     assert_eq!(rules(&changes(&array, &object)), ["diff-array-became-object"]);
 }
@@ -210,15 +210,15 @@ fn opencode_tokens() {
     silent.rules.clear();
     let found = compare(std::slice::from_ref(&old), &[silent]);
     assert_eq!(rules(&found), ["diff-key-added", "diff-rule-removed"]);
-    assert_eq!(worst(&found), Some(Class::Breaking));
+    assert_eq!(worst(&found), Some(Severity::Breaking));
     let found = compare(&[old], &[tokens("/tokens/output <= /tokens/total", true)]);
     assert_eq!(rules(&found), ["diff-key-added", "diff-undecided"]);
-    assert_eq!(worst(&found), Some(Class::Undecided));
+    assert_eq!(worst(&found), Some(Severity::Undecided));
 }
 
 #[test]
 fn every_bundled_contract_equals_itself() {
-    for name in agentnative_contract::names() {
+    for name in agentnative_contract::bundled_names() {
         let spec = bundled(name);
         let again: OutputSpec = serde_json::from_value(serde_json::to_value(&spec).unwrap()).unwrap();
         assert_eq!(spec, again, "{name}");
@@ -242,7 +242,7 @@ fn long_many_removed_keys_are_reported_in_every_bundled_contract() {
 /// Removes about `per_contract` required keys of each contract, one at a time.
 fn assert_removed_keys_are_reported(per_contract: usize) {
     let mut places = Vec::new();
-    for name in agentnative_contract::names() {
+    for name in agentnative_contract::bundled_names() {
         let bundled = bundled(name);
         let mut of_contract = Vec::new();
         for (uri, document) in &bundled.documents {
@@ -268,7 +268,7 @@ fn assert_removed_keys_are_reported(per_contract: usize) {
                     // difference.
                     if worst.is_some() {
                         reported.fetch_add(1, Ordering::Relaxed);
-                        assert!(worst <= Some(Class::Undecided), "{name}: {pointer} {key}: {found:#?}");
+                        assert!(worst <= Some(Severity::Undecided), "{name}: {pointer} {key}: {found:#?}");
                     }
                 }
             });

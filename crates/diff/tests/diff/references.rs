@@ -1,8 +1,8 @@
 //! References of every draft: their targets are compared, and dangling ones are undecided.
 
 use crate::support::{changes, rules};
-use agentnative_contract::{Contract, Exit, Framing, OutputSpec, Payload};
-use agentnative_diff::{Class, compare};
+use agentnative_contract::{Contract, ExitSpec, Framing, OutputSpec, Payload};
+use agentnative_diff::{Severity, compare};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ fn a_dangling_reference_is_undecided_at_its_pointer_only() {
     let schema = |reference: &str, kind: &str| json!({ "type": "object", "properties": { "a": { "$ref": reference }, "b": { "type": kind } } });
     let found = changes(&schema("#/$defs/x", "string"), &schema("#/$defs/y", "string"));
     assert_eq!(rules(&found), ["diff-undecided"]);
-    assert_eq!((found[0].class, found[0].pointer.as_str()), (Class::Undecided, "/a"));
+    assert_eq!((found[0].class, found[0].pointer.as_str()), (Severity::Undecided, "/a"));
     let found = changes(&schema("#/$defs/x", "integer"), &schema("#/$defs/x", "number"));
     assert_eq!(rules(&found), ["diff-integer-became-number", "diff-undecided"]);
     let two = |kind: &str| {
@@ -170,12 +170,12 @@ fn a_long_chain_of_references_is_followed_to_its_end_or_undecided() {
         for start in starts(json!({ "$ref": "#/$defs/0" })) {
             let side = |end: &str| chain(link, links, end, start.clone());
             let found = changes(&side("integer"), &side("number"));
-            assert!(matches!(found[0].class, Class::Breaking | Class::Undecided), "{links}: {found:?}");
+            assert!(matches!(found[0].class, Severity::Breaking | Severity::Undecided), "{links}: {found:?}");
         }
         let start = json!({ "type": "array", "contains": { "$ref": "#/$defs/0" } });
         let side = |end: &str| chain(|link| link, links, end, start.clone());
         let found = changes(&side("integer"), &side("number"));
-        assert!(matches!(found[0].class, Class::Breaking | Class::Undecided), "{links}: {found:?}");
+        assert!(matches!(found[0].class, Severity::Breaking | Severity::Undecided), "{links}: {found:?}");
     }
 }
 
@@ -206,8 +206,8 @@ fn a_keyword_of_another_draft_has_no_effect() {
 fn a_stream_that_stays_empty_is_no_change() {
     let contract = Contract::bundled("opencode-run").unwrap();
     let ends = |stdout| OutputSpec {
-        exits: vec![Exit { codes: vec![1], stdout, ..Exit::default() }],
-        ..OutputSpec::of_contract(&contract)
+        exits: vec![ExitSpec { codes: vec![1], stdout, ..ExitSpec::default() }],
+        ..OutputSpec::from_contract(&contract)
     };
     let rules_between = |old, new| rules(&compare(&[ends(Some(old))], &[ends(Some(new))]));
     assert!(rules_between(Payload::Nothing, Payload::Nothing).is_empty());

@@ -2,7 +2,7 @@
 
 use crate::support::{spec_of, worst};
 use agentnative_contract::OutputSpec;
-use agentnative_diff::{Change, RuleExample, compare, rule, rules};
+use agentnative_diff::{Change, RuleExample, change_rule, change_rules, compare};
 use serde_json::Value;
 use std::path::Path;
 
@@ -24,8 +24,8 @@ fn both_directions(example: &RuleExample) -> (Vec<Change>, Vec<Change>) {
 
 #[test]
 fn the_rules_are_sorted_and_have_examples() {
-    assert!(rules().is_sorted_by(|left, right| left.id < right.id));
-    for rule in rules() {
+    assert!(change_rules().is_sorted_by(|left, right| left.id < right.id));
+    for rule in change_rules() {
         assert!(
             rule.id.starts_with("diff-") && !rule.examples.is_empty() && !rule.classes.is_empty(),
             "{}",
@@ -37,7 +37,7 @@ fn the_rules_are_sorted_and_have_examples() {
 #[test]
 fn every_example_is_reported_by_its_rule_alone_in_both_directions() {
     let mut wrong = Vec::new();
-    for rule in rules() {
+    for rule in change_rules() {
         for example in &rule.examples {
             let (forward, back) = both_directions(example);
             let ids = |changes: &[Change]| -> Vec<String> {
@@ -76,8 +76,8 @@ fn every_reported_rule_exists() {
         for id in text.split('"').filter(|word| word.starts_with("diff-")) {
             named += 1;
             // Prefixes for `starts_with` are not complete IDs.
-            let prefix = rules().iter().any(|rule| rule.id.starts_with(id));
-            assert!(rule(id).is_some() || prefix, "{}: {id}", path.display());
+            let prefix = change_rules().iter().any(|rule| rule.id.starts_with(id));
+            assert!(change_rule(id).is_some() || prefix, "{}: {id}", path.display());
         }
     }
     assert!(named > 50);

@@ -5,7 +5,7 @@ use agentnative_diff::shape::{Kind, Kinds, Shape, ShapeBuilder};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use strict_json::{JsonType, ReadOptions, read_document, read_lines_at_hand};
+use strict_json::{JsonType, ReadOptions, read_document, read_lines_in_memory};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A shape with everything that a comparison uses.
@@ -20,7 +20,7 @@ struct Node {
 impl From<&Shape> for Node {
     fn from(shape: &Shape) -> Self {
         Self {
-            types: shape.types().map(|of| (of, shape.count_of(of))).collect(),
+            types: shape.types().map(|of| (of, shape.count_of_type(of))).collect(),
             members: shape.members().map(|(key, member)| (key.to_owned(), member.into())).collect(),
             items: shape.items().map(|items| Box::new(items.into())),
             kinds: shape.kinds().clone(),
@@ -102,7 +102,7 @@ fn json() -> impl Strategy<Value = Value> {
 
 fn lines(text: &str) -> Node {
     let mut builder = ShapeBuilder::for_values();
-    read_lines_at_hand(text.as_bytes(), &ReadOptions::default(), &mut builder);
+    read_lines_in_memory(text.as_bytes(), &ReadOptions::default(), &mut builder);
     Node::from(&builder.finish())
 }
 
@@ -139,8 +139,8 @@ fn a_document_merged_in_parts_has_the_same_shape() {
     assert_eq!(Node::from(&document(&text)), expected.with_element_kinds());
     // A truncated value is counted as far as it was read.
     let cut = document(&text[..text.len() - 70]);
-    assert_eq!((cut.count(), cut.elements(), cut.items().unwrap().objects()), (1, 2, 2));
-    assert_eq!(cut.items().unwrap().member("list").unwrap().elements(), 30_000);
+    assert_eq!((cut.count(), cut.element_count(), cut.items().unwrap().object_count()), (1, 2, 2));
+    assert_eq!(cut.items().unwrap().member("list").unwrap().element_count(), 30_000);
     assert_eq!(document("{\"a\":1,\"b\":").members().map(|(key, _)| key).collect::<Vec<_>>(), ["a"]);
 }
 
@@ -161,10 +161,13 @@ fn excess_keys_positions_and_kinds_are_omitted() {
     let list = |count: usize| document(&format!("[{{{}}},{{\"k1\":1,\"new\":1}}]", keys(count)));
     let items = |count: usize| list(count).items().unwrap().clone();
     assert_eq!(
-        (items(4000).members().count(), items(4000).is_map(), items(4000).size()),
+        (items(4000).members().count(), items(4000).is_map(), items(4000).total_count()),
         (4001, false, 4004)
     );
-    assert_eq!((items(5000).members().count(), items(5000).is_map(), items(5000).size()), (0, true, 5004));
+    assert_eq!(
+        (items(5000).members().count(), items(5000).is_map(), items(5000).total_count()),
+        (0, true, 5004)
+    );
     assert_eq!(list(5000).kinds().whole.len(), 2);
     let many: Vec<String> = (0..2000).map(|n| format!("{{\"k{n}\":{n}}}")).collect();
     let kinds = |many: &[String]| document(&format!("[{}]", many.join(","))).kinds().clone();

@@ -1,6 +1,6 @@
 //! Lengths beyond any example, and more alternatives than can be compared pairwise: the comparison still completes.
 
-use crate::alone::alone;
+use crate::own_process::in_own_process;
 use crate::support::{assert_witnesses, changes, rules};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn an_example_of_repeated_elements_has_a_bounded_length() {
 
 #[test]
 fn very_many_alternatives_hide_no_other_change() {
-    alone("sizes::very_many_alternatives_hide_no_other_change", || {
+    in_own_process("sizes::very_many_alternatives_hide_no_other_change", || {
         let any: Vec<Value> = (0..30_000).map(|number| json!({ "const": number })).collect();
         let side = |required: &[&str]| {
             json!({ "type": "object", "required": required,

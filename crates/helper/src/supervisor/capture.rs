@@ -1,6 +1,6 @@
 //! Captures the bytes of a stream and their arrival times: short streams in memory, long ones in an unlinked file.
 
-use crate::{Bytes, Captured, Chunk, End, Limit};
+use crate::{Bytes, Captured, Chunk, Limit, RunEnd};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -17,7 +17,7 @@ const READ_SIZE: usize = 256 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutputOverflow(pub u64);
 
-impl From<OutputOverflow> for End {
+impl From<OutputOverflow> for RunEnd {
     fn from(OutputOverflow(bytes): OutputOverflow) -> Self {
         Self::TooMuch(Limit::Output(bytes))
     }

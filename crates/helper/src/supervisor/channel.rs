@@ -46,7 +46,7 @@ pub(super) fn open_channels(
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             (read, StdinFeed::new(write, bytes.clone())?)
         }
-        None if job.variant.opens_stdin(job.nth) => {
+        None if job.variant.opens_stdin(job.environment) => {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             ids.set_stdin(&read)?;
             (read, StdinFeed::Silent { _held: write })
@@ -61,7 +61,7 @@ pub(super) fn open_channels(
             (null, StdinFeed::Done)
         }
     };
-    if job.shown && common.options.show {
+    if job.shows_output && common.options.show {
         #[expect(clippy::disallowed_methods, reason = "what is shown to people goes there")]
         let shown = || io::stderr().as_fd().try_clone_to_owned();
         let [stdout, stderr] = [(); 2].map(|()| stream(Source::Closed, Pace::Eager));

@@ -1,6 +1,6 @@
 //! The encodings of a secret that output often contains, or that a program would print to leak it on purpose.
 
-use crate::LeakForm;
+use crate::LeakEncoding;
 use std::fmt::Write as _;
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -8,8 +8,8 @@ const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 const LOWER: &[u8; 16] = b"0123456789abcdef";
 
 /// Returns the encodings that leak by carelessness, each with its name.
-pub(super) fn careless_encodings(secret: &[u8]) -> Vec<(LeakForm, Vec<u8>)> {
-    let mut forms = vec![(LeakForm::Plain, secret.to_vec())];
+pub(super) fn careless_encodings(secret: &[u8]) -> Vec<(LeakEncoding, Vec<u8>)> {
+    let mut forms = vec![(LeakEncoding::Plain, secret.to_vec())];
     for shift in 0..3 {
         let standard = base64_part(secret, shift);
         let url = standard.iter().map(|byte| match byte {
@@ -17,13 +17,13 @@ pub(super) fn careless_encodings(secret: &[u8]) -> Vec<(LeakForm, Vec<u8>)> {
             b'/' => b'_',
             other => *other,
         });
-        forms.push((LeakForm::Base64, url.collect()));
-        forms.push((LeakForm::Base64, standard));
+        forms.push((LeakEncoding::Base64, url.collect()));
+        forms.push((LeakEncoding::Base64, standard));
     }
     for digits in [UPPER, LOWER] {
         let percent = percent_encoded(secret, digits);
         if percent != secret {
-            forms.push((LeakForm::Percent, percent));
+            forms.push((LeakEncoding::Percent, percent));
         }
     }
     forms.sort();

@@ -1,6 +1,6 @@
 //! The environment of a run: cleared, then only the variables listed here.
 
-use crate::environment::{clean_path, manager_variables};
+use crate::environment::{absolute_path_entries, manager_variables};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
@@ -9,7 +9,10 @@ pub(super) type Environment = BTreeMap<OsString, OsString>;
 /// Returns the variables that every run has.
 pub(super) fn common_variables(caller: &Environment) -> Environment {
     let mut base: BTreeMap<_, _> = manager_variables(caller).into_iter().collect();
-    base.insert("PATH".into(), clean_path(caller.get(OsStr::new("PATH")).map(OsString::as_os_str)));
+    base.insert(
+        "PATH".into(),
+        absolute_path_entries(caller.get(OsStr::new("PATH")).map(OsString::as_os_str)),
+    );
     for (name, value) in [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")] {
         base.insert(name.into(), value.into());
     }

@@ -12,14 +12,14 @@ use super::stalled::StalledServer;
 use super::stop::Stop;
 use super::supervised_run::supervise_call;
 use crate::outcome::{CANNOT_MAKE_RUN, ETIMEDOUT};
-use crate::{End, Job, Leak, Outcome, SetupCall, Variant, Workspace};
+use crate::{Job, Leak, Outcome, RunEnd, SetupCall, Variant, Workspace};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Makes a run, or runs a service. An error that keeps it from starting is part of the outcome.
 pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: Stop) -> Outcome {
-    if let Some(obstacle) = &job.obstacle {
+    if let Some(obstacle) = &job.skip_reason {
         return not_started(0, obstacle.clone());
     }
     let run = async {
@@ -35,8 +35,11 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
         folder.place_config_file(job)?;
         let folder = Arc::new(folder);
         let before = snapshot(job, &folder).await?;
-        let stalled =
-            job.stalled.as_ref().map(|placeholder| StalledServer::start(placeholder)).transpose()?;
+        let stalled = job
+            .stalled_server_placeholder
+            .as_ref()
+            .map(|placeholder| StalledServer::start(placeholder))
+            .transpose()?;
         let with_address = stalled.as_ref().map(|server| server.with_address(job));
         let job = with_address.as_ref().unwrap_or(job);
         let with_file = folder.place_secret(job)?;
@@ -73,7 +76,7 @@ async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Resul
     let own = Redaction::new(job.secret.as_ref().map(|secret| &secret.value));
     let redaction = common.redaction.borrow().union(own);
     // The output of the caller's own tools goes to the caller alone.
-    let is_reported = !job.trusted || job.shown;
+    let is_reported = !job.trusted || job.shows_output;
     if redaction.is_empty() || !is_reported {
         return Ok(outcome);
     }
@@ -92,18 +95,20 @@ async fn run_setup_calls(
         let SetupCall { args, env, interrupt } = setup.clone();
         // The setup calls store their files where the run looks for them.
         let variant = if job.variant == Variant::Xdg { Variant::Xdg } else { Variant::Plain };
-        let call = Job { args, env, interrupt, variant, nth: 0, stdin: None, ..job.clone() };
+        let call = Job { args, env, interrupt, variant, environment: 0, stdin: None, ..job.clone() };
         let outcome = supervise_call(common, &call, folder, CallKind::Run, stop.clone()).await?;
         let how = match &outcome.end {
-            End::Exited(0) => continue,
-            End::Exited(_) | End::Signaled(_) | End::TimedOut if outcome.signalled.is_some() => continue,
-            End::Exited(code) => format!("exited with {code}"),
-            End::Signaled(signal) => format!("was terminated by signal {signal}"),
-            End::NotStarted(..) | End::Interrupted => return Ok(Some(outcome)),
-            End::TooMuch(limit) => return Ok(Some(End::TooMuch(*limit).into())),
-            End::TimedOut | End::Waited => "did not end".to_owned(),
+            RunEnd::Exited(0) => continue,
+            RunEnd::Exited(_) | RunEnd::Signaled(_) | RunEnd::TimedOut if outcome.signalled.is_some() => {
+                continue;
+            }
+            RunEnd::Exited(code) => format!("exited with {code}"),
+            RunEnd::Signaled(signal) => format!("was terminated by signal {signal}"),
+            RunEnd::NotStarted(..) | RunEnd::Interrupted => return Ok(Some(outcome)),
+            RunEnd::TooMuch(limit) => return Ok(Some(RunEnd::TooMuch(*limit).into())),
+            RunEnd::TimedOut | RunEnd::Waited => "did not end".to_owned(),
         };
-        let number = if outcome.end == End::TimedOut { ETIMEDOUT } else { 0 };
+        let number = if outcome.end == RunEnd::TimedOut { ETIMEDOUT } else { 0 };
         let message: Vec<_> = setup.args.iter().map(|arg| arg.to_string_lossy()).collect();
         let message = format!("the call before it, `{}`, {how}", message.join(" "));
         return Ok(Some(not_started(number, message)));
@@ -128,5 +133,5 @@ fn leaks(job: &Job, outcome: &Outcome, folder: &RunFolder) -> Option<Vec<Leak>> 
 }
 
 pub(super) fn not_started(number: i32, message: String) -> Outcome {
-    End::NotStarted(number, message).into()
+    RunEnd::NotStarted(number, message).into()
 }

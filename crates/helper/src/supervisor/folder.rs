@@ -5,7 +5,7 @@ use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
 use crate::sys::{self, EMPTY_FOLDER, MACHINE_FOLDER, present};
-use crate::{Area, Job, Purpose, Template, Trip, Variant, Workspace};
+use crate::{Area, Job, Template, TripwireCall, TripwirePurpose, Variant, Workspace};
 use rustix::fs::{Mode, fstat};
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -48,7 +48,7 @@ impl Root {
             dir.make_folder(name)?;
         }
         let tripwires = dir.make_folder(TRIPWIRES)?;
-        for purpose in Purpose::ALL {
+        for purpose in TripwirePurpose::ALL {
             for name in purpose.programs() {
                 let script = tripwires::script(purpose);
                 tripwires.create(*name, Mode::RWXU)?.write_all(script.as_bytes())?;
@@ -175,7 +175,7 @@ impl RunFolder {
         let private = reserved.root.make_folder(&*private_name(&reserved))?;
         let folder = Self { reserved, dir, private };
         if !job.trusted {
-            folder.set_tripwires(tripwires, &job.own_programs)?;
+            folder.set_tripwires(tripwires, &job.unreplaced_programs)?;
         }
         let home = folder.dir.make_folder(HOME)?;
         folder.dir.make_folder("run")?;
@@ -304,13 +304,13 @@ impl RunFolder {
             return self.dir.make_link(all, TRIPWIRES);
         }
         let made = self.dir.make_folder(TRIPWIRES)?;
-        let names = Purpose::ALL.into_iter().flat_map(|purpose| purpose.programs());
+        let names = TripwirePurpose::ALL.into_iter().flat_map(|purpose| purpose.programs());
         let mut set = names.filter(|name| !but.iter().any(|own| own == *name));
         set.try_for_each(|name| made.make_link(all.join(name), *name))
     }
 
     /// Returns the calls of tripwire programs; `None` if the run had none on PATH, or their log cannot be read.
-    pub fn trips(&self) -> Option<Vec<Trip>> {
+    pub fn trips(&self) -> Option<Vec<TripwireCall>> {
         self.dir.stat(TRIPWIRES).ok()?;
         let Some(file) = present(self.dir.read("trip.log")).ok()? else { return Some(Vec::new()) };
         let mut log = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::plan::{Answer, ConfinementLevel, Plan};
 use crate::protocol::receive;
-use crate::{Confinement, Isolation, Variant, sys};
+use crate::{Confinement, RequestedConfinement, Variant, sys};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -77,7 +77,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Launch
     std::env::set_current_dir(&plan.job.cwd).map_err(|e| ("cannot enter the working directory", e))?;
     sys::reset_signals(&plan.ignored);
     let confinement = confine(&plan).map_err(|e| ("cannot confine it", e))?;
-    if plan.job.isolation == Isolation::Required && confinement == Some(Confinement::None) {
+    if plan.job.isolation == RequestedConfinement::Required && confinement == Some(Confinement::None) {
         return Err((NO_CONFINEMENT, Errno::NOSYS.into()));
     }
     close_fds::set_fds_cloexec(3, &[]);

@@ -4,7 +4,7 @@ use super::dir::Dir;
 use super::process_tag::MIN_FILE_SIZE_LIMIT;
 use super::process_tree::ProcessTree;
 use crate::sys::{self, Cgroup, Stat};
-use crate::{End, Limit, Limits};
+use crate::{Limit, Limits, RunEnd};
 use rustix::process::Signal;
 use std::io;
 use std::time::Duration;
@@ -151,19 +151,19 @@ impl<'f> Meter<'f> {
     }
 
     /// Reclassifies an exit that was caused by a resource limit or by the machine.
-    pub fn reclassify(&self, end: End) -> End {
+    pub fn reclassify(&self, end: RunEnd) -> RunEnd {
         if self.limits.is_none() {
             return end;
         }
         if let Some(limit) = self.cgroup.as_ref().and_then(Cgroup::exceeded) {
-            return End::TooMuch(limit);
+            return RunEnd::TooMuch(limit);
         }
         match end {
-            End::Signaled(SIGXFSZ) => End::TooMuch(Limit::File(MIN_FILE_SIZE_LIMIT)),
-            End::Signaled(SIGKILL) | End::Exited(CHILD_KILLED)
+            RunEnd::Signaled(SIGXFSZ) => RunEnd::TooMuch(Limit::File(MIN_FILE_SIZE_LIMIT)),
+            RunEnd::Signaled(SIGKILL) | RunEnd::Exited(CHILD_KILLED)
                 if sys::oom_kills() > self.initially_killed =>
             {
-                End::TooMuch(Limit::Machine)
+                RunEnd::TooMuch(Limit::Machine)
             }
             other => other,
         }

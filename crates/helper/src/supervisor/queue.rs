@@ -6,7 +6,7 @@
 //! started are skipped. So each call that hangs costs its time limit only once more, at most [`MAX_FAILED_REPEATS`]
 //! times per request.
 
-use crate::{End, Job, Outcome, Waiting};
+use crate::{Job, Outcome, RunEnd, Waiting};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Maximum number of repeated runs that time out again; after that most calls of the target hang, and no more are
@@ -44,7 +44,7 @@ impl Queue {
     pub fn new(jobs: Vec<Job>, max_parallel: usize) -> Self {
         let runs =
             jobs.into_iter().enumerate().map(|(index, job)| PendingRun { index, job, first_outcome: None });
-        let (alone, parallel) = runs.partition(|run| run.job.quiet);
+        let (alone, parallel) = runs.partition(|run| run.job.runs_alone);
         Self {
             max_parallel,
             parallel,
@@ -102,7 +102,7 @@ impl Queue {
             return Vec::new();
         }
         let mut outcomes = Vec::new();
-        if outcome.end == End::TimedOut {
+        if outcome.end == RunEnd::TimedOut {
             outcomes = self.drop_family(family, is_special);
         }
         outcomes.insert(0, (index, outcome));

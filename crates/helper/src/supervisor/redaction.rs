@@ -3,7 +3,7 @@
 
 use super::encodings;
 use super::secret_patterns::MIN_SECRET_LEN;
-use crate::{Bytes, Captured, End, LeakPlace, Outcome};
+use crate::{Bytes, Captured, LeakPlace, Outcome, RunEnd};
 use memchr::memchr2_iter;
 use memchr::memmem::Finder;
 use std::ffi::OsString;
@@ -132,11 +132,11 @@ impl Redaction {
     /// # Errors
     /// If a captured stream cannot be read or written.
     pub fn redact(&self, outcome: &mut Outcome) -> io::Result<()> {
-        let is_truncated = matches!(outcome.end, End::TooMuch(_));
+        let is_truncated = matches!(outcome.end, RunEnd::TooMuch(_));
         self.redact_captured(&mut outcome.stdout, is_truncated)?;
         self.redact_captured(&mut outcome.stderr, is_truncated)?;
         self.redact_bytes(&mut outcome.terminal, true);
-        if let End::NotStarted(_, message) = &mut outcome.end {
+        if let RunEnd::NotStarted(_, message) = &mut outcome.end {
             self.redact_text(message);
         }
         for left in &mut outcome.left_behind {

@@ -6,8 +6,8 @@ use super::folder::RunFolder;
 use super::locale;
 use super::process_tag::ProcessTag;
 use crate::added_variables::LOCALE_NAME;
-use crate::environment::clean_path;
-use crate::{Isolation, Job, Variant};
+use crate::environment::absolute_path_entries;
+use crate::{Job, RequestedConfinement, Variant};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -23,18 +23,19 @@ pub(super) fn run_environment(
     let mut env = if job.trusted { common.caller.clone() } else { common.base.clone() };
     if !job.trusted {
         // The target finds the tripwire programs first.
-        let path = env.get(OsStr::new("PATH")).map(|path| clean_path(Some(path))).unwrap_or_default();
+        let path =
+            env.get(OsStr::new("PATH")).map(|path| absolute_path_entries(Some(path))).unwrap_or_default();
         let mut in_front = folder.tripwires().into_os_string();
         in_front.push(":");
         in_front.push(path);
         env.insert("PATH".into(), in_front);
         let folders = folder_variables(folder, job.variant);
-        let lacks_home = job.variant.lacks_home(job.nth);
+        let lacks_home = job.variant.lacks_home(job.environment);
         env.extend(folders.filter(|(name, _)| !lacks_home || name == "TMPDIR"));
-    } else if job.isolation > Isolation::None {
+    } else if job.isolation > RequestedConfinement::None {
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
-    env.extend(job.variant.added(job.nth).map(|(name, value)| (name.into(), value.into())));
+    env.extend(job.variant.added(job.environment).map(|(name, value)| (name.into(), value.into())));
     env.extend(locale_folder(job, common).map(|folder| ("LOCPATH".into(), folder.into())));
     env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
     env.extend(job.env.iter().cloned());
@@ -43,7 +44,7 @@ pub(super) fn run_environment(
 
 /// Returns the folder of the locale that a run uses and the system lacks.
 pub(super) fn locale_folder<'c>(job: &Job, common: &'c Common) -> Option<&'c PathBuf> {
-    let is_used = job.variant.added(job.nth).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
+    let is_used = job.variant.added(job.environment).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
     let provide = || common.locales.get_or_init(|| locale::provide_locale(common.root.path())).as_ref();
     is_used.then(provide).flatten()
 }

@@ -15,7 +15,7 @@ use super::zygote::Zygote;
 use crate::outcome::is_exhaustion;
 use crate::protocol::{frame, receive};
 use crate::sys::{self, CopyOnWrite, FileView, SHARED_FOLDERS};
-use crate::{Isolation, Job, Variant};
+use crate::{Job, RequestedConfinement, Variant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeSet;
@@ -34,7 +34,10 @@ use tokio::time::timeout;
 
 /// Whether a job is to be confined by namespaces, if the system has them.
 pub(super) fn wants_namespaces(job: &Job) -> bool {
-    matches!(job.isolation, Isolation::Available | Isolation::Required | Isolation::Full)
+    matches!(
+        job.isolation,
+        RequestedConfinement::Available | RequestedConfinement::Required | RequestedConfinement::Full
+    )
 }
 
 /// Range of the process IDs of a run. Two runs do not start with the same ID, as far as the range allows.

@@ -2,7 +2,7 @@
 
 use super::encodings;
 use super::folder::RunFolder;
-use crate::{Bytes, Captured, Changes, EntryKind, Leak, LeakForm, LeakPlace};
+use crate::{Bytes, Captured, Changes, FileKind, Leak, LeakEncoding, LeakPlace};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub(super) const MIN_SECRET_LEN: usize = 6;
 const MAX_LEAKS: usize = 20;
 
 /// The encodings of a secret.
-pub(super) struct SecretPatterns(Vec<(LeakForm, Vec<u8>)>);
+pub(super) struct SecretPatterns(Vec<(LeakEncoding, Vec<u8>)>);
 
 impl SecretPatterns {
     /// Creates the patterns of a secret; `None` if it is too short.
@@ -41,7 +41,7 @@ impl SecretPatterns {
             leaks.extend(found.map(|(form, offset)| Leak { place: make_place(offset), form }));
         }
         for change in &changes.list {
-            let Some(entry) = change.after.as_ref().filter(|entry| entry.kind == EntryKind::File) else {
+            let Some(entry) = change.after.as_ref().filter(|entry| entry.kind == FileKind::File) else {
                 continue;
             };
             let root = folder.area(change.area)?.ok_or(io::ErrorKind::NotFound)?;
@@ -54,7 +54,7 @@ impl SecretPatterns {
     }
 
     /// Returns the first match and its offset.
-    fn find(&self, mut reader: impl Read) -> io::Result<Option<(LeakForm, u64)>> {
+    fn find(&self, mut reader: impl Read) -> io::Result<Option<(LeakEncoding, u64)>> {
         let max_pattern_len = self.0.iter().map(|(_, pattern)| pattern.len()).max().unwrap_or(0);
         let (mut window, mut start) = (Vec::new(), 0);
         let mut buffer = vec![0; 1 << 16];

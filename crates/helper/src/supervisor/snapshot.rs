@@ -3,7 +3,7 @@
 use super::dir::{Dir, permissions};
 use super::folder::RunFolder;
 use crate::sys::present;
-use crate::{Area, Change, Changes, Entry, EntryKind};
+use crate::{Area, Changes, FileChange, FileEntry, FileKind};
 use rustix::fs::{FileType, Stat};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const MAX_JSON_BYTES: u64 = 4 << 20;
 
 /// The entry at each path of the workspace and of the home.
 #[derive(Debug)]
-pub(super) struct FileSnapshot(BTreeMap<(Area, PathBuf), Entry>);
+pub(super) struct FileSnapshot(BTreeMap<(Area, PathBuf), FileEntry>);
 
 /// Remaining entries and bytes of a snapshot.
 struct Remaining {
@@ -64,13 +64,16 @@ impl FileSnapshot {
             .collect();
         differing.extend(removed);
         differing.sort_unstable();
-        let change = |key: &&(Area, PathBuf)| Change {
+        let change = |key: &&(Area, PathBuf)| FileChange {
             area: key.0,
             path: key.1.to_string_lossy().into_owned(),
             before: self.0.get(key).cloned(),
             after: later.0.get(key).cloned(),
         };
-        Changes { count: differing.len(), list: differing.iter().take(Changes::MOST).map(change).collect() }
+        Changes {
+            count: differing.len(),
+            list: differing.iter().take(Changes::MAX_LISTED).map(change).collect(),
+        }
     }
 }
 
@@ -78,20 +81,20 @@ fn too_much() -> io::Error {
     io::Error::other("there is too much to look at")
 }
 
-fn entry_without_contents(kind: EntryKind, found: &Stat) -> Entry {
+fn entry_without_contents(kind: FileKind, found: &Stat) -> FileEntry {
     let mode = permissions(found).bits();
-    Entry { kind, mode, size: 0, digest: String::new(), shape: None }
+    FileEntry { kind, mode, size: 0, digest: String::new(), shape: None }
 }
 
-fn entry(folder: &Dir, name: &OsStr, found: &Stat, remaining: &mut Remaining) -> io::Result<Entry> {
+fn entry(folder: &Dir, name: &OsStr, found: &Stat, remaining: &mut Remaining) -> io::Result<FileEntry> {
     match FileType::from_raw_mode(found.st_mode) {
         FileType::Symlink => {
             let digest = digest_of(folder.link_target(name)?.as_bytes());
-            return Ok(Entry { mode: 0, digest, ..entry_without_contents(EntryKind::Link, found) });
+            return Ok(FileEntry { mode: 0, digest, ..entry_without_contents(FileKind::Link, found) });
         }
-        FileType::Directory => return Ok(entry_without_contents(EntryKind::Folder, found)),
+        FileType::Directory => return Ok(entry_without_contents(FileKind::Folder, found)),
         FileType::RegularFile => {}
-        _ => return Ok(entry_without_contents(EntryKind::Other, found)),
+        _ => return Ok(entry_without_contents(FileKind::Other, found)),
     }
     let length = u64::try_from(found.st_size).unwrap_or(0);
     remaining.bytes = remaining.bytes.checked_sub(length).ok_or_else(too_much)?;
@@ -119,11 +122,11 @@ fn entry(folder: &Dir, name: &OsStr, found: &Stat, remaining: &mut Remaining) ->
         write_shape(&document, &mut text);
         digest_of(text.as_bytes())
     });
-    Ok(Entry {
+    Ok(FileEntry {
         size,
         digest: format!("{:032x}", hash.digest128()),
         shape,
-        ..entry_without_contents(EntryKind::File, found)
+        ..entry_without_contents(FileKind::File, found)
     })
 }
 

@@ -34,7 +34,7 @@ impl StartFolder {
         if folder.parent().is_none() {
             return Self::Fixed(folder);
         }
-        if job.writes {
+        if job.writes_to_start_folder {
             // The run could also write to a home below the folder.
             return if homes.iter().any(|home| home.starts_with(&folder)) {
                 Self::Fixed(folder)

@@ -22,8 +22,8 @@ use super::stream::{ReadResult, Stream};
 use crate::outcome::ETIMEDOUT;
 use crate::sys::{self, CpuTimes, StdioIds, WaitDetector, WaitState};
 use crate::{
-    Confinement, End, FileLock, Interruption, Isolation, Job, Leftover, Limit, Outcome, Ready, Starvation,
-    StopSignal, Waiting,
+    Confinement, FileLock, Interruption, Job, Leftover, Limit, Outcome, Ready, RequestedConfinement, RunEnd,
+    Starvation, StopSignal, Waiting,
 };
 use rustix::process::{Signal, getpid};
 use std::io;
@@ -96,7 +96,7 @@ pub(super) async fn supervise_call(
         start,
         started: start - common.began,
         clock: Clock::new(job.deadline, start),
-        is_timed: job.quiet,
+        is_timed: job.runs_alone,
         starvation: None,
         lock: None,
         ended: None,
@@ -112,9 +112,9 @@ pub(super) async fn supervise_call(
         run.stderr.await_text(after);
     }
     let forced_end = match run.launch(socket, &plan, target).await? {
-        Some(Answer::Failed(number, message)) => Some((End::NotStarted(number, message), None)),
+        Some(Answer::Failed(number, message)) => Some((RunEnd::NotStarted(number, message), None)),
         Some(Answer::Started(confinement)) => {
-            run.confinement = confinement.filter(|_| job.isolation > Isolation::None);
+            run.confinement = confinement.filter(|_| job.isolation > RequestedConfinement::None);
             common.record_confinement(run.confinement);
             run.start_limit(job.deadline);
             match kind {
@@ -146,14 +146,14 @@ async fn plan(
         None => job.cwd.clone(),
     };
     // Without `HOME`, a program can still find the home of the user.
-    let is_confined = job.isolation > Isolation::None || job.variant.lacks_home(job.nth);
+    let is_confined = job.isolation > RequestedConfinement::None || job.variant.lacks_home(job.environment);
     let level = match wants_namespaces(job).then_some(common.zygote()) {
         Some(zygote) => match zygote.await {
             Ok(_) => ConfinementLevel::Namespaces,
-            Err(error) if job.isolation == Isolation::Full => {
+            Err(error) if job.isolation == RequestedConfinement::Full => {
                 return Err(io::Error::other(format!(
                     "{} no namespaces for it: {error}",
-                    Isolation::UNAVAILABLE
+                    RequestedConfinement::UNAVAILABLE
                 )));
             }
             Err(_) => ConfinementLevel::Landlock(writable_folders(common, job, folder)),
@@ -174,7 +174,7 @@ async fn plan(
 }
 
 /// Why a run is ended by force, and what it was waiting for.
-type ForcedEnd = (End, Option<Waiting>);
+type ForcedEnd = (RunEnd, Option<Waiting>);
 
 enum Event {
     /// Bytes were transferred, or a stream ended.
@@ -280,7 +280,7 @@ impl SupervisedRun<'_> {
             match self.wait_for_event(wake.min(self.meter.next()).min(deadline), STOP).await {
                 Event::Ended => return None,
                 Event::Overflow(overflow) => return Some((overflow.into(), None)),
-                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Stop => return Some((RunEnd::Interrupted, None)),
                 Event::Moved | Event::Time => {}
             }
             let now = Instant::now();
@@ -294,7 +294,7 @@ impl SupervisedRun<'_> {
                 before = Some(self.wait_state());
             }
             if let Some(limit) = self.meter.measure(&self.tree) {
-                return Some((End::TooMuch(limit), None));
+                return Some((RunEnd::TooMuch(limit), None));
             }
             if now < next {
                 continue;
@@ -309,7 +309,7 @@ impl SupervisedRun<'_> {
             if may_wait_for_input {
                 let written = self.stdout.len() + self.stderr.len();
                 if let Some(input) = detector.update(self.wait_state(), written, now) {
-                    return Some((End::Waited, Some(input)));
+                    return Some((RunEnd::Waited, Some(input)));
                 }
             }
         }
@@ -326,7 +326,7 @@ impl SupervisedRun<'_> {
                     StopSignal::Terminate => self.tree.signal_leader(Signal::TERM),
                     StopSignal::Interrupt => self.tree.signal(Signal::INT),
                 }
-                self.start_limit(Job::GRACE);
+                self.start_limit(Job::INTERRUPTION_GRACE);
                 Interrupt::Sent(now)
             }
             other => other,
@@ -349,7 +349,7 @@ impl SupervisedRun<'_> {
         loop {
             match self.wait_for_event(next, STOP).await {
                 Event::Ended => return None,
-                Event::Stop => return Some((End::Interrupted, None)),
+                Event::Stop => return Some((RunEnd::Interrupted, None)),
                 Event::Moved | Event::Overflow(_) | Event::Time => {}
             }
             let now = Instant::now();
@@ -412,7 +412,7 @@ impl SupervisedRun<'_> {
     fn not_launched(&self) -> ForcedEnd {
         let message = format!("the system did not start it within {} s", LAUNCH_TIMEOUT.as_secs());
         let is_stopped = *self.stop.borrow() >= STOP;
-        (if is_stopped { End::Interrupted } else { End::NotStarted(ETIMEDOUT, message) }, None)
+        (if is_stopped { RunEnd::Interrupted } else { RunEnd::NotStarted(ETIMEDOUT, message) }, None)
     }
 
     /// Returns what the run was doing at the end of its time limit.
@@ -420,7 +420,7 @@ impl SupervisedRun<'_> {
         let state = self.wait_state();
         self.starvation = self.clock.starvation();
         self.lock = awaited_lock(&self.tree);
-        (End::TimedOut, Some(state.activity_since(before.unwrap_or(&state))))
+        (RunEnd::TimedOut, Some(state.activity_since(before.unwrap_or(&state))))
     }
 
     fn is_open(&self) -> bool {
@@ -462,11 +462,11 @@ impl SupervisedRun<'_> {
 
     /// Sends TERM to the leader and its group, and KILL after a grace period. A run that uses more and more resources
     /// gets no grace period.
-    async fn end_by_force(&mut self, end: &End) {
+    async fn end_by_force(&mut self, end: &RunEnd) {
         self.stdout.read_eagerly();
         self.tree.signal(Signal::TERM);
         self.tree.signal(Signal::CONT);
-        let is_growing = matches!(end, End::TooMuch(limit) if !matches!(limit, Limit::Output(_)));
+        let is_growing = matches!(end, RunEnd::TooMuch(limit) if !matches!(limit, Limit::Output(_)));
         if is_growing {
             self.meter.kill();
         }
@@ -557,11 +557,11 @@ impl SupervisedRun<'_> {
         })
     }
 
-    fn end_of_leader(&self) -> End {
+    fn end_of_leader(&self) -> RunEnd {
         match self.leader.status() {
-            Some(Status::Exited(code)) => End::Exited(code),
-            Some(Status::Signaled(signal)) => End::Signaled(signal),
-            None => End::NotStarted(0, "somebody else has reaped it".into()),
+            Some(Status::Exited(code)) => RunEnd::Exited(code),
+            Some(Status::Signaled(signal)) => RunEnd::Signaled(signal),
+            None => RunEnd::NotStarted(0, "somebody else has reaped it".into()),
         }
     }
 }

@@ -1,23 +1,23 @@
 //! The tripwire programs: their scripts, and the log of their calls.
 
-use crate::{Purpose, Trip};
+use crate::{TripwireCall, TripwirePurpose};
 
 /// Returns the script of a program: it appends its name, the number of its arguments and the arguments, each ended by a
 /// NUL, to the file `trip.log` beside its folder.
-pub(super) fn script(purpose: Purpose) -> String {
+pub(super) fn script(purpose: TripwirePurpose) -> String {
     const LOG_CALL: &str = "#!/bin/sh\n{ printf '%s\\0%s\\0' \"${0##*/}\" $#; \
                         if [ $# -gt 0 ]; then printf '%s\\0' \"$@\"; fi; } >>\"${0%/*}.log\"\n";
     // A pager prints its files, without its options.
     const PRINT_FILES: &str = "for arg; do\n    shift\n    case $arg in -* | +*) ;; *) set -- \"$@\" \"$arg\" ;; esac\n\
                        done\nexec /bin/cat -- \"$@\"\n";
     match purpose {
-        Purpose::Pager => format!("{LOG_CALL}{PRINT_FILES}"),
-        Purpose::Browser | Purpose::Editor => LOG_CALL.to_owned(),
+        TripwirePurpose::Pager => format!("{LOG_CALL}{PRINT_FILES}"),
+        TripwirePurpose::Browser | TripwirePurpose::Editor => LOG_CALL.to_owned(),
     }
 }
 
 /// Parses a log of calls, up to the first incomplete entry.
-pub(super) fn parse_log(log: &[u8]) -> Vec<Trip> {
+pub(super) fn parse_log(log: &[u8]) -> Vec<TripwireCall> {
     let mut fields = log.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
     let mut trips = Vec::new();
     while let (Some(program), Some(count)) =
@@ -27,7 +27,7 @@ pub(super) fn parse_log(log: &[u8]) -> Vec<Trip> {
         if args.len() < count || trips.len() == MAX_TRIPS {
             break;
         }
-        trips.push(Trip { program, args });
+        trips.push(TripwireCall { program, args });
     }
     trips
 }
@@ -38,10 +38,10 @@ const MAX_TRIPS: usize = 100;
 #[cfg(test)]
 mod tests {
     use super::parse_log;
-    use crate::Trip;
+    use crate::TripwireCall;
 
-    fn trip(program: &str, args: &[&str]) -> Trip {
-        Trip { program: program.into(), args: args.iter().map(|arg| (*arg).to_owned()).collect() }
+    fn trip(program: &str, args: &[&str]) -> TripwireCall {
+        TripwireCall { program: program.into(), args: args.iter().map(|arg| (*arg).to_owned()).collect() }
     }
 
     #[test]

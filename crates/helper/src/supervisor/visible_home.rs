@@ -13,7 +13,7 @@ use super::git::{has_credentials, repository_of_worktree};
 use super::home_view::HomeView;
 use super::start_folder::project_of;
 use crate::Job;
-use crate::environment::{clean_path, folders_of};
+use crate::environment::{absolute_entries, absolute_path_entries};
 use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -159,7 +159,9 @@ impl HomeView {
     /// Returns the view of a job.
     pub fn new(common: &Common, job: &Job) -> Self {
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-        let path = clean_path(path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)));
+        let path = absolute_path_entries(
+            path.or_else(|| common.base.get(OsStr::new("PATH")).map(OsString::as_os_str)),
+        );
         // The folders of the run itself are in no home.
         let folders = std::env::split_paths(&path).filter(|folder| !folder.starts_with(common.root.path()));
         let path = std::env::join_paths(folders).unwrap_or(path.clone());
@@ -205,7 +207,7 @@ impl HomeView {
         for path in default.chain(named.map(PathBuf::from)) {
             view.add(&path, homes);
         }
-        let folders = folders_of(path).into_iter();
+        let folders = absolute_entries(path).into_iter();
         for folder in folders.filter(|folder| folder.file_name().is_some_and(is_for_programs)) {
             view.add_programs(&folder, path, homes);
         }
@@ -372,7 +374,7 @@ fn interpreter_of(program: &Path, path: &OsStr) -> Option<PathBuf> {
         return Some(interpreter);
     }
     let name = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
-    folders_of(path)
+    absolute_entries(path)
         .into_iter()
         .map(|folder| folder.join(OsStr::from_bytes(name)))
         .find(|path| path.is_file())

@@ -5,7 +5,7 @@ use crate::verdict::Reason;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::probe::Probe;
-use agentnative_core::run::{Area, Change, Changes, EntryKind};
+use agentnative_core::run::{Area, Changes, FileChange, FileKind};
 use std::collections::BTreeSet;
 use strict_json::sanitize;
 
@@ -20,7 +20,7 @@ const SCRATCH_FOLDERS: [&str; 8] = ["cache", "caches", "cacache", "log", "logs",
 
 pub struct RunChanges<'a> {
     /// Created, modified and removed files, except caches, logs and temporary files.
-    pub all: Vec<&'a Change>,
+    pub all: Vec<&'a FileChange>,
     /// True if the recording does not list all changes.
     pub is_truncated: bool,
     /// Number of further changes that reading calls also make, which `p5-read-only` reports.
@@ -31,12 +31,13 @@ impl<'a> RunChanges<'a> {
     /// Returns the changes of `run`; fails if they are unknown.
     pub fn of(run: &RunView<'a>) -> Result<Self, Reason> {
         let mut changed = Self::excluding(run, |_| false)?;
-        let read: Vec<&Change> = changes_of_reading_calls(run.context).collect();
-        let same =
-            |change: &Change| read.iter().any(|other| other.area == change.area && other.path == change.path);
+        let read: Vec<&FileChange> = changes_of_reading_calls(run.context).collect();
+        let same = |change: &FileChange| {
+            read.iter().any(|other| other.area == change.area && other.path == change.path)
+        };
         let (own, shared): (Vec<_>, Vec<_>) = changed.all.into_iter().partition(|change| !same(change));
         // Files that any first call creates in a fresh home do not belong to this call.
-        let is_first = |change: &&&Change| change.area == Area::Home && change.before.is_none();
+        let is_first = |change: &&&FileChange| change.area == Area::Home && change.before.is_none();
         changed.reported_elsewhere = shared.iter().filter(|change| !is_first(change)).count();
         changed.all = own;
         changed.ensure_decidable(run)
@@ -50,12 +51,12 @@ impl<'a> RunChanges<'a> {
         }
     }
 
-    pub const fn from_list(all: Vec<&'a Change>) -> Self {
+    pub const fn from_list(all: Vec<&'a FileChange>) -> Self {
         Self { all, is_truncated: false, reported_elsewhere: 0 }
     }
 
     /// Returns the change of the same path.
-    pub fn find(&self, change: &Change) -> Option<&'a Change> {
+    pub fn find(&self, change: &FileChange) -> Option<&'a FileChange> {
         self.all.iter().copied().find(|own| own.area == change.area && own.path == change.path)
     }
 
@@ -76,7 +77,7 @@ impl<'a> RunChanges<'a> {
 
     fn excluding(run: &RunView<'a>, ignored: impl Fn(&str) -> bool) -> Result<Self, Reason> {
         let changes = recorded_changes(run)?;
-        let is_ignored = |change: &Change| {
+        let is_ignored = |change: &FileChange| {
             change.area == Area::Home && (is_scratch(&change.path) || ignored(&change.path))
         };
         let (ignored, counted): (Vec<_>, Vec<_>) = changes.list.iter().partition(|change| is_ignored(change));
@@ -85,7 +86,7 @@ impl<'a> RunChanges<'a> {
             .iter()
             .flat_map(|change| change.path.match_indices('/').map(|(end, _)| &change.path[..end]))
             .collect();
-        let is_parent = |change: &Change| {
+        let is_parent = |change: &FileChange| {
             let made = change.before.is_none() && change.after.as_ref().is_some_and(is_folder);
             change.area == Area::Home && made && parents.contains(change.path.as_str())
         };
@@ -107,7 +108,7 @@ impl<'a> RunChanges<'a> {
     /// Returns everything that a run created in its home, including caches and logs.
     pub fn created_in_home(run: &RunView<'a>) -> Result<Self, Reason> {
         let changes = recorded_changes(run)?;
-        let is_made = |change: &&Change| change.area == Area::Home && change.before.is_none();
+        let is_made = |change: &&FileChange| change.area == Area::Home && change.before.is_none();
         let is_truncated = changes.count > changes.list.len();
         Self { all: changes.list.iter().filter(is_made).collect(), is_truncated, reported_elsewhere: 0 }
             .ensure_decidable(run)
@@ -116,13 +117,13 @@ impl<'a> RunChanges<'a> {
     /// Returns the changes in words: "creates `a`, removes `b` and 3 more".
     pub fn in_words(&self) -> String {
         // A created folder is implied by its files.
-        let is_parent = |change: &Change| {
+        let is_parent = |change: &FileChange| {
             let below = format!("{}/", change.path);
             let is_made = change.before.is_none() && change.after.as_ref().is_some_and(is_folder);
             is_made
                 && self.all.iter().any(|other| other.area == change.area && other.path.starts_with(&below))
         };
-        let named: Vec<&&Change> = self.all.iter().filter(|change| !is_parent(change)).collect();
+        let named: Vec<&&FileChange> = self.all.iter().filter(|change| !is_parent(change)).collect();
         let mut words: Vec<String> =
             named.iter().take(MAX_NAMED).map(|change| change_in_words(change)).collect();
         match named.len().saturating_sub(MAX_NAMED) {
@@ -130,7 +131,7 @@ impl<'a> RunChanges<'a> {
             0 => {}
             more => words.push(format!("{more} more")),
         }
-        agentnative_contract::listed(words, "and")
+        agentnative_contract::join_words(words, "and")
     }
 }
 
@@ -151,14 +152,14 @@ pub fn reading_probes<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item =
 }
 
 /// Returns what reading calls change, in text.
-fn changes_of_reading_calls<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Change> {
+fn changes_of_reading_calls<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a FileChange> {
     let probes = reading_probes(context).filter(|probe| probe.call.workspace.is_some());
     let runs = probes.filter_map(|probe| context.plain(probe, OutputFormat::Text));
     runs.filter_map(|run| run.observation.changes.as_ref()).flat_map(|changes| &changes.list)
 }
 
-pub fn is_folder(entry: &agentnative_core::run::Entry) -> bool {
-    entry.kind == EntryKind::Folder
+pub fn is_folder(entry: &agentnative_core::run::FileEntry) -> bool {
+    entry.kind == FileKind::Folder
 }
 
 /// True for the path of a cache, a log or a temporary file in the home.
@@ -168,13 +169,13 @@ fn is_scratch(path: &str) -> bool {
     is_log || parts.any(|part| SCRATCH_FOLDERS.contains(&part.as_str()))
 }
 
-fn change_in_words(change: &Change) -> String {
+fn change_in_words(change: &FileChange) -> String {
     let does = match (&change.before, &change.after) {
         (None, _) => "creates",
         (_, None) => "removes",
         _ => "modifies",
     };
-    let path = sanitize::capped(&change.path, MAX_PATH);
+    let path = sanitize::sanitize_capped(&change.path, MAX_PATH);
     match (change.area, path.as_str()) {
         (Area::Workspace, ".") => format!("{does} the working directory"),
         (Area::Workspace, path) => format!("{does} `{path}`"),
@@ -185,8 +186,8 @@ fn change_in_words(change: &Change) -> String {
 }
 
 /// True if the content of a file differs after the same call in another folder.
-pub fn varies_between_runs(written: &Change, other: &RunChanges) -> bool {
+pub fn varies_between_runs(written: &FileChange, other: &RunChanges) -> bool {
     let other = other.find(written).and_then(|other| other.after.as_ref());
     let (Some(one), Some(two)) = (&written.after, other) else { return false };
-    one.kind == EntryKind::File && two.kind == EntryKind::File && one.digest != two.digest
+    one.kind == FileKind::File && two.kind == FileKind::File && one.digest != two.digest
 }

@@ -60,10 +60,12 @@ fn collect_differences(a: &Shape, b: &Shape, pointer: &mut String, found: &mut V
         let (left, right) = (names(&left), names(&right));
         return note("types", format!("{position_name} is {left} in one and {right} in the other"));
     }
-    if a.objects() > 0 && b.objects() > 0 && !(keys_are_data(a, b) || a.is_map() || b.is_map()) {
+    if a.object_count() > 0 && b.object_count() > 0 && !(keys_are_data(a, b) || a.is_map() || b.is_map()) {
         for (one, other) in [(a, b), (b, a)] {
             let missing = one.members().filter(|(key, member)| {
-                member.count() == one.objects() && other.member(key).is_none() && have_same_count(one, other)
+                member.count() == one.object_count()
+                    && other.member(key).is_none()
+                    && have_same_count(one, other)
             });
             for (key, _) in missing {
                 note("keys", format!("the key `{key}` of {position_name} is missing in one of them"));
@@ -88,7 +90,7 @@ fn collect_differences(a: &Shape, b: &Shape, pointer: &mut String, found: &mut V
 
 /// Returns whether two shapes have the same number of objects. Lists with other elements may have other optional keys.
 fn have_same_count(a: &Shape, b: &Shape) -> bool {
-    a.objects() == b.objects()
+    a.object_count() == b.object_count()
 }
 
 fn names(types: &BTreeSet<JsonType>) -> String {

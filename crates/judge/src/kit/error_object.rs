@@ -15,7 +15,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
         return vec![Err(reason.into())];
     }
     // A contract that declares the channel of errors also declares their form.
-    if run.context.contract_of(run).is_some_and(|contract| contract.errors().is_some()) {
+    if run.context.contract_of(run).is_some_and(|contract| contract.error_stream().is_some()) {
         return vec![Ok(())];
     }
     let channel = run.context.profile.conventions.errors;
@@ -31,7 +31,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
         }
         Some(Misplaced { problem, .. }) => {
             let detail = format!("a failing run printed an invalid document to stdout: {}", problem.message);
-            found.push(run.failed_at("half-document", Stream::Stdout, problem.at, detail));
+            found.push(run.failed_at("half-document", Stream::Stdout, problem.position, detail));
         }
         None => {}
     }
@@ -56,7 +56,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
                     )
                 }
             };
-            found.push(run.failed_at("not-json", channel, problem.at, detail));
+            found.push(run.failed_at("not-json", channel, problem.position, detail));
             found_object
         }
         (None, Some(Value::Object(object))) => Some(ErrorObject { line: None, object, is_alone: true }),
@@ -208,8 +208,8 @@ pub fn misplaced(run: &RunView) -> Option<Misplaced> {
     let problem = scan.structural()?.clone();
     // Each record is judged by itself, and so is the text after a document.
     let from = match problem.kind {
-        ProblemKind::Trailing => problem.at.offset,
-        _ if run.format() == OutputFormat::Jsonl => run.line_start(Stream::Stdout, problem.at.line - 1),
+        ProblemKind::Trailing => problem.position.offset,
+        _ if run.format() == OutputFormat::Jsonl => run.line_start(Stream::Stdout, problem.position.line - 1),
         _ => 0,
     };
     let is_prose = !opens_json(run.bytes(Stream::Stdout), from)?;

@@ -6,10 +6,10 @@ mod differences;
 mod error_object;
 mod escapes;
 mod exits;
+mod flag_position;
 mod network;
-mod option_place;
 mod pages;
-mod scene;
+mod scenario;
 mod waiting;
 
 pub use calls::{ExampleValidator, InvalidCall};
@@ -20,11 +20,11 @@ pub use error_object::{
 };
 pub use escapes::moves_cursor;
 pub use exits::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check, is_invalid_usage};
+pub use flag_position::accepted_elsewhere;
 pub use network::no_request;
-pub use option_place::accepted_elsewhere;
 pub use pages::{
     Pages, PrintedPage, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start,
     target_names,
 };
-pub use scene::{lacking, scene};
+pub use scenario::{lacking, scenario_run};
 pub use waiting::{shows_pages, waiting};

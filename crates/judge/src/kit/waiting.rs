@@ -4,7 +4,7 @@ use crate::context::RunView;
 use crate::verdict::{Assertion, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream, Variant};
-use agentnative_core::run::{Bytes, End, HOSTILE_ENVIRONMENTS, Waiting};
+use agentnative_core::run::{Bytes, HOSTILE_ENVIRONMENTS, RunEnd, Waiting};
 use strict_json::sanitize;
 
 /// Judges a run that did not end by itself: pagers and filters may wait.
@@ -34,8 +34,9 @@ pub fn shows_pages(run: &RunView) -> bool {
     if !run.variant().has_terminal_out() || run.format() != OutputFormat::Text {
         return false;
     }
-    let text =
-        |run: &RunView, stream| sanitize::plain(run.lines(stream).unwrap_or_default().join("\n").as_bytes());
+    let text = |run: &RunView, stream| {
+        sanitize::strip_terminal_formatting(run.lines(stream).unwrap_or_default().join("\n").as_bytes())
+    };
     let Some(plain) = run.plain().ok().filter(|plain| plain.exit().is_some()) else { return false };
     let (plain_text, screen) = (text(&plain, Stream::Stdout), text(run, Stream::Stdout));
     let lines = plain_text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -62,7 +63,7 @@ fn is_pager_prompt(line: &str) -> bool {
 /// True if the same call ended with an empty stdin, so that the run waits for input.
 fn ends_with_empty_stdin(run: &RunView) -> bool {
     let plain = run.context.plain(run.probe, run.format());
-    plain.is_none_or(|plain| matches!(plain.observation.end, End::Exited(_) | End::Signaled(_)))
+    plain.is_none_or(|plain| matches!(plain.observation.end, RunEnd::Exited(_) | RunEnd::Signaled(_)))
 }
 
 /// Returns the line of an unanswered question: the last one, if it was unterminated when the wait began.
@@ -91,7 +92,7 @@ fn wait_failure(run: &RunView) -> Assertion {
         Some(Waiting::Stopped) => "it was stopped",
         Some(Waiting::Asleep) | None => "it was asleep",
     };
-    if run.observation.end == End::Waited {
+    if run.observation.end == RunEnd::Waited {
         let detail = format!("the command waits for input that never comes: {doing}");
         return run.failed_at_last_line("waits", detail);
     }

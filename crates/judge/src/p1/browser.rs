@@ -5,7 +5,7 @@ use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::config::Feature;
 use agentnative_core::model::Variant;
-use agentnative_core::run::Purpose;
+use agentnative_core::run::TripwirePurpose;
 
 const SIGN_IN_COMMANDS: [&str; 5] = ["login", "log-in", "signin", "sign-in", "auth"];
 
@@ -15,7 +15,7 @@ pub fn no_browser(context: &CheckContext) -> Judgement {
     let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);
     let assertions: Vec<Assertion> = runs.filter(is_judged).map(|run| opens_no_browser(&run)).collect();
     if context.declared().any(|probe| probe.call.login) || assertions.iter().any(Result::is_err) {
-        return Judgement::of(assertions, "declare a probe that signs in with `login = true`");
+        return Judgement::from_assertions(assertions, "declare a probe that signs in with `login = true`");
     }
     let undeclared = UndeclaredFeature {
         feature: Feature::Login,
@@ -29,7 +29,7 @@ pub fn no_browser(context: &CheckContext) -> Judgement {
 }
 
 fn opens_no_browser(run: &RunView) -> Assertion {
-    if let Some(trip) = run.trip(Purpose::Browser)? {
+    if let Some(trip) = run.trip(TripwirePurpose::Browser)? {
         let detail = format!("the command opens a browser (`{trip}`); expected an address on stderr");
         return run.failed("browser", detail);
     }

@@ -16,7 +16,10 @@ pub fn env_flag(context: &CheckContext) -> Judgement {
         );
     }
     let assertions = pairs.iter().flat_map(|pair| judge_pair(context, pair));
-    Judgement::of(assertions, "no option with a variable was tried: declare a probe that succeeds")
+    Judgement::from_assertions(
+        assertions,
+        "no option with a variable was tried: declare a probe that succeeds",
+    )
 }
 
 fn judge_pair(context: &CheckContext, pair: &VariableOption) -> Vec<Assertion> {

@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, waiting};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::model::{CheckId, Variant};
-use agentnative_core::run::Purpose;
+use agentnative_core::run::TripwirePurpose;
 
 /// `p1-no-prompt`
 pub fn no_prompt(context: &CheckContext) -> Judgement {
@@ -13,11 +13,11 @@ pub fn no_prompt(context: &CheckContext) -> Judgement {
     let nothing_declared = context.data_probes().next().is_none();
     let undecided = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
-    Judgement::of(runs.map(|run| asks_no_question(&run)).chain(undecided), declare_success(""))
+    Judgement::from_assertions(runs.map(|run| asks_no_question(&run)).chain(undecided), declare_success(""))
 }
 
 fn asks_no_question(run: &RunView) -> Assertion {
-    if let Some(trip) = run.trip(Purpose::Editor)? {
+    if let Some(trip) = run.trip(TripwirePurpose::Editor)? {
         let detail = format!("the command opens the editor `{trip}`, where nobody can edit");
         return run.failed("editor", detail);
     }

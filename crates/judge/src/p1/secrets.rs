@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::Feature;
 use agentnative_core::model::{Evidence, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
-use agentnative_core::run::{Area, Leak, LeakForm, LeakPlace};
+use agentnative_core::run::{Area, Leak, LeakEncoding, LeakPlace};
 use strict_json::sanitize;
 
 /// Words in the names of commands that need a secret.
@@ -26,7 +26,7 @@ pub fn path(context: &CheckContext) -> Judgement {
             "the secret can be given by the variable {} only, which every child process sees: read it from a file or from stdin as well, then declare `secret.file` or `secret.stdin`",
             secret.env
         );
-        return Judgement::broken(vec![Finding::new(
+        return Judgement::violated(vec![Finding::new(
             "variable-only",
             Evidence { detail, ..Evidence::default() },
         )]);
@@ -36,7 +36,10 @@ pub fn path(context: &CheckContext) -> Judgement {
         let calls = other_ways.into_iter().flat_map(|kind| context.derived_from(kind, probe));
         calls.map(|call| same_as_with_variable(context, probe, call)).collect::<Vec<_>>()
     });
-    Judgement::of(assertions, "no call with the secret was made in another way than by the variable")
+    Judgement::from_assertions(
+        assertions,
+        "no call with the secret was made in another way than by the variable",
+    )
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
@@ -112,7 +115,7 @@ pub fn silent(context: &CheckContext) -> Judgement {
     }
     let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::HostileEnv);
     let runs = probes.flat_map(|probe| context.runs_of(probe)).filter(is_judged);
-    Judgement::of(runs.map(|run| keeps_secret(&run)), "no call with the secret was made")
+    Judgement::from_assertions(runs.map(|run| keeps_secret(&run)), "no call with the secret was made")
 }
 
 fn keeps_secret(run: &RunView) -> Assertion {
@@ -143,9 +146,9 @@ fn is_credential_file(leak: &Leak) -> bool {
 
 fn leaked(run: &RunView, leak: &Leak) -> Assertion {
     let form = match leak.form {
-        LeakForm::Plain => "",
-        LeakForm::Base64 => " in Base64",
-        LeakForm::Percent => " with percent signs",
+        LeakEncoding::Plain => "",
+        LeakEncoding::Base64 => " in Base64",
+        LeakEncoding::Percent => " with percent signs",
     };
     // The line is not shown, because the report would leak the secret as well.
     let printed = |stream: Stream, offset: u64| {
@@ -158,7 +161,7 @@ fn leaked(run: &RunView, leak: &Leak) -> Assertion {
         LeakPlace::Stderr(offset) => printed(Stream::Stderr, *offset),
         LeakPlace::File(area, path, _) => {
             let home = if *area == Area::Home { "~/" } else { "" };
-            let path = sanitize::capped(path, 60);
+            let path = sanitize::sanitize_capped(path, 60);
             run.failed("written", format!("the call writes the secret{form} to `{home}{path}`"))
         }
     }

@@ -13,7 +13,7 @@ use strict_json::sanitize;
 /// `p1-tty-detection`
 pub fn tty_detection(context: &CheckContext) -> Judgement {
     let runs = context.declared_under(Variant::TerminalIn);
-    Judgement::of(runs.map(|run| asks_nothing(&run)), declare_success(""))
+    Judgement::from_assertions(runs.map(|run| asks_nothing(&run)), declare_success(""))
 }
 
 /// Passes if a call with captured output asks nothing on the terminal that is its stdin.
@@ -56,8 +56,8 @@ fn is_reported(run: &RunView) -> bool {
 fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     let terminal = String::from_utf8_lossy(&run.observation.terminal);
     if has_words(&terminal) {
-        let text = sanitize::line(terminal.trim().as_bytes());
-        return Ok(Some(format!(": \"{}\"", sanitize::capped(&text, MAX_QUESTION))));
+        let text = sanitize::sanitize_line(terminal.trim().as_bytes());
+        return Ok(Some(format!(": \"{}\"", sanitize::sanitize_capped(&text, MAX_QUESTION))));
     }
     let plain = run.plain()?;
     for stream in Stream::ALL {
@@ -77,7 +77,7 @@ const MAX_QUESTION: usize = 60;
 /// `p1-no-input`
 pub fn no_input(context: &CheckContext) -> Judgement {
     match context.profile.conventions.flags.get(CommonOption::NoInput) {
-        FormatFlag::Absent => return Judgement::broken(vec![lacking()]),
+        FormatFlag::Absent => return Judgement::violated(vec![lacking()]),
         FormatFlag::Unspecified
             if !context.declared().any(|probe| probe.call.flags.contains_key(&CommonOption::NoInput)) =>
         {
@@ -103,7 +103,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
         )
     });
     let subject = if prompting == 1 { "1 probe asks".to_owned() } else { format!("{prompting} probes ask") };
-    Judgement::of(assertions.chain(shown), declare_success(""))
+    Judgement::from_assertions(assertions.chain(shown), declare_success(""))
         .with_note(&format!("{subject} a question on a terminal without the option"))
 }
 

@@ -36,13 +36,13 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
         .filter(|(run, contract)| run.unusable().is_some() || applies(run, contract, kind))
         .map(|(run, contract)| validate(&run, contract, kind));
     let missing = declare_success("");
-    Judgement::of(assertions, format!("no run printed output that a contract covers: {missing}"))
+    Judgement::from_assertions(assertions, format!("no run printed output that a contract covers: {missing}"))
 }
 
 /// True if the rules of this kind apply to a run: not to a failed run without output, or with a contract for successes
 /// only.
 fn applies(run: &RunView, contract: &Contract, kind: Against) -> bool {
-    let about_failures = !contract.exit_codes().is_empty() || contract.errors().is_some();
+    let about_failures = !contract.exit_codes().is_empty() || contract.error_stream().is_some();
     let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
     run.probe.prints_data() || about_failures && printed
 }
@@ -55,18 +55,18 @@ fn validate(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         return Err(run.not_parsed().into());
     }
     let stderr = run.bytes(Stream::Stderr).first(MAX_STDERR);
-    let exit = RunExit { exit: run.shell_code(), condition: None, stderr: Some(&stderr) };
+    let exit = RunExit { code: run.shell_code(), condition: None, stderr: Some(&stderr) };
     let verdict = run.context.scans.verdict(contract, bytes, run.format(), exit);
     let verdict = match &*verdict {
         Ok(verdict) => verdict,
         Err(error) => return inconclusive(format!("stdout of {} could not be read: {error}", run.label())),
     };
-    let errors = against(kind, &verdict.findings);
+    let errors = against(kind, &verdict.errors);
     if !errors.is_empty() {
-        return broken(run, contract, &errors, verdict.more.of(kind));
+        return broken(run, contract, &errors, verdict.omitted.of(kind));
     }
-    if verdict.unjudged > 0 {
-        let skipped = counted(verdict.unjudged, "rule check");
+    if verdict.skipped_facts > 0 {
+        let skipped = counted(verdict.skipped_facts, "rule check");
         return inconclusive(format!("{}: {skipped} skipped: memory limit reached", run.label()));
     }
     known(run, contract, &against(kind, &verdict.known))

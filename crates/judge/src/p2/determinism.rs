@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{Difference, declare_success, differences, ends_early, list_first};
 use crate::scan::Scan;
 use crate::verdict::{Assertion, Judgement, Reason, Unmet, inconclusive};
-use agentnative_contract::named;
+use agentnative_contract::list_names;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
@@ -50,7 +50,7 @@ pub fn complete(context: &CheckContext) -> Judgement {
         })
     });
     let text = context.data_probes().filter_map(|probe| text_for_each_consumer(context, probe));
-    Judgement::of(json.chain(text), declare_success("json or jsonl"))
+    Judgement::from_assertions(json.chain(text), declare_success("json or jsonl"))
 }
 
 /// Capacity of a pipe in bytes. Shorter output fits into it and cannot be truncated.
@@ -111,7 +111,7 @@ fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputF
         return Err(run.not_parsed().into());
     }
     // The bytes may differ, by times and IDs; only missing values count.
-    let size = |run: &RunView| run.scan().shape.size();
+    let size = |run: &RunView| run.scan().shape.total_count();
     if readers.iter().all(|run| size(run) >= size(&readers[0])) {
         return Ok(());
     }
@@ -135,7 +135,7 @@ fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputF
 fn truncated_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let length = cut.observation.stdout.bytes.len();
     let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
-    let problem = cut.scan().structural().map(|problem| problem.at);
+    let problem = cut.scan().structural().map(|problem| problem.position);
     let detail = format!("stdout is truncated after {length} of {longest} bytes under {}", cut.condition());
     match problem {
         Some(at) => cut.failed_at("cut", Stream::Stdout, at, detail),
@@ -144,7 +144,7 @@ fn truncated_at(cut: &RunView, readers: &[RunView]) -> Assertion {
 }
 
 fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
-    (a.place() == b.place() && a.len() == b.len()) || same_content(a.reader(), b.reader())
+    (a.identity() == b.identity() && a.len() == b.len()) || same_content(a.reader(), b.reader())
 }
 
 fn same_content(a: impl Read, b: impl Read) -> bool {
@@ -189,7 +189,7 @@ pub fn stable(context: &CheckContext) -> Judgement {
         }
         assertions
     });
-    Judgement::of(assertions, declare_success("json or jsonl"))
+    Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
 /// Compares the shape of a run with the runs before it; each kind of difference is one assertion.
@@ -219,7 +219,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
     for run in context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
         commands += 1;
         match run.parsed() {
-            Ok(scan) if scan.shape.objects() == 1 => {
+            Ok(scan) if scan.shape.object_count() == 1 => {
                 objects.push((run, scan.shape.members().map(|(key, _)| key.to_owned()).collect()));
             }
             Ok(_) => {
@@ -238,7 +238,7 @@ pub fn envelope(context: &CheckContext) -> Judgement {
             false => {
                 let shown = |keys: &[String]| match keys {
                     [] => "none".to_owned(),
-                    keys => named(keys.iter(), MAX_NAMED),
+                    keys => list_names(keys.iter(), MAX_NAMED),
                 };
                 let (expected, found) = (shown(expected), shown(keys));
                 let reference = &reference.probe.name;
@@ -254,5 +254,5 @@ pub fn envelope(context: &CheckContext) -> Judgement {
             "a comparison needs two commands: declare a probe of another one in json",
         );
     }
-    Judgement::of(assertions, declare_success("json"))
+    Judgement::from_assertions(assertions, declare_success("json"))
 }

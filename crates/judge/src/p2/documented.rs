@@ -1,6 +1,6 @@
 //! Documented exit codes in the help, the manual and the README.
 
-use super::project_files::ProjectFiles;
+use super::project_files::ProjectEvidence;
 use crate::verdict::{Finding, Judgement, Reason};
 use agentnative_core::facts::Document;
 use agentnative_core::model::{Evidence, OutputFormat, Variant};
@@ -43,7 +43,7 @@ impl<'a> Text<'a> {
     }
 }
 
-impl ProjectFiles<'_> {
+impl ProjectEvidence<'_> {
     /// `p2-exit-documented`
     pub fn exit_documented(&self) -> Judgement {
         let readmes = self.project.map_or(&[][..], |project| &project.readmes);
@@ -112,7 +112,7 @@ impl ProjectFiles<'_> {
             (None, Some(text)) => Evidence { detail: what, ..text.source.clone() },
             (None, None) => Evidence { detail: what, ..Evidence::default() },
         };
-        Judgement::broken(vec![Finding::new("undocumented", evidence)])
+        Judgement::violated(vec![Finding::new("undocumented", evidence)])
     }
 }
 

@@ -16,7 +16,10 @@ use agentnative_diff::shape::Shape;
 pub fn diagnostics(context: &CheckContext) -> Judgement {
     let assertions =
         failing(context).flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]));
-    Judgement::of(assertions.chain(missing_evidence(context, &OutputFormat::ALL)), declare_failure(""))
+    Judgement::from_assertions(
+        assertions.chain(missing_evidence(context, &OutputFormat::ALL)),
+        declare_failure(""),
+    )
 }
 
 /// `p2-error-json`
@@ -25,7 +28,7 @@ pub fn error_json(context: &CheckContext) -> Judgement {
         .filter(|run| run.format().is_json())
         .flat_map(|run| unless_rejected_for_format(&run, error_object));
     let missing_evidence = missing_evidence(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
-    Judgement::of(assertions.chain(missing_evidence), declare_failure("json or jsonl"))
+    Judgement::from_assertions(assertions.chain(missing_evidence), declare_failure("json or jsonl"))
 }
 
 /// Returns an undecided assertion if no declared probe fails in the formats that the target supports. Invalid usage
@@ -138,7 +141,7 @@ fn with_outcome_hint(run: &RunView, unmet: Unmet) -> Unmet {
 
 /// True if a value has the shape of data, including all keys that are always present.
 fn is_like(data: &Shape, value: &Shape) -> bool {
-    let mut always = data.members().filter(|(_, member)| member.count() == data.objects());
+    let mut always = data.members().filter(|(_, member)| member.count() == data.object_count());
     difference(data, value).is_none() && always.all(|(key, _)| value.member(key).is_some())
 }
 
@@ -165,13 +168,13 @@ fn judge_diagnostics(run: &RunView) -> Assertion {
                     ),
                 };
                 let lines = run.lines(Stream::Stdout).unwrap_or_default();
-                let at = problem.at.line as usize - 1;
+                let at = problem.position.line as usize - 1;
                 // A frame around the words is not a message.
                 match (at..lines.len()).find(|line| has_words(&lines[*line])) {
                     Some(line) if line != at => {
                         run.failed_at_line("prose-on-stdout", Stream::Stdout, line, detail)
                     }
-                    _ => run.failed_at("prose-on-stdout", Stream::Stdout, problem.at, detail),
+                    _ => run.failed_at("prose-on-stdout", Stream::Stdout, problem.position, detail),
                 }
             }
             _ => Ok(()),

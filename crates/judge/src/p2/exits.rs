@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::TargetConfig;
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
-use agentnative_core::run::End;
+use agentnative_core::run::RunEnd;
 use serde_json::Value;
 
 /// `p2-exit-error`: also judges the target's own codes, which have no other check.
@@ -27,7 +27,7 @@ pub fn error(context: &CheckContext) -> Judgement {
     if has_one && !context.declared().any(|probe| probe.exit == Some(1)) {
         assertions.push(inconclusive(declare_exit(1)));
     }
-    Judgement::of(assertions, declare_success(""))
+    Judgement::from_assertions(assertions, declare_success(""))
 }
 
 /// `p2-exit-usage`
@@ -65,7 +65,7 @@ fn rejects_invalid_usage(context: &CheckContext, why: String) -> Judgement {
         }
         _ => Ok(()),
     });
-    match Judgement::of(assertions, "no run with invalid usage was made") {
+    match Judgement::from_assertions(assertions, "no run with invalid usage was made") {
         Judgement::Pass(_) => Judgement::NotApplicable(why),
         judgement => judgement,
     }
@@ -99,7 +99,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
         assertions
             .push(inconclusive(format!("only `--help` and `--version` were run: {}", declare_success(""))));
     }
-    Judgement::of(assertions, declare_exit(code))
+    Judgement::from_assertions(assertions, declare_exit(code))
 }
 
 /// Returns what to do if no probe shows an exit code.
@@ -237,13 +237,13 @@ pub fn consistent(context: &CheckContext) -> Judgement {
         .declared()
         .filter_map(|probe| context.plain(probe, OutputFormat::Json))
         .filter_map(|run| payload(&run));
-    Judgement::of(signals.chain(formats).chain(payloads), declare_success(""))
+    Judgement::from_assertions(signals.chain(formats).chain(payloads), declare_success(""))
 }
 
 /// Fails if an unexpected signal killed the run. [`super::termination::broken_pipe`] judges closed pipes.
 fn unexpected_signal(run: &RunView) -> Option<Assertion> {
     match run.observation.end {
-        End::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
+        RunEnd::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
             let detail = format!("killed by {}; expected an exit code", signal_words(signal));
             Some(run.failed_at_reason("signal", Stream::Stderr, detail))
         }

@@ -8,8 +8,8 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::Bytes;
-use agentnative_diff::lock::{Learner, Lock};
-use agentnative_diff::{Change, Class, compare};
+use agentnative_diff::lock::{Lock, OutputInference};
+use agentnative_diff::{Change, Severity, compare};
 use std::io::Read;
 use strict_json::{Position, sanitize};
 
@@ -44,8 +44,9 @@ fn unlearnable_spec(
     let code = run.as_ref().and_then(RunView::shell_code);
     let message = run.and_then(|run| run.lines(Stream::Stderr));
     let message = message.and_then(|lines| lines.into_iter().rfind(|line| !line.trim().is_empty()));
-    let message = message
-        .map_or_else(String::new, |line| format!("; stderr: {}", sanitize::capped(line.trim(), MAX_LINE)));
+    let message = message.map_or_else(String::new, |line| {
+        format!("; stderr: {}", sanitize::sanitize_capped(line.trim(), MAX_LINE))
+    });
     OutputSpec::unknown(&probe.name, format, code, format!("{}{message}", reason.message))
 }
 
@@ -64,8 +65,8 @@ pub fn locked(context: &CheckContext) -> Judgement {
         let words = "there is no lock next to the configuration: `agentnative contract lock` writes one";
         return Judgement::NotApplicable(words.into());
     };
-    let assertions = lock.compared().into_iter().flat_map(|old| compared(context, lock, &old));
-    Judgement::of(
+    let assertions = lock.comparable().into_iter().flat_map(|old| compared(context, lock, &old));
+    Judgement::from_assertions(
         assertions,
         "the lock contains no output: accept the current output with `agentnative contract lock --update`",
     )
@@ -89,7 +90,7 @@ fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assert
     if let Some(run) = data.find(is_not_json) {
         return vec![inconclusive(run.not_parsed())];
     }
-    let compared = Lock::new("", None, vec![new]).compared_with(lock);
+    let compared = Lock::new("", None, vec![new]).comparable_with(lock);
     let changes = compare(std::slice::from_ref(old), &compared);
     let assertions: Vec<Assertion> =
         changes.iter().filter_map(|change| judge_change(context, probe, format, change)).collect();
@@ -105,12 +106,12 @@ fn judge_change(
     let run = context.plain(probe, format)?;
     let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
-        Class::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
+        Severity::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
             Some(misplaced_by_failure(&run).unwrap_or_else(|| broken(&run, change, detail)))
         }
-        Class::Breaking => Some(broken(&run, change, detail)),
-        Class::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
-        Class::Risky | Class::Compatible => None,
+        Severity::Breaking => Some(broken(&run, change, detail)),
+        Severity::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
+        Severity::Risky | Severity::Compatible => None,
     }
 }
 
@@ -154,7 +155,8 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
 
 /// Learns the output specification of a probe in a format; fails if it cannot be learnt.
 fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
-    let mut learner = Learner::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.prints_data()));
+    let mut learner =
+        OutputInference::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.prints_data()));
     let (mut plain, mut contract, mut data) = (false, None, false);
     for run in learning_runs(context, probe, format) {
         plain |= run.variant() == Variant::Plain;
@@ -165,13 +167,13 @@ fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Re
         contract = context.contract_of(&run);
         let open = |stream| move || Box::new(run.bytes(stream).reader()) as Box<dyn Read + Send>;
         learner
-            .run(code, &open(Stream::Stdout), &open(Stream::Stderr))
+            .add_run(code, &open(Stream::Stdout), &open(Stream::Stderr))
             .map_err(|error| format!("cannot read the output of {}: {error}", run.label()))?;
     }
     if !plain {
         return Err(format!("{} · {} was not run", probe.name, format.name()).into());
     }
-    let learnt = learner.promise();
+    let learnt = learner.spec();
     Ok(match contract.filter(|contract| data || is_about_failures(contract)) {
         Some(contract) => declared(contract, learnt),
         None => learnt,
@@ -179,12 +181,12 @@ fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Re
 }
 
 fn is_about_failures(contract: &Contract) -> bool {
-    !contract.exit_codes().is_empty() || contract.errors().is_some()
+    !contract.exit_codes().is_empty() || contract.error_stream().is_some()
 }
 
 /// Combines the contract with how this probe ends.
 fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
-    let spec = OutputSpec::of_contract(contract);
+    let spec = OutputSpec::from_contract(contract);
     OutputSpec {
         probe: learnt.probe,
         format: learnt.format,
@@ -200,7 +202,7 @@ fn version(context: &CheckContext) -> Option<String> {
     let probe = context.derived(DerivedKind::Version).next()?;
     let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
     let line = first_line(run.bytes(Stream::Stdout))?;
-    let line = sanitize::capped(line.trim(), MAX_VERSION).to_string();
+    let line = sanitize::sanitize_capped(line.trim(), MAX_VERSION).to_string();
     (!line.is_empty()).then_some(line)
 }
 

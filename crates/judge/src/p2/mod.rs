@@ -18,8 +18,8 @@ mod well_formed;
 use super::row::CheckRow;
 use agentnative_contract::Against;
 use agentnative_core::model::{CheckId, OutputFormat};
-use project_files::ProjectFiles;
-use strict_json::Class;
+use project_files::ProjectEvidence;
+use strict_json::Severity;
 
 pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2OutputFormat, output::format),
@@ -29,8 +29,8 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2OutputComplete, determinism::complete),
     (CheckId::P2OutputStable, determinism::stable),
     (CheckId::P2OutputParity, parity::parity),
-    (CheckId::P2JsonStrict, |context| well_formed::without(context, Class::Strict)),
-    (CheckId::P2JsonInterop, |context| well_formed::without(context, Class::Interop)),
+    (CheckId::P2JsonStrict, |context| well_formed::without(context, Severity::Strict)),
+    (CheckId::P2JsonInterop, |context| well_formed::without(context, Severity::Interop)),
     (CheckId::P2JsonlNewline, well_formed::newline),
     (CheckId::P2JsonlPrompt, well_formed::prompt),
     (CheckId::P2StderrDiagnostics, errors::diagnostics),
@@ -41,7 +41,7 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2ExitAuth, |context| exits::code(context, CheckId::P2ExitAuth, 77)),
     (CheckId::P2ExitConfig, |context| exits::code(context, CheckId::P2ExitConfig, 78)),
     (CheckId::P2ExitConsistent, exits::consistent),
-    (CheckId::P2ExitDocumented, |context| ProjectFiles::collect(context).exit_documented()),
+    (CheckId::P2ExitDocumented, |context| ProjectEvidence::collect(context).exit_documented()),
     (CheckId::P2Completes, termination::completes),
     (CheckId::P2BrokenPipe, termination::broken_pipe),
     (CheckId::P2ContractSchema, |context| contracts::judge_rules(context, Against::Schema)),
@@ -53,5 +53,5 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2JsonAlias, optional_features::alias),
     (CheckId::P2MoreFormats, further_formats::more),
     (CheckId::P2Raw, further_formats::raw),
-    (CheckId::P2SchemaFile, |context| ProjectFiles::collect(context).schema_file()),
+    (CheckId::P2SchemaFile, |context| ProjectEvidence::collect(context).schema_file()),
 ];

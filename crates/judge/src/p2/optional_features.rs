@@ -31,7 +31,7 @@ pub fn alias(context: &CheckContext) -> Judgement {
         let format = *probe.formats.first()?;
         Some(same(&context.plain(probe, format)?, &context.plain(context.source_of(probe)?, format)?))
     });
-    Judgement::of(assertions, declare_success("json or jsonl"))
+    Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
 fn same(short: &RunView, long: &RunView) -> Assertion {
@@ -53,7 +53,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
         return short.failed_at(
             "differs",
             Stream::Stdout,
-            problem.at,
+            problem.position,
             format!("the output differs from that of `--output`: {}", problem.message),
         );
     }
@@ -104,9 +104,9 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
 pub fn schema(context: &CheckContext) -> Judgement {
     if context.profile.conventions.schema == FormatFlag::Absent {
         let formats = [OutputFormat::Json, OutputFormat::Jsonl];
-        return context.unavailable(&formats).unwrap_or_else(|| {
+        return context.judge_without_formats(&formats).unwrap_or_else(|| {
             let remedy = "add a command that prints the JSON Schema of the output, then declare it";
-            Judgement::broken(vec![Finding::lacking("schema", remedy)])
+            Judgement::violated(vec![Finding::lacking("schema", remedy)])
         });
     }
     let printed =
@@ -116,14 +116,14 @@ pub fn schema(context: &CheckContext) -> Judgement {
             "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
         );
     };
-    let broken = |assertion| Judgement::of([assertion], "");
+    let broken = |assertion| Judgement::from_assertions([assertion], "");
     if printed.exit() != Some(0) {
         let detail = format!("the schema command exits with {}", display_exit(printed.exit()));
         return broken(printed.failed_at_reason("fails", Stream::Stderr, detail));
     }
     if let Some(problem) = printed.scan().structural() {
         let detail = format!("the schema command does not print JSON: {}", problem.message);
-        return broken(printed.failed_at("not-json", Stream::Stdout, problem.at, detail));
+        return broken(printed.failed_at("not-json", Stream::Stdout, problem.position, detail));
     }
     let Some(document) = printed.value(Stream::Stdout) else {
         return Judgement::unverified("the printed schema is too large to read");
@@ -161,5 +161,5 @@ pub fn schema(context: &CheckContext) -> Judgement {
     // Records may have any shape: if there are only records, a valid schema is sufficient.
     let has = |format| context.data_probes().any(|probe| probe.formats.contains(&format));
     let only_records = has(OutputFormat::Jsonl) && !has(OutputFormat::Json);
-    Judgement::of(assertions.chain(only_records.then_some(Ok(()))), declare_success("json"))
+    Judgement::from_assertions(assertions.chain(only_records.then_some(Ok(()))), declare_success("json"))
 }

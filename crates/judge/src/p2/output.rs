@@ -24,7 +24,7 @@ pub fn format(context: &CheckContext) -> Judgement {
             }
             FormatSupport::Yes => assertions.push(Ok(())),
             FormatSupport::No(run) => assertions.push(judge_rejection(&run)),
-            FormatSupport::Unknown => match context.unavailable(&[format]) {
+            FormatSupport::Unknown => match context.judge_without_formats(&[format]) {
                 Some(Judgement::Unverified(reasons)) => {
                     assertions.extend(reasons.into_iter().map(inconclusive))
                 }
@@ -32,7 +32,7 @@ pub fn format(context: &CheckContext) -> Judgement {
             },
         }
     }
-    let unasked: Vec<&str> = context.unasked().map(|probe| probe.name.as_str()).collect();
+    let unasked: Vec<&str> = context.probes_without_format().map(|probe| probe.name.as_str()).collect();
     if !unasked.is_empty() {
         assertions.push(inconclusive(format!(
             "{} was not run with a format: neither the help nor the configuration shows that `--output` selects one, and in an empty folder the call with `--output {UNKNOWN_FORMAT}` did not end as expected, or wrote a file; declare formats.json, formats.jsonl and formats.text under [target]",
@@ -80,7 +80,7 @@ pub fn format(context: &CheckContext) -> Judgement {
             run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::omits_format_flag)
         })
         .flat_map(|run| judge_invalid_format(&run));
-    Judgement::of(
+    Judgement::from_assertions(
         assertions.into_iter().chain(rejected_by_probes).chain(elsewhere).chain(default).chain(invalid),
         declare_success(""),
     )
@@ -215,7 +215,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
             Some(problem) => broken(&run, problem.kind.name(), what, problem),
         }
     });
-    let judgement = Judgement::of(assertions, declare_success(format.name()));
+    let judgement = Judgement::from_assertions(assertions, declare_success(format.name()));
     match has_no_item(context, format) {
         true => judgement.with_note("no item was seen: each list is empty"),
         false => judgement,
@@ -230,7 +230,7 @@ fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
         OutputFormat::Jsonl => !scans.is_empty() && scans.iter().all(|scan| scan.shape.count() == 0),
         _ => {
             let lists = || scans.iter().flat_map(|scan| parity::lists(&scan.shape));
-            lists().next().is_some() && lists().all(|(_, list)| list.elements() == 0)
+            lists().next().is_some() && lists().all(|(_, list)| list.element_count() == 0)
         }
     }
 }
@@ -250,7 +250,7 @@ pub fn pure(context: &CheckContext) -> Judgement {
         _ if run.expects_plain_stdout() => judge_repetition(&run).into_iter().collect(),
         _ => Vec::new(),
     });
-    Judgement::of(assertions, declare_success("json or jsonl"))
+    Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
 /// Refers to another check if repetitions of the plain call show the same fault, which then occurs by chance. Without
@@ -338,6 +338,6 @@ fn more_than_data(run: &RunView) -> String {
 /// Fails with a problem of stdout that violates a requirement.
 fn broken(run: &RunView, kind: &str, requirement: &str, problem: &Problem) -> Assertion {
     let message = format!("{requirement}: {}", problem.message);
-    let evidence = run.evidence_at(Stream::Stdout, problem.at, problem.message.clone());
+    let evidence = run.evidence_at(Stream::Stdout, problem.position, problem.message.clone());
     Err(Finding { message, ..Finding::new(kind, evidence) }.into())
 }

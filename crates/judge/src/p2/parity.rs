@@ -12,7 +12,7 @@ use strict_json::JsonType;
 /// `p2-output-parity`
 pub fn parity(context: &CheckContext) -> Judgement {
     let formats = [OutputFormat::Json, OutputFormat::Jsonl];
-    if let Some(judgement) = formats.iter().find_map(|format| context.unavailable(&[*format])) {
+    if let Some(judgement) = formats.iter().find_map(|format| context.judge_without_formats(&[*format])) {
         return judgement;
     }
     let both = |probe: &&Probe| {
@@ -23,7 +23,7 @@ pub fn parity(context: &CheckContext) -> Judgement {
         let lines = context.plain(probe, OutputFormat::Jsonl)?;
         Some(same_records(context, &document, &lines))
     });
-    Judgement::of(assertions, declare_success("json and in jsonl"))
+    Judgement::from_assertions(assertions, declare_success("json and in jsonl"))
 }
 
 fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> Assertion {
@@ -132,9 +132,9 @@ fn parts(document: &Shape) -> Vec<Part<'_>> {
     let members = document.members().map(|(key, member)| (format!("/{key}"), member));
     let objects = std::iter::once(("the document".to_owned(), document))
         .chain(members)
-        .filter(|(_, shape)| shape.objects() == 1);
+        .filter(|(_, shape)| shape.object_count() == 1);
     let lists = lists(document).into_iter().filter_map(|(pointer, list)| {
-        Some(Part { pointer, is_list: true, count: list.elements(), record: list.items()? })
+        Some(Part { pointer, is_list: true, count: list.element_count(), record: list.items()? })
     });
     objects.map(single).chain(lists).collect()
 }
@@ -159,9 +159,9 @@ fn matches(document: &Shape, lines: &Shape) -> Match {
             let found = document_kinds.iter().all(|(members, kind)| {
                 line_kinds.get(members).is_some_and(|other| other.count == kind.count)
             });
-            let all = list.elements() == list.kinds().count();
+            let all = list.element_count() == list.kinds().count();
             let others = lines.kinds().count() != list.kinds().count();
-            if !found || !all || (others && !tagged) || (others && list.elements() == 0) {
+            if !found || !all || (others && !tagged) || (others && list.element_count() == 0) {
                 continue;
             }
             if document_kinds.iter().all(|(members, kind)| line_kinds[members].values == kind.values) {
@@ -185,7 +185,7 @@ fn document_line(document: &Shape, lines: &Shape) -> Option<(String, u64)> {
         .iter()
         .find_map(|key| Some((format!("/{key}"), document.member(key)?)));
     list.filter(|(_, list)| envelope && is_whole_document && list.kinds().count() > 1)
-        .map(|(pointer, list)| (pointer, list.elements()))
+        .map(|(pointer, list)| (pointer, list.element_count()))
 }
 
 /// Returns whether the only record is the document or one of its members, or whether there is no record for an empty
@@ -196,12 +196,13 @@ fn single(document: &Shape, lines: &Shape) -> bool {
         let has_only_flags = document
             .members()
             .all(|(_, member)| member.types().all(|json_type| json_type == JsonType::Boolean));
-        return lists.iter().all(|(_, list)| list.elements() == 0) && (!lists.is_empty() || has_only_flags);
+        return lists.iter().all(|(_, list)| list.element_count() == 0)
+            && (!lists.is_empty() || has_only_flags);
     }
     let mut objects: Vec<&Shape> = vec![document];
     objects.extend(document.members().map(|(_, member)| member));
     objects.into_iter().any(|object| {
-        object.objects() == 1 && {
+        object.object_count() == 1 && {
             let first = |shape: Option<&Shape>| shape.map(|shape| shape.types().next());
             let more = lines.members().count().checked_sub(object.members().count());
             more.is_some_and(|more| more <= 1)
@@ -213,7 +214,7 @@ fn single(document: &Shape, lines: &Shape) -> bool {
 /// Returns the lists of a document that are not in other lists, with their pointers.
 pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
     fn walk<'a>(node: &'a Shape, pointer: String, depth: usize, found: &mut Vec<(String, &'a Shape)>) {
-        if node.count_of(JsonType::Array) > 0 {
+        if node.count_of_type(JsonType::Array) > 0 {
             found.push((if pointer.is_empty() { "the top".into() } else { pointer.clone() }, node));
         }
         if depth > 0 {
@@ -229,7 +230,7 @@ pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
 
 /// Returns whether two outputs have the same records with the same values.
 fn same_values(a: &Shape, b: &Shape) -> bool {
-    a.kinds() == b.kinds() && a.size() == b.size() && all_kinds(a) == all_kinds(b)
+    a.kinds() == b.kinds() && a.total_count() == b.total_count() && all_kinds(a) == all_kinds(b)
 }
 
 /// Returns whether two outputs have the same number of records of each kind, whatever their values.

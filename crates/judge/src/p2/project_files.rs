@@ -17,7 +17,7 @@ const MAX_COMPARED: usize = 3;
 const MAX_HELP: u64 = 1 << 20;
 
 /// All evidence that these verdicts may rest on.
-pub struct ProjectFiles<'a> {
+pub struct ProjectEvidence<'a> {
     /// Files of the project, if there is one.
     pub project: Option<&'a ProjectDocuments>,
     /// Manual page of the target as plain text, if it has one and it was read.
@@ -44,7 +44,7 @@ pub struct Help<'a> {
     pub text: String,
 }
 
-impl<'a> ProjectFiles<'a> {
+impl<'a> ProjectEvidence<'a> {
     pub(super) fn collect(context: &'a CheckContext<'a>) -> Self {
         let help = context.derived(DerivedKind::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
@@ -83,7 +83,7 @@ fn expected_exit_codes(context: &CheckContext) -> Vec<i32> {
     codes.into_iter().collect()
 }
 
-impl ProjectFiles<'_> {
+impl ProjectEvidence<'_> {
     /// `p2-schema-file`
     pub fn schema_file(&self) -> Judgement {
         let Some(project) = self.project else {
@@ -107,7 +107,7 @@ impl ProjectFiles<'_> {
             }
         }
         if !wrong.is_empty() {
-            return Judgement::broken(wrong);
+            return Judgement::violated(wrong);
         }
         if valid.is_empty() {
             let others = match &of_settings[..] {
@@ -115,11 +115,11 @@ impl ProjectFiles<'_> {
                 files => format!(" of the output (only of settings: {})", files.join(", ")),
             };
             let detail = format!("the repository contains no JSON Schema{others}");
-            return Judgement::broken(vec![finding("missing", ".", detail)]);
+            return Judgement::violated(vec![finding("missing", ".", detail)]);
         }
         match &self.printed {
             None => printed_is_unknown(&valid),
-            Some(printed) => Judgement::broken(differences(&valid, printed)),
+            Some(printed) => Judgement::violated(differences(&valid, printed)),
         }
     }
 }
@@ -146,7 +146,7 @@ fn equals_printed(file: &str, schema: &Value) -> Judgement {
         Err(SchemaError::ExternalReference(other)) => Judgement::unverified(format!(
             "{file} equals the printed schema; it refers to {other}, which is not available, so its validity is unknown"
         )),
-        Err(SchemaError::Invalid(error)) => Judgement::broken(vec![not_a_schema(file, &error)]),
+        Err(SchemaError::Invalid(error)) => Judgement::violated(vec![not_a_schema(file, &error)]),
         Ok(_) => Judgement::Pass(format!("{file} equals the printed schema")),
     }
 }

@@ -5,7 +5,7 @@ use crate::kit::{declare_success, waiting};
 use crate::traceback;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
-use agentnative_core::run::{End, Leftover};
+use agentnative_core::run::{Leftover, RunEnd};
 
 /// `p2-completes`
 pub fn completes(context: &CheckContext) -> Judgement {
@@ -14,7 +14,7 @@ pub fn completes(context: &CheckContext) -> Judgement {
     let nothing_declared = context.data_probes().next().is_none();
     let undecided = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
-    Judgement::of(assertions.chain(undecided), declare_success(""))
+    Judgement::from_assertions(assertions.chain(undecided), declare_success(""))
 }
 
 fn ended(run: &RunView) -> Assertion {
@@ -38,14 +38,14 @@ fn ended(run: &RunView) -> Assertion {
     }
     let owner = run.context.check_reporting_wait();
     match &run.observation.end {
-        End::TimedOut | End::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
+        RunEnd::TimedOut | RunEnd::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
             match waiting(run) {
                 Ok(()) => Ok(()),
                 Err(_) => inconclusive(run.blocked_by(owner, format!("{} waits for input", run.label()))),
             }
         }
-        End::TimedOut | End::Waited => waiting(run),
-        End::Exited(_) | End::Signaled(_) => Ok(()),
+        RunEnd::TimedOut | RunEnd::Waited => waiting(run),
+        RunEnd::Exited(_) | RunEnd::Signaled(_) => Ok(()),
         _ => Err(run.unusable().unwrap_or_default().into()),
     }
 }
@@ -77,22 +77,22 @@ pub fn broken_pipe(context: &CheckContext) -> Judgement {
         FormatSupport::No(run) => Some(inconclusive(run.format_rejected())),
         _ => None,
     });
-    Judgement::of(assertions.chain(rejected), declare_success(""))
+    Judgement::from_assertions(assertions.chain(rejected), declare_success(""))
 }
 
 fn closed(run: &RunView) -> Assertion {
     let plain = run.plain()?;
     plain.usable()?;
     match run.observation.end {
-        End::TimedOut | End::Waited => {
+        RunEnd::TimedOut | RunEnd::Waited => {
             let detail = "the command does not end after its output pipe is closed";
             return run.failed_at_last_line("hangs", detail);
         }
-        End::Signaled(signal) if signal != SIGPIPE => {
+        RunEnd::Signaled(signal) if signal != SIGPIPE => {
             let detail = format!("the closed output pipe kills the command with signal {signal}");
             return run.failed_at_last_line("signal", detail);
         }
-        End::Exited(_) | End::Signaled(_) => {}
+        RunEnd::Exited(_) | RunEnd::Signaled(_) => {}
         _ => return Err(run.unusable().unwrap_or_default().into()),
     }
     let (Some(lines), Some(plain_lines)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {

@@ -5,13 +5,13 @@ use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;
-use strict_json::{Class, ProblemKind};
+use strict_json::{ProblemKind, Severity};
 
 /// `p2-json-strict` and `p2-json-interop`: plain runs have no problem of this class.
-pub fn without(context: &CheckContext, class: Class) -> Judgement {
+pub fn without(context: &CheckContext, class: Severity) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
     let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
-    Judgement::of(assertions, declare_success("json or jsonl"))
+    Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
 /// `p2-jsonl-newline`
@@ -20,7 +20,7 @@ pub fn newline(context: &CheckContext) -> Judgement {
         .data_runs()
         .filter(|run| run.variant() == Variant::Plain && run.format() == OutputFormat::Jsonl);
     let assertions = lines.flat_map(|run| well_formed(&run, |kind| kind == ProblemKind::NoFinalNewline));
-    Judgement::of(assertions, declare_success("jsonl"))
+    Judgement::from_assertions(assertions, declare_success("jsonl"))
 }
 
 /// Passes if the data of a run can be parsed and has no problem of these kinds; fails with the first of each kind.
@@ -40,9 +40,9 @@ fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertio
         if !problem.pointer.is_empty() {
             detail.push_str(&format!(" (at {})", problem.pointer));
         }
-        found.push(run.failed_at(problem.kind.name(), Stream::Stdout, problem.at, detail));
+        found.push(run.failed_at(problem.kind.name(), Stream::Stdout, problem.position, detail));
     }
-    if found.is_empty() && scan.summary.keys_unchecked > 0 {
+    if found.is_empty() && scan.summary.unchecked_keys > 0 {
         return vec![inconclusive(format!("{} has an object with too many keys to compare", run.label()))];
     }
     if found.is_empty() { vec![Ok(())] } else { found }
@@ -97,7 +97,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
         }
         Ok(())
     });
-    Judgement::of(assertions, declare_success("jsonl"))
+    Judgement::from_assertions(assertions, declare_success("jsonl"))
 }
 
 /// Returns the time from the first arrival to the last.

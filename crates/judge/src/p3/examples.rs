@@ -22,7 +22,7 @@ pub(super) fn examples(context: &CheckContext) -> Judgement {
             root.run.failed_at_line("one", Stream::Stdout, root.page.examples[0].line, detail)
         }
     };
-    Judgement::of([assertion], "")
+    Judgement::from_assertions([assertion], "")
 }
 
 /// `p3-command-examples`
@@ -42,7 +42,7 @@ pub(super) fn command_examples(context: &CheckContext) -> Judgement {
         }
         Ok(())
     });
-    Judgement::of(shown, "")
+    Judgement::from_assertions(shown, "")
 }
 
 /// `p3-examples-valid`
@@ -61,5 +61,5 @@ pub(super) fn valid(context: &CheckContext) -> Judgement {
         return Judgement::unverified(none);
     }
     assertions.extend(pages.commands.into_iter().filter_map(|page| Some(Err(page.err()?.into()))));
-    Judgement::of(assertions, none)
+    Judgement::from_assertions(assertions, none)
 }

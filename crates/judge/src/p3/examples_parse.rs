@@ -31,7 +31,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
         inconclusive(pages.root.run.blocked_by(CheckId::P4UnknownFlag, what))
     });
     let judged = tried.into_iter().filter_map(run).map(|run| judge_run(&run, &examples));
-    Judgement::of(
+    Judgement::from_assertions(
         judged.chain(undecided),
         "no example can be tried: each one is incomplete, or calls a command that no probe calls",
     )

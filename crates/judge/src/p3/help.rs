@@ -24,7 +24,7 @@ pub fn help(context: &CheckContext) -> Judgement {
         Some((_, short)) => (short.unusable().map(|reason| Err(reason.into())), None),
         None => (None, None),
     };
-    let judgement = Judgement::of(long.chain(short), "`--help` was not run");
+    let judgement = Judgement::from_assertions(long.chain(short), "`--help` was not run");
     note.into_iter().fold(judgement, Judgement::with_note)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn command_help(context: &CheckContext) -> Judgement {
         Err(reason) => Judgement::unverified(reason),
         Ok(pages) => pages.without_commands().unwrap_or_else(|| {
             let bytes = stdout_start(&pages.root.run);
-            Judgement::of(
+            Judgement::from_assertions(
                 command_help_runs(context).map(|run| prints_own_page(&run, &bytes)),
                 "no command was asked for its help",
             )

@@ -9,7 +9,7 @@ use agentnative_core::model::Stream;
 
 /// `p3-version`
 pub fn version(context: &CheckContext) -> Judgement {
-    Judgement::of(
+    Judgement::from_assertions(
         runs_of_kind(context, DerivedKind::Version).map(|run| prints_version(&run)),
         "`--version` was not run",
     )

@@ -2,7 +2,7 @@
 
 use super::config_named::rejects_invalid_file;
 use crate::context::{CheckContext, RunView};
-use crate::kit::{no_request, scene};
+use crate::kit::{no_request, scenario_run};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
@@ -14,7 +14,7 @@ pub fn before_network(context: &CheckContext) -> Judgement {
     if stalled().next().is_none() {
         return no_request(context);
     }
-    let judgement = Judgement::of(stalled().flat_map(|probe| judge_probe(context, probe)), "");
+    let judgement = Judgement::from_assertions(stalled().flat_map(|probe| judge_probe(context, probe)), "");
     let secret = stalled().any(|probe| probe.call.secret);
     match (secret, &context.profile.conventions.config_file) {
         (true, Some(_)) => judgement,
@@ -30,7 +30,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     }
     let mut all = vec![with_unknown_flag(context, probe)];
     if probe.call.secret {
-        let run = scene(context, DerivedKind::AnonymousRequest, probe);
+        let run = scenario_run(context, DerivedKind::AnonymousRequest, probe);
         all.push(judge_run(run, probe, "sign-in", "without the secret"));
     }
     if context.profile.conventions.config_file.is_some() {
@@ -41,7 +41,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
 
 /// Passes if the same valid call reaches the server; otherwise invalid calls show nothing.
 fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
-    let Some(run) = scene(context, DerivedKind::Timeout, probe) else {
+    let Some(run) = scenario_run(context, DerivedKind::Timeout, probe) else {
         return Err(format!("{} was not run", probe.name).into());
     };
     match connections(&run)? {
@@ -67,7 +67,12 @@ fn with_unknown_flag(context: &CheckContext, probe: &Probe) -> Assertion {
     if let Some(run) = ignores {
         return inconclusive(run.blocked_by(CheckId::P4UnknownFlag, format!("{} is accepted", run.label())));
     }
-    judge_run(scene(context, DerivedKind::InvalidRequest, probe), probe, "usage", "with an unknown flag")
+    judge_run(
+        scenario_run(context, DerivedKind::InvalidRequest, probe),
+        probe,
+        "usage",
+        "with an unknown flag",
+    )
 }
 
 fn with_invalid_file(context: &CheckContext, probe: &Probe) -> Assertion {

@@ -2,19 +2,19 @@
 
 mod before_network;
 mod config_named;
+mod invalid_usage;
 mod message;
 mod remedy;
 mod traceback;
 mod valid_set;
 mod write_error;
-mod wrong_calls;
 
 use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
 pub(super) const CHECKS: &[CheckRow] = &[
-    (CheckId::P4UnknownFlag, wrong_calls::unknown_flag),
-    (CheckId::P4NamesCulprit, wrong_calls::names_culprit),
+    (CheckId::P4UnknownFlag, invalid_usage::unknown_flag),
+    (CheckId::P4NamesCulprit, invalid_usage::names_culprit),
     (CheckId::P4Remedy, remedy::remedy),
     (CheckId::P4NoTraceback, traceback::no_traceback),
     (CheckId::P4ValidSet, valid_set::valid_set),

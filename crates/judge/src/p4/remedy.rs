@@ -21,7 +21,7 @@ pub fn remedy(context: &CheckContext) -> Judgement {
             probe.name
         ),
     };
-    Judgement::of(runs.map(|run| names_remedy(&run)), missing)
+    Judgement::from_assertions(runs.map(|run| names_remedy(&run)), missing)
 }
 
 fn names_remedy(run: &RunView) -> Assertion {

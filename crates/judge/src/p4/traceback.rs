@@ -6,7 +6,7 @@ use crate::traceback::{self, Traceback};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, Stream, Variant};
-use agentnative_core::run::End;
+use agentnative_core::run::RunEnd;
 
 /// `p4-no-traceback`
 pub fn no_traceback(context: &CheckContext) -> Judgement {
@@ -16,7 +16,8 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
     let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
     // A call that reads its input to the end has not failed while the input is open.
     let waits = |run: &RunView| {
-        run.variant() == Variant::OpenStdin && matches!(run.observation.end, End::Waited | End::TimedOut)
+        run.variant() == Variant::OpenStdin
+            && matches!(run.observation.end, RunEnd::Waited | RunEnd::TimedOut)
     };
     let assertions = runs.filter(|run| !waits(run)).map(|run| has_no_traceback(&run));
     // Another check reports why a call fails that should succeed.
@@ -29,7 +30,7 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
     // Invalid usage only shows how arguments are parsed, and not how the target's own work fails.
     let declared = context.declared().any(|probe| !probe.prints_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
-    Judgement::of(assertions.chain(failed).chain(not_shown), NO_FAILURE)
+    Judgement::from_assertions(assertions.chain(failed).chain(not_shown), NO_FAILURE)
 }
 
 fn has_no_traceback(run: &RunView) -> Assertion {

@@ -46,7 +46,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     if assertions.peek().is_none() && !not_run {
         return Judgement::NotApplicable("no probe uses an option with a known closed set of values".into());
     }
-    Judgement::of(assertions, "no call with an invalid value was made")
+    Judgement::from_assertions(assertions, "no call with an invalid value was made")
 }
 
 /// Returns the values of the option that was called with an unknown format, as far as the target accepts them.

@@ -9,7 +9,7 @@ use agentnative_core::model::{Stream, Variant};
 pub fn write_error(context: &CheckContext) -> Judgement {
     let runs = context.declared_under(Variant::Full).filter(|run| run.probe.exit == Some(0));
     let assertions = runs.filter_map(|run| fails(&run));
-    Judgement::of(assertions, declare_success(""))
+    Judgement::from_assertions(assertions, declare_success(""))
 }
 
 fn is_truncated(run: &RunView) -> bool {

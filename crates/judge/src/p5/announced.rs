@@ -1,7 +1,7 @@
 //! Compares the files that a dry run lists in JSON with those that the call changes.
 
 use crate::kit::{RunChanges, is_folder};
-use agentnative_core::run::{Area, Change};
+use agentnative_core::run::{Area, FileChange};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ pub(super) fn differs<'v>(dry_run: &'v Value, changed: &RunChanges) -> Option<Pa
     if changed.is_truncated {
         return None;
     }
-    let files = |is_kind: fn(&Change) -> bool| -> Paths<'_> {
+    let files = |is_kind: fn(&FileChange) -> bool| -> Paths<'_> {
         let is_file =
-            |change: &Change| !change.after.as_ref().or(change.before.as_ref()).is_some_and(is_folder);
+            |change: &FileChange| !change.after.as_ref().or(change.before.as_ref()).is_some_and(is_folder);
         let own = changed.all.iter().filter(|change| change.area == Area::Workspace && is_file(change));
         own.filter(|change| is_kind(change)).map(|change| change.path.as_str()).collect()
     };
@@ -66,24 +66,25 @@ fn collect<'v>(value: &'v Value, lists: &mut Vec<Paths<'v>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agentnative_core::run::{Entry, EntryKind};
+    use agentnative_core::run::{FileEntry, FileKind};
     use serde_json::json;
 
     #[test]
     fn a_list_of_files_is_compared_with_the_changes() {
-        let entry =
-            |kind: EntryKind| Some(Entry { kind, mode: 0o644, size: 1, digest: String::new(), shape: None });
-        let change = |path: &str, before: Option<Entry>, after: Option<Entry>| Change {
+        let entry = |kind: FileKind| {
+            Some(FileEntry { kind, mode: 0o644, size: 1, digest: String::new(), shape: None })
+        };
+        let change = |path: &str, before: Option<FileEntry>, after: Option<FileEntry>| FileChange {
             area: Area::Workspace,
             path: path.to_owned(),
             before,
             after,
         };
         let changes = [
-            change("out", None, entry(EntryKind::Folder)),
-            change("out/a", None, entry(EntryKind::File)),
-            change("out/b", None, entry(EntryKind::File)),
-            change("index", entry(EntryKind::File), entry(EntryKind::File)),
+            change("out", None, entry(FileKind::Folder)),
+            change("out/a", None, entry(FileKind::File)),
+            change("out/b", None, entry(FileKind::File)),
+            change("index", entry(FileKind::File), entry(FileKind::File)),
         ];
         let changed = RunChanges::from_list(changes.iter().collect());
         let differs = |value: Value| differs(&value, &changed).is_some();

@@ -1,7 +1,7 @@
 //! Probes that change something: which are declared, and whether they ended as declared.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{display_exit, scene};
+use crate::kit::{display_exit, scenario_run};
 use crate::undeclared::UndeclaredFeature;
 use crate::verdict::{Assertion, Judgement, Reason};
 use agentnative_core::catalogue::DerivedKind;
@@ -22,7 +22,7 @@ pub(super) fn judge_changing<'a>(
 ) -> Judgement {
     let mut changing = context.changing().peekable();
     if changing.peek().is_some() {
-        return Judgement::of(changing.flat_map(|(probe, effect)| each(probe, effect)), "");
+        return Judgement::from_assertions(changing.flat_map(|(probe, effect)| each(probe, effect)), "");
     }
     let words = [&DESTROYS[..], &WRITES].concat();
     undeclared(
@@ -55,7 +55,7 @@ fn undeclared(
 
 /// Returns the run of the complete call, if it ended as declared; otherwise why it is unknown.
 pub(super) fn complete_run<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
-    let Some(run) = scene(context, DerivedKind::Confirmed, probe) else {
+    let Some(run) = scenario_run(context, DerivedKind::Confirmed, probe) else {
         return Err(format!("{} was not run in full", probe.name).into());
     };
     match (run.exit(), probe.exit) {

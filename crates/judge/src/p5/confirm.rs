@@ -2,7 +2,7 @@
 
 use super::changing::{nothing_destroyed, wrong_code};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{RunChanges, lacking, scene};
+use crate::kit::{RunChanges, lacking, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
@@ -15,7 +15,7 @@ pub fn confirm(context: &CheckContext) -> Judgement {
     if probes.peek().is_none() {
         return nothing_destroyed(context);
     }
-    Judgement::of(probes.flat_map(|probe| judge_probe(context, probe)), "")
+    Judgement::from_assertions(probes.flat_map(|probe| judge_probe(context, probe)), "")
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
@@ -23,7 +23,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
         return vec![lacking(probe, "confirm", "an option that confirms the call")];
     };
     let option = option.join(" ");
-    let judge_call = |kind, judge: fn(&RunView, &str) -> Assertion| match scene(context, kind, probe) {
+    let judge_call = |kind, judge: fn(&RunView, &str) -> Assertion| match scenario_run(context, kind, probe) {
         Some(run) => judge(&run, &option),
         None => inconclusive(format!("{} was not run for this check", probe.name)),
     };

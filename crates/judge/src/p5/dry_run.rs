@@ -67,7 +67,7 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
         None => Ok(()),
         Some(list) => {
             let list: Vec<String> = list.iter().map(|path| format!("`{path}`")).collect();
-            let list = sanitize::capped(list.join(", "), MAX_LIST);
+            let list = sanitize::sanitize_capped(list.join(", "), MAX_LIST);
             let detail =
                 format!("with `{option}`, the call lists {list}; in full, it {}", changed.in_words());
             run.failed_at_start("differs", Stream::Stdout, detail)
@@ -94,7 +94,7 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
     match run.format() {
         OutputFormat::Json if let Some(problem) = run.scan().structural() => {
             let detail = format!("with `{option}`, stdout is not one JSON document: {}", problem.message);
-            run.failed_at("not-json", Stream::Stdout, problem.at, detail)
+            run.failed_at("not-json", Stream::Stdout, problem.position, detail)
         }
         _ => Ok(()),
     }

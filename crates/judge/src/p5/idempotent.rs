@@ -2,12 +2,12 @@
 
 use super::changing::{complete_run, judge_changing};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{RunChanges, display_exit, scene, varies_between_runs};
+use crate::kit::{RunChanges, display_exit, scenario_run, varies_between_runs};
 use crate::verdict::{Assertion, Judgement, SKIPPED_BY_FAST, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Stream, Variant};
 use agentnative_core::probe::{Effect, Probe};
-use agentnative_core::run::{Change, EntryKind};
+use agentnative_core::run::{FileChange, FileKind};
 use std::cell::Cell;
 
 /// `p5-idempotent`
@@ -41,7 +41,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: 
             probe.name
         ));
     }
-    let Some(again) = scene(context, DerivedKind::Again, probe) else {
+    let Some(again) = scenario_run(context, DerivedKind::Again, probe) else {
         return inconclusive(format!("{} was not run twice", probe.name));
     };
     let first = complete_run(context, probe)?;
@@ -76,9 +76,9 @@ fn differs(again: &RunView, changed: &RunChanges) -> Assertion {
 
 /// True if the second call kept the structure of a file that two first calls write differently, such as with a time or
 /// an ID.
-fn has_same_structure(change: &Change, first: &RunChanges, other: &RunChanges) -> bool {
+fn has_same_structure(change: &FileChange, first: &RunChanges, other: &RunChanges) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
     let written = first.find(change).is_some_and(|written| varies_between_runs(written, other));
-    let is_file = before.kind == EntryKind::File && after.kind == EntryKind::File;
+    let is_file = before.kind == FileKind::File && after.kind == FileKind::File;
     written && is_file && before.mode == after.mode && before.shape == after.shape
 }

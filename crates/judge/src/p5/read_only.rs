@@ -21,7 +21,7 @@ pub fn read_only(context: &CheckContext) -> Judgement {
     });
     let missing =
         "no probe that only reads has a `workspace`: declare one for each (`true` for an empty folder)";
-    Judgement::of(runs.map(|run| judge_run(&run)).chain(undecided), missing)
+    Judgement::from_assertions(runs.map(|run| judge_run(&run)).chain(undecided), missing)
 }
 
 fn judge_run(run: &RunView) -> Assertion {

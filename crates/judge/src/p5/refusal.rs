@@ -3,7 +3,7 @@
 
 use super::changing::nothing_destroyed;
 use crate::context::{CheckContext, RunView};
-use crate::kit::{RunChanges, scene};
+use crate::kit::{RunChanges, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
@@ -20,11 +20,11 @@ pub fn refusal(context: &CheckContext) -> Judgement {
     if probes.peek().is_none() {
         return nothing_destroyed(context);
     }
-    Judgement::of(probes.map(|probe| judge_probe(context, probe)), "")
+    Judgement::from_assertions(probes.map(|probe| judge_probe(context, probe)), "")
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(run) = scene(context, DerivedKind::Unconfirmed, probe) else {
+    let Some(run) = scenario_run(context, DerivedKind::Unconfirmed, probe) else {
         return inconclusive(format!("{} was not run without its confirmation", probe.name));
     };
     let Some(option) =

@@ -9,8 +9,10 @@ use agentnative_core::model::{Stream, Variant, condition_phrase};
 pub fn bare_environment(context: &CheckContext) -> Judgement {
     let calls = [DerivedKind::Help, DerivedKind::Version].into_iter().flat_map(|kind| context.derived(kind));
     let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));
-    let judgement =
-        Judgement::of(runs.map(|run| ends_as_usual(&run)), "`--help` and `--version` were not run");
+    let judgement = Judgement::from_assertions(
+        runs.map(|run| ends_as_usual(&run)),
+        "`--help` and `--version` were not run",
+    );
     match context.profile.conventions.config_file {
         Some(_) => judgement,
         None => {

@@ -13,7 +13,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
     let guessed = match context.profile.conventions.completions {
         FormatFlag::Absent => {
             let remedy = "print completion scripts, then declare the call";
-            return Judgement::broken(vec![Finding::lacking("completions", remedy)]);
+            return Judgement::violated(vec![Finding::lacking("completions", remedy)]);
         }
         FormatFlag::Unspecified => true,
         FormatFlag::Given(_) => false,
@@ -23,13 +23,13 @@ pub fn completions(context: &CheckContext) -> Judgement {
         let plain = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
         plain.chain(context.runs_under(probe, Variant::Bare))
     });
-    let judgement = Judgement::of(
+    let judgement = Judgement::from_assertions(
         runs.map(|run| prints_script(&run)),
         "no call that prints completion scripts is known: declare `completions`, or `false` if there is none (this check then fails: the standard requires it)",
     );
     match judgement {
         // A word in the help is not a declaration.
-        Judgement::Broken(..) if guessed => {
+        Judgement::Violated(..) if guessed => {
             let calls: Vec<String> = calls().map(|call| format!("`{}`", call.name)).collect();
             Judgement::unverified(format!(
                 "{} print no completion scripts: declare `completions`, or `false` if there are none (this check then fails: the standard requires them)",

@@ -22,7 +22,7 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
         COMMON_FLAGS.into_iter().filter_map(move |(kind, flag)| judge_flag(context, probe, kind, flag))
     });
     let formats = probes().filter_map(|probe| judge_format(context, probe));
-    Judgement::of(
+    Judgement::from_assertions(
         flags.chain(formats),
         "no common option was tried: declare a probe that begins with a subcommand and succeeds in json",
     )

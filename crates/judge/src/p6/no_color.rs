@@ -29,7 +29,7 @@ pub fn no_color(context: &CheckContext) -> Judgement {
     let no_data_probes = context.data_probes().next().is_none();
     let undecided =
         no_data_probes.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
-    Judgement::of(piped.chain(disabled).chain(undecided), declare_success(""))
+    Judgement::from_assertions(piped.chain(disabled).chain(undecided), declare_success(""))
 }
 
 /// Passes if `find` finds nothing in either stream.

@@ -7,7 +7,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{OutputFormat, Variant};
 use agentnative_core::probe::Probe;
-use agentnative_core::run::Purpose;
+use agentnative_core::run::TripwirePurpose;
 
 /// `p6-no-pager`
 pub fn no_pager(context: &CheckContext) -> Judgement {
@@ -35,16 +35,16 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
     let pages = on_terminal
         .filter(|run| run.variant() == Variant::Tty)
         .chain(empty)
-        .any(|run| matches!(run.trip(Purpose::Pager), Ok(Some(_))));
+        .any(|run| matches!(run.trip(TripwirePurpose::Pager), Ok(Some(_))));
     let pass = assertions.iter().all(Result::is_ok) && !assertions.is_empty();
     if pass && !pages {
         return Judgement::NotApplicable("no call starts a pager, not even on a terminal".into());
     }
-    Judgement::of(assertions, declare_success("text"))
+    Judgement::from_assertions(assertions, declare_success("text"))
 }
 
 fn starts_no_pager(run: &RunView, kind: &str, what: &str) -> Assertion {
-    match run.trip(Purpose::Pager)? {
+    match run.trip(TripwirePurpose::Pager)? {
         Some(trip) => run.failed(kind, format!("{what} `{trip}`")),
         None => Ok(run.ended()?),
     }

@@ -2,12 +2,12 @@
 
 use super::sigterm::{ends_incorrectly, judge_interruptible, was_interrupted};
 use crate::context::CheckContext;
-use crate::kit::scene;
+use crate::kit::scenario_run;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::CheckId;
 use agentnative_core::probe::Probe;
-use agentnative_core::run::End;
+use agentnative_core::run::RunEnd;
 
 /// SIGINT has this number on all systems (POSIX `kill`, the operand `-2`).
 const SIGINT: i32 = 2;
@@ -20,19 +20,19 @@ pub fn sigint(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(run) = scene(context, DerivedKind::Sigint, probe) else {
+    let Some(run) = scenario_run(context, DerivedKind::Sigint, probe) else {
         return inconclusive(format!("{} was not interrupted", probe.name));
     };
     was_interrupted(&run, probe)?;
     let (kind, detail) = match run.observation.end {
-        End::Exited(EXIT_SIGINT) | End::Signaled(SIGINT) => return Ok(()),
-        End::TimedOut | End::Waited => {
+        RunEnd::Exited(EXIT_SIGINT) | RunEnd::Signaled(SIGINT) => return Ok(()),
+        RunEnd::TimedOut | RunEnd::Waited => {
             ("goes-on", "5 seconds after SIGINT, the command was still running".to_owned())
         }
-        End::Exited(code) => {
+        RunEnd::Exited(code) => {
             ("exit-code", format!("after SIGINT, the command exits with {code}; expected {EXIT_SIGINT}"))
         }
-        End::Signaled(signal) => {
+        RunEnd::Signaled(signal) => {
             let detail = format!(
                 "after SIGINT, the command dies of signal {signal}; expected {EXIT_SIGINT} or SIGINT"
             );

@@ -1,14 +1,14 @@
 //! `p6-sigterm`: an interrupted call ends, leaves no partial files, and can be repeated.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{RunChanges, display_exit, scene, varies_between_runs};
+use crate::kit::{RunChanges, display_exit, scenario_run, varies_between_runs};
 use crate::undeclared::without_feature;
 use crate::verdict::{Assertion, Judgement, Reason, SKIPPED_BY_FAST, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::Feature;
 use agentnative_core::model::{Stream, Variant};
 use agentnative_core::probe::Probe;
-use agentnative_core::run::{Change, End, Entry, EntryKind};
+use agentnative_core::run::{FileChange, FileEntry, FileKind, RunEnd};
 use strict_json::sanitize;
 
 /// `p6-sigterm`
@@ -21,8 +21,9 @@ pub(super) fn judge_interruptible<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe) -> Vec<Assertion>,
 ) -> Judgement {
-    without_feature(context, Feature::LongRunning, "no call works for a while")
-        .unwrap_or_else(|| Judgement::of(interruptible(context).flat_map(each), DECLARE_INTERRUPT))
+    without_feature(context, Feature::LongRunning, "no call works for a while").unwrap_or_else(|| {
+        Judgement::from_assertions(interruptible(context).flat_map(each), DECLARE_INTERRUPT)
+    })
 }
 
 const DECLARE_INTERRUPT: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends at once";
@@ -33,7 +34,7 @@ fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a 
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
-    let Some(run) = scene(context, DerivedKind::Interrupted, probe) else {
+    let Some(run) = scenario_run(context, DerivedKind::Interrupted, probe) else {
         return vec![inconclusive(format!("{} was not interrupted", probe.name))];
     };
     if let Err(reason) = was_interrupted(&run, probe) {
@@ -49,24 +50,24 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
     if run.exit().is_none() {
         run.ended()?;
     }
-    let text = sanitize::line(probe.call.interrupt.as_deref().unwrap_or_default());
+    let text = sanitize::sanitize_line(probe.call.interrupt.as_deref().unwrap_or_default());
     let label = run.label();
     Err(format!("{label} ended before it could be interrupted: `{text}` was not seen, or it ended right after it; correct `interrupt.after`, or make the call take longer").into())
 }
 
 /// True if an interrupted call does not end as required.
 pub(super) fn ends_incorrectly(context: &CheckContext, probe: &Probe) -> bool {
-    scene(context, DerivedKind::Interrupted, probe)
+    scenario_run(context, DerivedKind::Interrupted, probe)
         .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends(&run).is_err())
 }
 
 /// Passes if the call ends in time, with a code that shows the interruption, and without leftover processes.
 fn ends(run: &RunView) -> Assertion {
     match run.observation.end {
-        End::TimedOut | End::Waited => {
+        RunEnd::TimedOut | RunEnd::Waited => {
             return run.failed("goes-on", "5 seconds after SIGTERM, the command was still running");
         }
-        End::Exited(0) => {
+        RunEnd::Exited(0) => {
             return run.failed("exit-code", "after SIGTERM, the command exits with 0, as if it were done");
         }
         _ => run.ended()?,
@@ -86,7 +87,7 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
     if changed.is_empty() {
         return Ok(());
     }
-    let Some(complete) = scene(context, DerivedKind::Confirmed, probe) else {
+    let Some(complete) = scenario_run(context, DerivedKind::Confirmed, probe) else {
         return inconclusive(format!("{} was not run in full", probe.name));
     };
     complete.ended()?;
@@ -94,7 +95,7 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
         return inconclusive(SKIPPED_BY_FAST);
     };
     let (complete, again) = (RunChanges::of(&complete)?, RunChanges::of(&again)?);
-    let partial = |change: &&&Change| !is_complete(change, &complete, &again);
+    let partial = |change: &&&FileChange| !is_complete(change, &complete, &again);
     match changed.all.iter().filter(partial).count() {
         0 => Ok(()),
         _ => {
@@ -109,10 +110,10 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
 }
 
 /// True if a path is as after a complete run.
-fn is_complete(change: &Change, complete: &RunChanges, again: &RunChanges) -> bool {
+fn is_complete(change: &FileChange, complete: &RunChanges, again: &RunChanges) -> bool {
     let Some(other) = complete.find(change) else { return false };
-    let same = |a: &Entry, b: &Entry| {
-        let varies = a.kind == EntryKind::File && varies_between_runs(other, again);
+    let same = |a: &FileEntry, b: &FileEntry| {
+        let varies = a.kind == FileKind::File && varies_between_runs(other, again);
         a.kind == b.kind && a.mode == b.mode && (a.digest == b.digest || varies && a.shape == b.shape)
     };
     match (&change.after, &other.after) {
@@ -124,11 +125,11 @@ fn is_complete(change: &Change, complete: &RunChanges, again: &RunChanges) -> bo
 
 /// Passes if the same call in the same folder then ends as usual.
 fn can_be_repeated(context: &CheckContext, probe: &Probe) -> Assertion {
-    let Some(run) = scene(context, DerivedKind::After, probe) else {
+    let Some(run) = scenario_run(context, DerivedKind::After, probe) else {
         return inconclusive(format!("{} was not called again", probe.name));
     };
     if let Some(complete) =
-        scene(context, DerivedKind::Confirmed, probe).filter(|complete| complete.exit() != probe.exit)
+        scenario_run(context, DerivedKind::Confirmed, probe).filter(|complete| complete.exit() != probe.exit)
     {
         let label = complete.label();
         return inconclusive(format!(

@@ -1,21 +1,21 @@
 //! `p6-timeout`: a request without a response ends at the time limit of the caller.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{lacking, no_request, scene};
+use crate::kit::{lacking, no_request, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_contract::counted;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
 use agentnative_core::model::Stream;
 use agentnative_core::probe::{Probe, STALLED_CALL_TIMEOUT};
-use agentnative_core::run::End;
+use agentnative_core::run::RunEnd;
 
 /// `p6-timeout`
 pub fn timeout(context: &CheckContext) -> Judgement {
     let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
     let mut declared = declared.peekable();
     if declared.peek().is_some() {
-        return Judgement::of(declared.map(|probe| judge_probe(context, probe)), "");
+        return Judgement::from_assertions(declared.map(|probe| judge_probe(context, probe)), "");
     }
     no_request(context)
 }
@@ -25,7 +25,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
         return lacking(probe, "timeout", "an option that limits the time of requests");
     };
     let option = CommonOption::Timeout.with_value(option, "1").join(" ");
-    match scene(context, DerivedKind::Timeout, probe) {
+    match scenario_run(context, DerivedKind::Timeout, probe) {
         Some(run) => judge_run(&run, &option),
         None => inconclusive(format!("{} was not run with `{option}`", probe.name)),
     }
@@ -51,14 +51,14 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
         ));
     }
     match run.observation.end {
-        End::TimedOut | End::Waited => {
+        RunEnd::TimedOut | RunEnd::Waited => {
             let detail = format!(
                 "with `{option}`, the command still waits for an answer after {}",
                 counted(STALLED_CALL_TIMEOUT.as_secs() as usize, "second")
             );
             run.failed("goes-on", detail)
         }
-        End::Exited(0) => {
+        RunEnd::Exited(0) => {
             let detail = format!("with `{option}`, the command exits with 0, but no request was answered");
             run.failed_at_reason("exit-code", Stream::Stderr, detail)
         }

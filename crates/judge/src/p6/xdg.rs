@@ -4,7 +4,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, recorded_changes};
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::Variant;
-use agentnative_core::run::{Area, Change};
+use agentnative_core::run::{Area, FileChange};
 use std::path::Path;
 
 /// `p6-xdg`
@@ -18,11 +18,11 @@ pub fn xdg(context: &CheckContext) -> Judgement {
     if !runs.is_empty() && !runs.iter().any(stores) {
         return Judgement::NotApplicable("no call stores anything outside its workspace".to_owned());
     }
-    Judgement::of(runs.iter().map(judge_run), "no probe is declared that succeeds: declare one")
+    Judgement::from_assertions(runs.iter().map(judge_run), "no probe is declared that succeeds: declare one")
 }
 
 /// True for the configuration file, which is declared at its own path.
-fn is_declared(run: &RunView, change: &Change) -> bool {
+fn is_declared(run: &RunView, change: &FileChange) -> bool {
     let file =
         run.context.profile.conventions.config_file.as_deref().filter(|file| !file.starts_with(".config/"));
     file.is_some_and(|file| Path::new(file).starts_with(&change.path))

@@ -63,7 +63,7 @@ impl<'a> Listing<'a> {
 fn counted(scan: &Scan, pointer: &str) -> Option<u64> {
     let mut keys = pointer.split('/').skip(1).map(unescape_token);
     let list = keys.try_fold(&scan.shape, |shape, key| shape.member(&key))?;
-    (list.count_of(JsonType::Array) > 0).then(|| list.elements())
+    (list.count_of_type(JsonType::Array) > 0).then(|| list.element_count())
 }
 
 fn place(pointer: &str) -> String {

@@ -50,7 +50,10 @@ fn judge_lists<'a>(
     let mut lists =
         context.declared().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
     if lists.peek().is_some() {
-        return Judgement::of(combine(lists.map(|(probe, list)| each(probe, list)).collect()), "");
+        return Judgement::from_assertions(
+            combine(lists.map(|(probe, list)| each(probe, list)).collect()),
+            "",
+        );
     }
     let undeclared = UndeclaredFeature {
         feature: Feature::Lists,

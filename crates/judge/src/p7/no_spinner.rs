@@ -13,7 +13,7 @@ const MAX_SEARCHED: u64 = 8 << 20;
 pub fn no_spinner(context: &CheckContext) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let plain = runs.filter(|run| run.variant() == Variant::Plain && !is_error_object(run));
-    Judgement::of(plain.map(|run| has_no_redraw(&run)), "declare a probe")
+    Judgement::from_assertions(plain.map(|run| has_no_redraw(&run)), "declare a probe")
 }
 
 /// True if stderr has to contain only an error object, which another check judges.

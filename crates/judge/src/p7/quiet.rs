@@ -24,7 +24,7 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     }
     assertions.extend(data.into_iter().flat_map(|probe| quiet_runs(context, probe)).map(success));
     assertions.extend(failures.into_iter().flat_map(|probe| quiet_runs(context, probe)).filter_map(failure));
-    Judgement::of(assertions, "declare `flags.quiet` under [target]")
+    Judgement::from_assertions(assertions, "declare `flags.quiet` under [target]")
 }
 
 /// Returns the runs of a probe with the quiet option; only the first if it shows that the option is rejected.

@@ -37,5 +37,5 @@ pub fn bundle(context: &CheckContext) -> Judgement {
         let detail = "the project contains no AGENTS.md and no SKILL.md".to_owned();
         findings.push(Finding::new("missing", Evidence { detail, ..Evidence::default() }));
     }
-    Judgement::broken(findings)
+    Judgement::violated(findings)
 }

@@ -25,7 +25,7 @@ pub fn current(context: &CheckContext) -> Judgement {
     if calls.peek().is_none() {
         return Judgement::NotApplicable("the instructions for agents show no call of the target".to_owned());
     }
-    Judgement::of(calls.map(|(bundle, call)| is_current(&examples, bundle, &call)), "")
+    Judgement::from_assertions(calls.map(|(bundle, call)| is_current(&examples, bundle, &call)), "")
 }
 
 /// Returns the calls of the target in the code of a file.

@@ -6,7 +6,7 @@ use crate::verdict::{Assertion, Finding, Judgement};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{OutputFormat, Stream};
-use agentnative_core::run::{Change, Entry, EntryKind};
+use agentnative_core::run::{FileChange, FileEntry, FileKind};
 
 /// File that agents look for.
 const SKILL_FILE: &str = "SKILL.md";
@@ -19,11 +19,14 @@ pub fn install(context: &CheckContext) -> Judgement {
         FormatFlag::Given(_) => {
             let call = context.derived(DerivedKind::BundleInstall);
             let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
-            Judgement::of(runs.map(|run| judge_run(&run)), "the command of `bundle_install` was not run")
+            Judgement::from_assertions(
+                runs.map(|run| judge_run(&run)),
+                "the command of `bundle_install` was not run",
+            )
         }
         FormatFlag::Absent => {
             let remedy = "add a command that installs the instructions for agents, then declare it";
-            Judgement::broken(vec![Finding::lacking("bundle_install", remedy)])
+            Judgement::violated(vec![Finding::lacking("bundle_install", remedy)])
         }
         FormatFlag::Unspecified => undeclared(context),
     }
@@ -55,7 +58,7 @@ fn judge_run(run: &RunView) -> Assertion {
         let detail = format!("`{}` exits with {exit}; expected 0", run.probe.name);
         return run.failed_at_reason("exit", Stream::Stderr, detail);
     }
-    let arrived: Vec<&Change> = changes.list.iter().filter(|change| is_skill_file(change)).collect();
+    let arrived: Vec<&FileChange> = changes.list.iter().filter(|change| is_skill_file(change)).collect();
     match arrived.as_slice() {
         [] => {
             let detail =
@@ -71,12 +74,12 @@ fn judge_run(run: &RunView) -> Assertion {
 }
 
 /// True for a created or changed file of that name, or a link to one.
-fn is_skill_file(change: &Change) -> bool {
+fn is_skill_file(change: &FileChange) -> bool {
     let named = change.path.rsplit('/').next() == Some(SKILL_FILE);
-    let kinds = [EntryKind::File, EntryKind::Link];
+    let kinds = [FileKind::File, FileKind::Link];
     named && change.after.as_ref().is_some_and(|entry| kinds.contains(&entry.kind))
 }
 
-fn is_empty(entry: &Entry) -> bool {
-    entry.kind == EntryKind::File && entry.size == 0
+fn is_empty(entry: &FileEntry) -> bool {
+    entry.kind == FileKind::File && entry.size == 0
 }

@@ -9,10 +9,10 @@ mod built;
 mod exclusions;
 #[cfg(feature = "source")]
 mod file;
+#[cfg(feature = "project")]
+mod file_list;
 #[cfg(feature = "source")]
 mod imports;
-#[cfg(feature = "project")]
-mod kept;
 #[cfg(feature = "source")]
 mod language;
 #[cfg(feature = "source")]
@@ -35,7 +35,7 @@ pub use built::built;
 #[cfg(feature = "project")]
 pub use exclusions::name_in;
 #[cfg(feature = "project")]
-pub use kept::{is_code, kept_files};
+pub use file_list::{is_code, project_files};
 #[cfg(feature = "project")]
 pub use project::read_project;
 #[cfg(feature = "source")]

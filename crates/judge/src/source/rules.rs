@@ -41,7 +41,7 @@ pub(super) struct Origin {
 
 impl Rules {
     /// Collects the rules of `checks`; only source checks have any.
-    pub fn of<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Self {
+    pub fn new<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Self {
         let mut languages: BTreeMap<Language, Passes> = BTreeMap::new();
         let mut fingerprints = BTreeMap::new();
         for check in checks {

@@ -23,7 +23,7 @@ pub const BUDGET: Budget = Budget { memory: 1 << 30, ..Budget::STEP };
 /// As [`scan`].
 pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<CodeFacts> {
     let fingerprints = rules.fingerprints.clone();
-    budget::within(budget, move || scan(&folder, &rules)).unwrap_or_else(|spent| {
+    budget::run_within(budget, move || scan(&folder, &rules)).unwrap_or_else(|spent| {
         let stopped = Some(format!("reading the code was stopped: it needs {spent}"));
         Ok(CodeFacts { rules: fingerprints, stopped, ..CodeFacts::default() })
     })
@@ -133,14 +133,19 @@ fn parallel<'f, 'p, T: Send>(
     let one = || {
         let files = std::iter::from_fn(|| {
             budget::checkpoint();
-            budget::progress();
+            budget::finish_step();
             files.get(next.fetch_add(1, Ordering::Relaxed))
         });
         files.filter_map(&work).collect::<Vec<T>>()
     };
     thread::scope(|scope| {
         // Fewer threads may be available. This thread only works if there is no other, because its stack may be small.
-        let spawn = |_| Builder::new().stack_size(budget::STACK).spawn_scoped(scope, budget::part(one)).ok();
+        let spawn = |_| {
+            Builder::new()
+                .stack_size(budget::STACK_BYTES)
+                .spawn_scoped(scope, budget::as_part_of_this_work(one))
+                .ok()
+        };
         let others: Vec<_> = (0..workers).map_while(spawn).collect();
         let mut all = if others.is_empty() { one() } else { Vec::new() };
         let joined = others.into_iter().map(|handle| handle.join());

@@ -35,7 +35,7 @@ pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Res
     if !root.is_dir() {
         return Err(Error::general(format!(
             "{} is not a folder",
-            sanitize::line(root.as_os_str().as_bytes())
+            sanitize::sanitize_line(root.as_os_str().as_bytes())
         )));
     }
     let vendored = patterns(&root, VENDORED);

@@ -7,25 +7,25 @@ mod view;
 
 pub use code::Code;
 
-use super::context::{NO_PROJECT, NoCode};
+use super::context::{CodeUnavailable, NO_PROJECT};
 use super::verdict::Judgement;
 use agentnative_core::catalogue::Check;
 use agentnative_core::facts::{BuildTimes, SourceWaiver};
 use std::collections::BTreeMap;
 
 /// Judges a source check.
-pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
+pub fn judge(code: &Result<Code<'_>, CodeUnavailable>, check: &Check) -> Judgement {
     let view = match code {
         Ok(code) => code.view(check.id),
-        Err(NoCode::NoProject) => {
+        Err(CodeUnavailable::NoProject) => {
             return Judgement::NotApplicable(NO_PROJECT.to_owned());
         }
-        Err(NoCode::NotRecorded) => {
+        Err(CodeUnavailable::NotRecorded) => {
             return Judgement::unverified(
                 "the recording contains no code: it was made without source checks",
             );
         }
-        Err(NoCode::NoReader) => {
+        Err(CodeUnavailable::NoReader) => {
             return Judgement::unverified(
                 "this build cannot read code: it was made without the feature `source`",
             );
@@ -35,7 +35,7 @@ pub fn judge(code: &Result<Code<'_>, NoCode>, check: &Check) -> Judgement {
 }
 
 /// Returns a note if the program is older than its code.
-pub fn stale(built: &BuildTimes) -> Option<String> {
+pub fn outdated_program_note(built: &BuildTimes) -> Option<String> {
     let BuildTimes { program, newest, .. } = built;
     (built.changed > built.at).then(|| {
         format!(
@@ -46,7 +46,7 @@ pub fn stale(built: &BuildTimes) -> Option<String> {
 }
 
 /// Returns notes on the code: waivers, and skipped files.
-pub fn notes(code: &Code<'_>) -> Vec<String> {
+pub fn code_notes(code: &Code<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut found: BTreeMap<&str, Option<_>> = BTreeMap::new();
     for waiver in &code.facts.waivers {

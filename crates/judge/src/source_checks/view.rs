@@ -71,7 +71,7 @@ impl<'a> CheckView<'a> {
             let message = format!("waived in the code: {}", Vec::from_iter(reasons).join("; "));
             return Judgement::Waived { message, evidence };
         }
-        if open.is_empty() { self.without_findings() } else { Judgement::broken(open) }
+        if open.is_empty() { self.without_findings() } else { Judgement::violated(open) }
     }
 
     /// Returns the judgement if no match is a finding.
@@ -116,7 +116,9 @@ impl<'a> CheckView<'a> {
                 (Some(what), _, Some(own)) => {
                     open(&format!("{what}; another package of this repository may contain it: {own}"))
                 }
-                (Some(what), _, None) if gaps.is_empty() => Judgement::broken(vec![self.about_package(what)]),
+                (Some(what), _, None) if gaps.is_empty() => {
+                    Judgement::violated(vec![self.about_package(what)])
+                }
                 (Some(what), ..) | (None, Some(what), _) => open(what),
                 (None, None, _) => open("nothing in the code decides it"),
             };

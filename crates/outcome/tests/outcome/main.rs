@@ -1,5 +1,5 @@
 //! Tests of outcomes through the public API.
 
-#[path = "../../../../tests/support/alone.rs"]
-mod alone;
 mod memory;
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;

@@ -1,6 +1,6 @@
 //! Tests that outcomes need constant memory, as counted by the allocator.
 
-use crate::alone::alone;
+use crate::own_process::in_own_process;
 use agentnative_outcome::{Collector, OutcomeOptions};
 use peak_alloc::PeakAlloc;
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 #[test]
 fn memory_does_not_grow_with_the_stream() {
-    alone("memory::memory_does_not_grow_with_the_stream", || {
+    in_own_process("memory::memory_does_not_grow_with_the_stream", || {
         let output = "output with \\\"quotes\\\" and\\nnewlines é ".repeat(200);
         // Messages with texts, each dropped at the next one.
         let messages = |count| {

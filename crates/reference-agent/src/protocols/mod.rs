@@ -13,7 +13,7 @@ mod protocol;
 
 pub use protocol::{Encoder, EncoderSettings, Protocol};
 
-use agentnative_output::{OutputFormat, asked_format, asked_values};
+use agentnative_output::{OutputFormat, option_values, requested_format};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 
@@ -58,6 +58,6 @@ pub fn exit_codes() -> String {
 /// Returns the protocol and the format that invalid arguments request, to report the error in them. An unknown
 /// protocol is ignored.
 pub fn requested(args: &[OsString]) -> (&'static Protocol, OutputFormat) {
-    let protocol = asked_values(args, "--contract").next().and_then(find).unwrap_or_default();
-    (protocol, protocol.format.unwrap_or_else(|| asked_format(args)))
+    let protocol = option_values(args, "--contract").next().and_then(find).unwrap_or_default();
+    (protocol, protocol.format.unwrap_or_else(|| requested_format(args)))
 }

@@ -42,7 +42,7 @@ struct Native {
 impl Native {
     fn write_step(&mut self, step: &Event, output: &mut Output) -> Result<()> {
         match output.config().format {
-            OutputFormat::Text if self.csv => output.raw(&csv::rows(step)),
+            OutputFormat::Text if self.csv => output.write_for_tools(&csv::rows(step)),
             OutputFormat::Text => Ok(()),
             OutputFormat::Jsonl => output.record(step),
             OutputFormat::Json => {
@@ -79,7 +79,7 @@ impl Encoder for Native {
         }
         match outcome {
             Ok(answer) if output.config().format == OutputFormat::Text && !self.csv => {
-                if self.raw { output.raw(answer) } else { output.text(answer) }.map(|()| 0)
+                if self.raw { output.write_for_tools(answer) } else { output.text(answer) }.map(|()| 0)
             }
             Ok(_) => Ok(0),
             Err(failure) => {

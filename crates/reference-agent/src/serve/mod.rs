@@ -11,7 +11,7 @@ mod prompt;
 mod turn;
 
 use agentnative_contract::error::{Error, Result};
-use agentnative_output::{Cell, Output, whole_number};
+use agentnative_output::{Output, StyledText, whole_number};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -84,7 +84,7 @@ fn serve(args: &ServeArgs, output: &mut Output) -> Result<u8> {
     Builder::new().spawn(listen).map_err(no_thread)?;
     let listening = Listening { url: format!("http://127.0.0.1:{port}"), port };
     output.emit("serve", true, &listening, |page| {
-        page.line(0, &[Cell::plain(format!("listening on {}", listening.url))]);
+        page.line(0, &[StyledText::plain(format!("listening on {}", listening.url))]);
     })?;
     Builder::new().spawn(move || accept(&listener, &sender)).map_err(no_thread)?;
     for notification in receiver {

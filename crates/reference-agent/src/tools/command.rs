@@ -7,7 +7,7 @@
 use super::objects::{object, required_string};
 use super::workspace::Workspace;
 use crate::tool_record::{ToolError, ToolOutput};
-use agentnative_helper::process_tree::{become_reaper, ends_before, kill_descendants};
+use agentnative_helper::process_tree::{become_reaper, kill_descendants, wait_until_ended};
 use rustix::process::Pid;
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -31,7 +31,7 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
         start(workspace, line).map_err(|error| ToolError::execution(error.to_string()))?;
     let stdout = child.stdout.take().map(capture).transpose();
     let stderr = child.stderr.take().map(capture).transpose();
-    let in_time = stdout.is_ok() && stderr.is_ok() && ends_before(leader, deadline);
+    let in_time = stdout.is_ok() && stderr.is_ok() && wait_until_ended(leader, deadline);
     {
         // The leader has not been reaped, so its process ID has not been reused.
         let mut state = workspace.running.lock();

@@ -17,7 +17,7 @@ pub fn command_starts(line: &str) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// Escapes the first `:` or `#` of each CI command in a text as `\x3a` or `\x23`. Other text is returned unchanged.
-pub fn break_commands(text: &str) -> Cow<'_, str> {
+pub fn escape_commands(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut line_start = 0;

@@ -15,10 +15,10 @@ mod commands;
 mod excerpt;
 mod plain;
 
-pub use commands::break_commands;
 pub use commands::command_starts;
+pub use commands::escape_commands;
 pub use excerpt::excerpt;
-pub use plain::plain;
+pub use plain::strip_terminal_formatting;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,17 +40,17 @@ pub const fn is_unsafe(c: char) -> bool {
 }
 
 /// Sanitises text that may have several lines: `\n` and `\t` stay.
-pub fn text(input: impl AsRef<[u8]>) -> String {
+pub fn sanitize_text(input: impl AsRef<[u8]>) -> String {
     escape(input.as_ref(), |c| matches!(c, '\n' | '\t'))
 }
 
 /// Sanitises text for one line: `\n` and `\t` are escaped as well.
-pub fn line(input: impl AsRef<[u8]>) -> String {
+pub fn sanitize_line(input: impl AsRef<[u8]>) -> String {
     escape(input.as_ref(), |_| false)
 }
 
 /// Sanitises text for one line of at most `max` characters (at least 1); a cut end is `…`.
-pub fn capped(input: impl AsRef<[u8]>, max: usize) -> String {
+pub fn sanitize_capped(input: impl AsRef<[u8]>, max: usize) -> String {
     let input = input.as_ref();
     // A character has at most four bytes, so more bytes than these are not needed.
     let head = &input[..input.len().min(max.saturating_add(1).saturating_mul(4))];
@@ -82,9 +82,9 @@ pub fn lossless(input: &[u8]) -> Cow<'_, str> {
 }
 
 /// Sanitises text like [`text()`], but keeps colours (`ESC [ … m`) if `color` is set.
-pub fn rendered(input: &str, color: bool) -> String {
+pub fn sanitize_rendered(input: &str, color: bool) -> String {
     if !color {
-        return text(input);
+        return sanitize_text(input);
     }
     let mut out = String::with_capacity(input.len());
     let mut rest = input;
@@ -93,7 +93,7 @@ pub fn rendered(input: &str, color: bool) -> String {
             let digits = tail.find(|c: char| !c.is_ascii_digit() && c != ';')?;
             tail[digits..].starts_with('m').then_some(digits + 3)
         });
-        out.push_str(&text(&rest[..at]));
+        out.push_str(&sanitize_text(&rest[..at]));
         let end = at + sequence.unwrap_or(1);
         match sequence {
             Some(_) => out.push_str(&rest[at..end]),
@@ -101,7 +101,7 @@ pub fn rendered(input: &str, color: bool) -> String {
         }
         rest = &rest[end..];
     }
-    out.push_str(&text(rest));
+    out.push_str(&sanitize_text(rest));
     out
 }
 

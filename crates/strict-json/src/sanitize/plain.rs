@@ -1,7 +1,7 @@
 //! Removes terminal formatting from text.
 
 /// Removes terminal escapes and overstriking and expands tabs to spaces, for programs that parse the text.
-pub fn plain(input: impl AsRef<[u8]>) -> String {
+pub fn strip_terminal_formatting(input: impl AsRef<[u8]>) -> String {
     let text = String::from_utf8_lossy(input.as_ref());
     let mut clean = String::with_capacity(text.len());
     let mut column = 0_usize;

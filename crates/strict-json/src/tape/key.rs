@@ -4,12 +4,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A key to look up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct TapeKey {
     text: Box<str>,
     pub(super) tag: u16,
 }
 
-impl Key {
+impl TapeKey {
     /// Creates a key from its unescaped text.
     pub fn new(text: &str) -> Self {
         Self { text: text.into(), tag: tag(fingerprint(text.as_bytes())) }

@@ -1,19 +1,19 @@
 //! A map that is looked up by the keys of objects on a tape.
 
-use super::{Key, TapeNode};
+use super::{TapeKey, TapeNode};
 
 /// A map of keys to values, as a hash table over the tags of keys.
 #[derive(Debug, Clone)]
 pub struct KeyMap<T> {
-    entries: Vec<(Key, T)>,
+    entries: Vec<(TapeKey, T)>,
     /// One plus the index of an entry, or 0 if the slot is free. The first slot of a key is given by the last bits of
     /// its tag; if that is occupied, the entry is in a later slot.
     slots: Vec<u32>,
 }
 
-impl<T> FromIterator<(Key, T)> for KeyMap<T> {
-    fn from_iter<I: IntoIterator<Item = (Key, T)>>(entries: I) -> Self {
-        let entries: Vec<(Key, T)> = entries.into_iter().collect();
+impl<T> FromIterator<(TapeKey, T)> for KeyMap<T> {
+    fn from_iter<I: IntoIterator<Item = (TapeKey, T)>>(entries: I) -> Self {
+        let entries: Vec<(TapeKey, T)> = entries.into_iter().collect();
         let mut slots = vec![0; (2 * entries.len()).next_power_of_two()];
         for ((key, _), number) in entries.iter().zip(1..) {
             let mut slot = usize::from(key.tag) & (slots.len() - 1);
@@ -52,7 +52,7 @@ impl<T> KeyMap<T> {
     }
 
     /// Returns the keys with their values, in insertion order.
-    pub fn iter(&self) -> impl Iterator<Item = &(Key, T)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(TapeKey, T)> {
         self.entries.iter()
     }
 }

@@ -15,7 +15,7 @@ impl Tape {
     }
 
     /// Passes the complete members of each open object and array, from the outermost, to `visit`, and removes them.
-    pub fn drain_complete(&mut self, mut visit: impl FnMut(TapeNode<'_>)) {
+    pub fn drain_complete_members(&mut self, mut visit: impl FnMut(TapeNode<'_>)) {
         let (mut kept, mut keys) = (0, String::new());
         for level in 0..self.open.len() {
             let index = self.open[level];

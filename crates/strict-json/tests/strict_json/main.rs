@@ -1,16 +1,16 @@
 //! Tests of the strict reader and the sanitiser through their public API.
 
-#[path = "../../../../tests/support/alone.rs"]
-mod alone;
+#[path = "../../../../tests/support/chunked_reader.rs"]
+mod chunked_reader;
 #[path = "../../../../tests/support/events.rs"]
 mod events;
 mod memory;
-#[path = "../../../../tests/support/on_tape.rs"]
-mod on_tape;
-#[path = "../../../../tests/support/pieces.rs"]
-mod pieces;
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
 mod properties;
 mod reading;
 mod sanitize;
 mod sink;
 mod tape;
+#[path = "../../../../tests/support/tape_printer.rs"]
+mod tape_printer;

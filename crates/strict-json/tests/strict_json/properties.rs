@@ -1,7 +1,7 @@
 //! Properties of the strict reader for arbitrary bytes, in arbitrary pieces.
 
+use crate::chunked_reader::ChunkedReader;
 use crate::events::Events;
-use crate::pieces::Pieces;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strict_json::{
@@ -18,7 +18,7 @@ fn lines(bytes: impl AsRef<[u8]>) -> Summary {
 
 /// Returns the summary and events of a document and of JSON Lines, with the bytes in pieces of these sizes.
 fn read_both(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
-    let pieces = || Pieces::new(bytes, sizes);
+    let pieces = || ChunkedReader::new(bytes, sizes);
     let options = ReadOptions::default();
     let (mut document_events, mut line_events) = (Events::default(), Events::default());
     let document = read_document(pieces(), &options, &mut document_events).unwrap();
@@ -155,7 +155,7 @@ proptest! {
         prop_assert_eq!(&whole, &read_both(&bytes, &sizes));
         for (summary, _) in &whole {
             for problem in &summary.problems {
-                prop_assert_eq!(problem.at, locate(&bytes[..], problem.at.offset).unwrap());
+                prop_assert_eq!(problem.position, locate(&bytes[..], problem.position.offset).unwrap());
                 prop_assert!(problem.message.bytes().all(|byte| (b' '..0x7f).contains(&byte)));
             }
         }

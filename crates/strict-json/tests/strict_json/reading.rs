@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use strict_json::{
-    Class, Problem, ProblemKind, ProblemKind::*, ReadOptions, Sink, Summary, find_span, locate,
+    Problem, ProblemKind, ProblemKind::*, ReadOptions, Severity, Sink, Summary, find_span, locate,
     read_document, read_lines, read_records, read_value,
 };
 
@@ -21,7 +21,10 @@ type ReducedProblem = (ProblemKind, u64, u64, u64, String);
 
 /// Returns kind, offset, line, column and pointer of each problem.
 fn reduce(problems: &[Problem]) -> Vec<ReducedProblem> {
-    problems.iter().map(|p| (p.kind, p.at.offset, p.at.line, p.at.column, p.pointer.clone())).collect()
+    problems
+        .iter()
+        .map(|p| (p.kind, p.position.offset, p.position.line, p.position.column, p.pointer.clone()))
+        .collect()
 }
 
 #[track_caller]
@@ -191,7 +194,7 @@ fn problems_of_json_lines_have_kind_position_and_pointer() {
     }
     let summary = lines(b"{\"a\":\"\xff\"}\n{}\n\xfe\n{\"b\":1}\n");
     expect(&summary, &[(InvalidUtf8, 6, 1, 7, "/a"), (InvalidUtf8, 13, 3, 1, "")]);
-    assert_eq!((summary.records, summary.whole), (4, 2));
+    assert_eq!((summary.records, summary.complete), (4, 2));
 }
 
 #[test]
@@ -201,9 +204,9 @@ fn problems_beyond_the_limit_are_counted() {
     let summary = read_document(format!("[{text}]").as_bytes(), &options, &mut ()).unwrap();
     assert_eq!(summary.problems.len(), 3);
     assert_eq!((summary.count(NonFinite), summary.count(Overflow)), (1000, 1));
-    assert_eq!((summary.count_class(Class::Strict), summary.count_class(Class::Interop)), (1000, 1));
+    assert_eq!((summary.count_class(Severity::Strict), summary.count_class(Severity::Interop)), (1000, 1));
     assert!(summary.rejected());
-    assert_eq!(summary.first(Class::Interop).map(|p| p.kind), Some(Overflow));
+    assert_eq!(summary.first(Severity::Interop).map(|p| p.kind), Some(Overflow));
 }
 
 #[test]
@@ -234,7 +237,7 @@ fn depth_is_bounded_without_recursion() {
     let objects = "{\"\":[".repeat(500_000) + &"]}".repeat(500_000);
     assert!(read_document(objects.as_bytes(), &deep, &mut ()).unwrap().problems.is_empty());
     let lines = lines("[".repeat(100_000) + "\n{}\n");
-    assert_eq!((lines.count(Depth), lines.records, lines.whole), (1, 2, 1));
+    assert_eq!((lines.count(Depth), lines.records, lines.complete), (1, 2, 1));
 }
 
 #[test]
@@ -245,10 +248,10 @@ fn keys_are_compared_up_to_a_limit() {
     };
     for keys in [8, 32, 33, 34, 1000] {
         let summary = document(object(keys));
-        assert_eq!((summary.count(DuplicateKey), summary.keys_unchecked), (1, 0), "{keys}");
+        assert_eq!((summary.count(DuplicateKey), summary.unchecked_keys), (1, 0), "{keys}");
     }
     let summary = document(object(917_504 + 5));
-    assert_eq!((summary.count(DuplicateKey), summary.keys_unchecked), (1, 5));
+    assert_eq!((summary.count(DuplicateKey), summary.unchecked_keys), (1, 5));
 }
 
 #[test]
@@ -264,8 +267,8 @@ fn shared_parsing_cases_have_expected_results() {
             accepted += 1;
             // RFC 8259 allows duplicate keys; strict readers reject them.
             let duplicates = u64::from(name.contains("duplicated_key"));
-            assert_eq!(summary.count_class(Class::Structural), 0, "{name}: {:?}", summary.problems);
-            assert_eq!(summary.count_class(Class::Strict), duplicates, "{name}: {:?}", summary.problems);
+            assert_eq!(summary.count_class(Severity::Structural), 0, "{name}: {:?}", summary.problems);
+            assert_eq!(summary.count_class(Severity::Strict), duplicates, "{name}: {:?}", summary.problems);
         } else if name.starts_with("n_") {
             rejected += 1;
             assert!(summary.rejected(), "{name}");
@@ -281,7 +284,7 @@ fn values_are_built_within_the_budget() {
     let document = read_value(&text[..], &options, 1000).unwrap();
     assert_eq!(document.value, Some(json!({"a": {"c": u64::MAX}, "b": [true, null, "é", -2.5, null]})));
     let document = read_value(&text[..], &options, text.len() as u64 - 1).unwrap();
-    assert!(document.value.is_none() && document.too_large && document.summary.whole == 1);
+    assert!(document.value.is_none() && document.too_large && document.summary.complete == 1);
     let long = serde_json::to_string(&"é\n".repeat(100_000)).unwrap();
     let document = read_value(long.as_bytes(), &options, 1 << 20).unwrap();
     assert_eq!(document.value, Some(Value::String("é\n".repeat(100_000))));
@@ -359,7 +362,7 @@ fn records_are_passed_on_before_more_is_read_and_a_sink_can_stop() {
             assert!(whole);
             self.0.set(self.0.get() + 1);
         }
-        fn done(&self) -> bool {
+        fn is_done(&self) -> bool {
             self.0.get() == 3
         }
     }

@@ -1,7 +1,10 @@
 //! Tests that sanitised text is safe and that no bytes are lost.
 
 use proptest::prelude::*;
-use strict_json::sanitize::{break_commands, capped, excerpt, is_unsafe, line, lossless, rendered, text};
+use strict_json::sanitize::{
+    escape_commands, excerpt, is_unsafe, lossless, sanitize_capped, sanitize_line, sanitize_rendered,
+    sanitize_text,
+};
 
 #[test]
 fn controls_are_escaped() {
@@ -18,8 +21,8 @@ fn controls_are_escaped() {
         (b"torn \xe4\xb8", r"torn \xe4\xb8"),
         (b"", ""),
     ] {
-        assert_eq!(text(input), expected);
-        assert_eq!(line(input), expected);
+        assert_eq!(sanitize_text(input), expected);
+        assert_eq!(sanitize_line(input), expected);
     }
 }
 
@@ -41,16 +44,16 @@ fn control_characters_are_unsafe_and_ordinary_text_is_safe() {
 
 #[test]
 fn line_feeds_and_tabs_stay_in_text_only() {
-    assert_eq!(text("a\n\tb"), "a\n\tb");
-    assert_eq!(line("a\n\tb"), r"a\x0a\x09b");
+    assert_eq!(sanitize_text("a\n\tb"), "a\n\tb");
+    assert_eq!(sanitize_line("a\n\tb"), r"a\x0a\x09b");
 }
 
 #[test]
 fn capping_counts_escaped_characters() {
-    assert_eq!(capped("abcdef", 6), "abcdef");
-    assert_eq!(capped("abcdefg", 6), "abcde…");
-    assert_eq!(capped("\x1b\x1b\x1b", 6), r"\x1b…");
-    assert_eq!(capped("中中中", 2), "中…");
+    assert_eq!(sanitize_capped("abcdef", 6), "abcdef");
+    assert_eq!(sanitize_capped("abcdefg", 6), "abcde…");
+    assert_eq!(sanitize_capped("\x1b\x1b\x1b", 6), r"\x1b…");
+    assert_eq!(sanitize_capped("中中中", 2), "中…");
 }
 
 #[test]
@@ -66,17 +69,20 @@ fn ci_commands_are_escaped() {
         ("## Heading [link]", "## Heading [link]"),
         ("a: ::x", "a: ::x"),
     ] {
-        assert_eq!(break_commands(input), expected);
-        assert_eq!(break_commands(expected), expected, "stays as it is");
+        assert_eq!(escape_commands(input), expected);
+        assert_eq!(escape_commands(expected), expected, "stays as it is");
     }
 }
 
 #[test]
 fn rendered_text_keeps_only_colours_and_only_if_enabled() {
     let input = "\x1b[1;31mred\x1b[0m \x1b[2J \x1b[31 \x1b]0;t\x07 \x1b[m\x1b";
-    assert_eq!(rendered(input, true), "\x1b[1;31mred\x1b[0m \\x1b[2J \\x1b[31 \\x1b]0;t\\x07 \x1b[m\\x1b");
-    assert!(!rendered(input, false).contains('\x1b'));
-    assert_eq!(rendered("ä\n\tb", false), "ä\n\tb");
+    assert_eq!(
+        sanitize_rendered(input, true),
+        "\x1b[1;31mred\x1b[0m \\x1b[2J \\x1b[31 \\x1b]0;t\\x07 \x1b[m\\x1b"
+    );
+    assert!(!sanitize_rendered(input, false).contains('\x1b'));
+    assert_eq!(sanitize_rendered("ä\n\tb", false), "ä\n\tb");
 }
 
 #[test]
@@ -169,15 +175,15 @@ fn unescape(safe: &str) -> Vec<u8> {
 proptest! {
     #[test]
     fn sanitised_text_is_safe(input in unsafe_text(), max in 1usize..50) {
-        prop_assert!(!line(&input).contains(is_unsafe));
-        prop_assert!(!capped(&input, max).contains(is_unsafe));
-        prop_assert!(capped(&input, max).chars().count() <= max);
-        let safe = text(&input);
+        prop_assert!(!sanitize_line(&input).contains(is_unsafe));
+        prop_assert!(!sanitize_capped(&input, max).contains(is_unsafe));
+        prop_assert!(sanitize_capped(&input, max).chars().count() <= max);
+        let safe = sanitize_text(&input);
         prop_assert!(!safe.contains(|c| is_unsafe(c) && c != '\n' && c != '\t'));
-        prop_assert_eq!(rendered(&safe, true), safe.clone());
-        prop_assert_eq!(text(&safe), safe.clone());
-        let broken = break_commands(&safe).into_owned();
-        prop_assert_eq!(break_commands(&broken), broken.as_str());
+        prop_assert_eq!(sanitize_rendered(&safe, true), safe.clone());
+        prop_assert_eq!(sanitize_text(&safe), safe.clone());
+        let broken = escape_commands(&safe).into_owned();
+        prop_assert_eq!(escape_commands(&broken), broken.as_str());
         for shown in broken.lines() {
             prop_assert!(!shown.trim_start().starts_with("::") && !shown.contains("##["));
         }
@@ -186,8 +192,8 @@ proptest! {
     #[test]
     fn sanitised_text_can_be_restored(input in unsafe_text()) {
         let input: Vec<u8> = input.into_iter().filter(|byte| *byte != b'\\').collect();
-        prop_assert_eq!(unescape(&line(&input)), input.clone());
-        prop_assert_eq!(unescape(&break_commands(&text(&input))), input.clone());
+        prop_assert_eq!(unescape(&sanitize_line(&input)), input.clone());
+        prop_assert_eq!(unescape(&escape_commands(&sanitize_text(&input))), input.clone());
         prop_assert_eq!(unescape(&lossless(&input)), input.clone());
     }
 
@@ -206,7 +212,7 @@ proptest! {
         let from = input[..byte].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         let to = input[byte..].iter().position(|b| *b == b'\n').map_or(input.len(), |at| byte + at);
         if byte < to {
-            let escape = |bytes: &[u8]| line(bytes).replace("\\x09", "\t");
+            let escape = |bytes: &[u8]| sanitize_line(bytes).replace("\\x09", "\t");
             let escaped_line = escape(&input[from..to]);
             let start = (from..=byte).rev().find(|at| {
                 escaped_line == escape(&input[from..*at]) + &escape(&input[*at..to])

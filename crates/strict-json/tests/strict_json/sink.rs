@@ -76,7 +76,7 @@ fn problems_in_unwanted_text_are_reported() {
         let unwanted = document(&format!(r#"{{"skip":{text}}}"#)).1;
         assert_eq!(unwanted.problems.len(), 1, "{text}: {unwanted:?}");
         assert_eq!(unwanted.problems[0].kind, kind);
-        assert_eq!(unwanted.problems[0].at, wanted.problems[0].at, "{text}");
+        assert_eq!(unwanted.problems[0].position, wanted.problems[0].position, "{text}");
     }
 }
 
@@ -98,14 +98,15 @@ fn records_in_server_sent_events() {
     let mut recorder = Recorder::default();
     let summary = read_lines(&stream[..], &options, &mut recorder).unwrap();
     assert!(summary.problems.is_empty(), "{:?}", summary.problems);
-    assert_eq!((summary.records, summary.whole, summary.bytes), (3, 3, stream.len() as u64));
+    assert_eq!((summary.records, summary.complete, summary.bytes), (3, 3, stream.len() as u64));
     assert_eq!(recorder.events, ["5@37", "a", "1", "7@51", "a", "2", "9@62", "a", "3"]);
     // Positions are relative to the whole stream; a field name without a colon is not a field.
     let mut recorder = Recorder::default();
     let summary = read_lines(&b"data: {\"a\":}\ndata\nid\n: end"[..], &options, &mut recorder).unwrap();
-    let positions: Vec<_> = summary.problems.iter().map(|one| (one.at.line, one.at.column)).collect();
+    let positions: Vec<_> =
+        summary.problems.iter().map(|one| (one.position.line, one.position.column)).collect();
     assert_eq!(positions, [(1, 12), (2, 1), (3, 1)]);
     // Without the option, such lines are not records.
     let summary = read_lines(&stream[..], &ReadOptions::default(), &mut ()).unwrap();
-    assert_eq!(summary.whole, 1);
+    assert_eq!(summary.complete, 1);
 }

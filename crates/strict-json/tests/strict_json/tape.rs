@@ -1,12 +1,12 @@
 //! Tests that records on a tape have the same values and problems, whether they come as events or at once.
 
-use crate::on_tape::three_ways;
 use crate::properties::nearly_json;
+use crate::tape_printer::read_three_ways;
 use proptest::prelude::*;
-use strict_json::{Key, KeyMap, ReadOptions, Sink, Summary, Tape, read_lines_at_hand};
+use strict_json::{KeyMap, ReadOptions, Sink, Summary, Tape, TapeKey, read_lines_in_memory};
 
 fn assert_same(bytes: &[u8], sizes: &[usize]) -> Summary {
-    let [by_events, at_once, at_hand] = three_ways(bytes, sizes, &ReadOptions::default());
+    let [by_events, at_once, at_hand] = read_three_ways(bytes, sizes, &ReadOptions::default());
     assert_eq!(by_events, at_once);
     assert_eq!(by_events, at_hand);
     by_events.0
@@ -96,8 +96,8 @@ fn records_without_problems_come_at_once() {
         r#"{"type":"a","n":[-0.5e-3,12,true,null,{}],"text":"é\n\u00e9\ud83d\ude00","type2": {"a" : 1 }}"#;
     let mut sink = Counter::default();
     let lines = format!("{record}\n{record}\r\n{record} \n");
-    let summary = read_lines_at_hand(lines.as_bytes(), &ReadOptions::default(), &mut sink);
-    assert_eq!((summary.whole, sink.records, sink.events), (3, 3, 0));
+    let summary = read_lines_in_memory(lines.as_bytes(), &ReadOptions::default(), &mut sink);
+    assert_eq!((summary.complete, sink.records, sink.events), (3, 3, 0));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn problems_are_reported_among_records_that_come_at_once() {
         let lines = format!("{clean}\n{clean}\n{record}\n{clean}\n");
         let summary = assert_same(lines.as_bytes(), &[usize::MAX]);
         assert!(!summary.problems.is_empty(), "{record}");
-        assert_eq!(summary.problems[0].at.line, 3, "{record}");
+        assert_eq!(summary.problems[0].position.line, 3, "{record}");
         let bytes = [clean.as_bytes(), b"\n\xff\n", lines.as_bytes()].concat();
         assert_same(&bytes, &[7]);
     }
@@ -157,20 +157,20 @@ fn keys_of_all_lengths_are_found() {
     let members: Vec<String> = names.iter().map(|name| format!("\"{name}\":\"{name}\"")).collect();
     for chunk in members.chunks(20) {
         let mut tape = Tape::default();
-        read_lines_at_hand(
+        read_lines_in_memory(
             format!("{{{}}}\n", chunk.join(",")).as_bytes(),
             &ReadOptions::default(),
             &mut tape,
         );
         let root = tape.root().unwrap();
-        let map: KeyMap<&str> = names.iter().map(|name| (Key::new(name), name.as_str())).collect();
+        let map: KeyMap<&str> = names.iter().map(|name| (TapeKey::new(name), name.as_str())).collect();
         let mut found = 0;
         for key in root.keys() {
             assert_eq!(map.get(key), Some(&key.value().text()));
             found += 1;
         }
         assert_eq!(found, 20);
-        let present = names.iter().filter(|name| root.member(&Key::new(name)).is_some());
+        let present = names.iter().filter(|name| root.member(&TapeKey::new(name)).is_some());
         assert!(present.eq(names.iter().filter(|name| chunk.contains(&format!("\"{name}\":\"{name}\"")))));
         let empty: KeyMap<()> = [].into_iter().collect();
         assert!(root.keys().all(|key| empty.get(key).is_none()) && empty.is_empty());
@@ -179,10 +179,10 @@ fn keys_of_all_lengths_are_found() {
 
 #[test]
 fn large_maps_have_all_their_keys() {
-    let map: KeyMap<u32> = (0..40_000).map(|number| (Key::new(&format!("k{number}")), number)).collect();
+    let map: KeyMap<u32> = (0..40_000).map(|number| (TapeKey::new(&format!("k{number}")), number)).collect();
     let mut tape = Tape::default();
     let line = b"{\"k0\":0,\"k32766\":1,\"k32767\":2,\"k39999\":3,\"k40000\":4}\n";
-    read_lines_at_hand(line, &ReadOptions::default(), &mut tape);
+    read_lines_in_memory(line, &ReadOptions::default(), &mut tape);
     let found: Vec<Option<&u32>> = tape.root().unwrap().keys().map(|key| map.get(key)).collect();
     assert_eq!(found, [Some(&0), Some(&32_766), Some(&32_767), Some(&39_999), None]);
 }

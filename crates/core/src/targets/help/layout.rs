@@ -65,7 +65,8 @@ impl Section {
 impl HelpPage {
     /// Parses the bytes of a help page.
     pub fn parse(bytes: &[u8]) -> Self {
-        let text = boxes::without_boxes(&sanitize::plain(&bytes[..bytes.len().min(MAX_BYTES)]));
+        let text =
+            boxes::without_boxes(&sanitize::strip_terminal_formatting(&bytes[..bytes.len().min(MAX_BYTES)]));
         let (usage, usage_lines) = usage::parse(&text);
         let lines = lines(&text);
         let sections = sections(&lines);

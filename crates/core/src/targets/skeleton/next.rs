@@ -3,7 +3,7 @@
 use super::ConfigTemplate;
 use crate::config::FORMAT_PLACEHOLDER;
 use crate::targets::{Effect, LeafCommand};
-use agentnative_contract::listed;
+use agentnative_contract::join_words;
 
 /// Maximum number of commands that are named; the others are counted.
 const MAX_NAMES: usize = 8;
@@ -30,7 +30,7 @@ impl ConfigTemplate<'_> {
             next.push(format!(
                 "add a probe that fails with {} {}{example}, or remove the code from `exit_codes`",
                 if codes.len() == 1 { "exit code" } else { "each of the exit codes" },
-                listed(codes, "and")
+                join_words(codes, "and")
             ));
         }
         next.push("run `agentnative check`".to_owned());
@@ -74,7 +74,8 @@ impl ConfigTemplate<'_> {
         );
         let more = safe.len().saturating_sub(MAX_NAMES) + open.len().saturating_sub(MAX_PROBES);
         let what = if values.len() == 1 { "a value that exists" } else { "values that exist" };
-        let replace = (!values.is_empty()).then(|| format!("replace {} with {what}", listed(values, "and")));
+        let replace =
+            (!values.is_empty()).then(|| format!("replace {} with {what}", join_words(values, "and")));
         let more = (more > 0).then(|| format!("{more} more seem to only read"));
         let notes: Vec<String> = [replace, more].into_iter().flatten().collect();
         if !notes.is_empty() {
@@ -86,7 +87,7 @@ impl ConfigTemplate<'_> {
                 calls.iter().take(MAX_NAMES).map(|call| format!("`{}`", call.name())).collect();
             let more = calls.len() - names.len();
             names.extend((more > 0).then(|| format!("{more} more")));
-            listed(names, "and")
+            join_words(names, "and")
         };
         let unknown = with_effect(Effect::Unknown);
         if !unknown.is_empty() {

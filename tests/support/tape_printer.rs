@@ -1,7 +1,7 @@
 //! The values of records on a tape, filled by events or directly by the reader.
 
 use strict_json::{
-    Event, JsonType, Key, ReadOptions, Sink, Summary, Tape, TapeNode, read_lines, read_lines_at_hand,
+    Event, JsonType, ReadOptions, Sink, Summary, Tape, TapeKey, TapeNode, read_lines, read_lines_in_memory,
 };
 
 /// Prints each complete record as text, with the offset of each value.
@@ -35,20 +35,20 @@ impl Sink for TapePrinter {
 }
 
 fn print(value: TapeNode<'_>, out: &mut String) {
-    *out += &format!("{:?}@{} {} ", value.json_type(), value.offset(), value.cells());
+    *out += &format!("{:?}@{} {} ", value.json_type(), value.offset(), value.cell_count());
     let mut length = 0;
-    for (key, inner) in value.pairs() {
-        let first = value.pairs().find(|(other, _)| *other == key).map(|(_, value)| value.offset());
-        assert_eq!(value.member(&Key::new(key)).map(TapeNode::offset), first, "{key}");
+    for (key, inner) in value.members() {
+        let first = value.members().find(|(other, _)| *other == key).map(|(_, value)| value.offset());
+        assert_eq!(value.member(&TapeKey::new(key)).map(TapeNode::offset), first, "{key}");
         *out += &format!("{key:?}: ");
         print(inner, out);
         length += 1;
     }
-    for element in value.items() {
+    for element in value.elements() {
         print(element, out);
         length += 1;
     }
-    if value.is(JsonType::Array) || value.is(JsonType::Object) {
+    if value.has_type(JsonType::Array) || value.has_type(JsonType::Object) {
         assert_eq!(value.count(), length);
     }
     *out += &format!("{:?} ", value.as_bool());
@@ -59,12 +59,12 @@ fn print(value: TapeNode<'_>, out: &mut String) {
 
 /// Reads these lines in three ways and returns the summaries and records: by events, directly from a reader, and
 /// directly from memory.
-pub fn three_ways(bytes: &[u8], sizes: &[usize], options: &ReadOptions) -> [(Summary, Vec<String>); 3] {
+pub fn read_three_ways(bytes: &[u8], sizes: &[usize], options: &ReadOptions) -> [(Summary, Vec<String>); 3] {
     let sink = |direct| TapePrinter { direct, ..TapePrinter::default() };
     let (mut one, mut two, mut three) = (sink(false), sink(true), sink(true));
     let by_events = read_lines(bytes, options, &mut one).expect("memory can be read");
-    let pieces = super::pieces::Pieces::new(bytes, sizes);
+    let pieces = super::chunked_reader::ChunkedReader::new(bytes, sizes);
     let direct = read_lines(pieces, options, &mut two).expect("memory can be read");
-    let from_memory = read_lines_at_hand(bytes, options, &mut three);
+    let from_memory = read_lines_in_memory(bytes, options, &mut three);
     [(by_events, one.records), (direct, two.records), (from_memory, three.records)]
 }

@@ -5,7 +5,7 @@ use agentnative_core::config::{Config, PORT_PLACEHOLDER, Ready, ServiceConfig, W
 use agentnative_core::files::{self, MAX_DATA_BYTES};
 use agentnative_core::probe::{Probe, RunEnvironment, place_port};
 use agentnative_core::run::{
-    self, End, Job, Observation, Runner, Service, ServiceStart, Template, TemplateFile, free_port,
+    self, Job, Observation, RunEnd, Runner, Service, ServiceStart, Template, TemplateFile, free_port,
 };
 use agentnative_core::targets::Target;
 use std::ffi::OsString;
@@ -80,7 +80,7 @@ impl<'a> Services<'a> {
             return Ok(());
         }
         let ended = runner.end_services()?;
-        let early = self.all.iter().zip(&ended).find(|(_, seen)| seen.end != End::Interrupted);
+        let early = self.all.iter().zip(&ended).find(|(_, seen)| seen.end != RunEnd::Interrupted);
         early.map_or(Ok(()), |((service, _), seen)| {
             let what =
                 format!("{} ended while the probes ran: {}", service_name(service), describe_end(seen));
@@ -170,14 +170,14 @@ fn not_ready_error(service: &ServiceConfig, seen: &Observation) -> Error {
         Ready::Line(text) => format!("print a line with {text:?}"),
     };
     let what = match &seen.end {
-        End::TimedOut => format!("{name} did not {wanted} within {} seconds", READY_TIMEOUT.as_secs()),
-        End::NotStarted(_, why) => format!("{name} could not be started: {why}"),
+        RunEnd::TimedOut => format!("{name} did not {wanted} within {} seconds", READY_TIMEOUT.as_secs()),
+        RunEnd::NotStarted(_, why) => format!("{name} could not be started: {why}"),
         _ => format!("{name} ended before it was ready: {}", describe_end(seen)),
     };
     let error = program_error(seen, what).issues(last_lines(seen));
     match &seen.end {
-        End::NotStarted(..) => error,
-        End::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
+        RunEnd::NotStarted(..) => error,
+        RunEnd::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
         _ => error.hint("it has to stay in the foreground until it receives a signal"),
     }
 }
@@ -196,12 +196,12 @@ pub(super) fn program_error(seen: &Observation, message: String) -> Error {
 /// Describes how a required program ended.
 pub(super) fn describe_end(seen: &Observation) -> String {
     match &seen.end {
-        End::Exited(code) => format!("exit code {code}"),
-        End::Signaled(signal) => format!("signal {signal}"),
-        End::NotStarted(_, why) => why.clone(),
-        End::TimedOut | End::Waited => "it took too long".to_owned(),
-        End::TooMuch(limit) => format!("it {limit}"),
-        End::Interrupted => "interrupted".to_owned(),
+        RunEnd::Exited(code) => format!("exit code {code}"),
+        RunEnd::Signaled(signal) => format!("signal {signal}"),
+        RunEnd::NotStarted(_, why) => why.clone(),
+        RunEnd::TimedOut | RunEnd::Waited => "it took too long".to_owned(),
+        RunEnd::TooMuch(limit) => format!("it {limit}"),
+        RunEnd::Interrupted => "interrupted".to_owned(),
     }
 }
 
@@ -213,5 +213,5 @@ pub(super) fn last_lines(seen: &Observation) -> Vec<Issue> {
     let _ = std::io::Read::read_to_end(&mut stream.bytes.reader(), &mut bytes);
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
-    last.iter().map(|line| Issue { place: None, message: sanitize::line(line) }).collect()
+    last.iter().map(|line| Issue { place: None, message: sanitize::sanitize_line(line) }).collect()
 }

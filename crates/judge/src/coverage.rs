@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The faults that the checks found, and the coverage of the checks.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct CheckCoverage {
     target: String,
     /// Faults that no waiver accepts.
     pub faults: Baseline,
@@ -29,7 +29,7 @@ impl From<&BlockedBy> for Gap {
     }
 }
 
-impl Seen {
+impl CheckCoverage {
     /// Creates an empty record for a target with these probes, each with the declared probe that it is derived from.
     pub fn new<'p>(target: &str, probes: impl Iterator<Item = (&'p str, Option<&'p str>)>) -> Self {
         let probes = probes.map(|(name, source)| (name.to_owned(), source.map(str::to_owned)));
@@ -47,9 +47,9 @@ impl Seen {
     }
 
     /// Returns whether a fault that was not found is gone.
-    pub fn decides(&self, fault: &Fault) -> Decided {
+    pub fn resolution_of(&self, fault: &Fault) -> Resolution {
         let Some(gaps) = self.checks.get(&fault.check).filter(|_| fault.target == self.target) else {
-            return Decided::No;
+            return Resolution::Undecided;
         };
         let origin = fault.probe.as_ref().and_then(|probe| self.probes.get(probe)?.as_ref());
         let hides = |gap: &Gap| {
@@ -58,20 +58,20 @@ impl Seen {
             probe && (gap.format.is_none() || fault.format.is_none() || gap.format == fault.format)
         };
         match &fault.probe {
-            _ if gaps.iter().any(hides) => Decided::No,
-            Some(probe) if !self.probes.contains_key(probe) => Decided::NotRun,
-            _ => Decided::Yes,
+            _ if gaps.iter().any(hides) => Resolution::Undecided,
+            Some(probe) if !self.probes.contains_key(probe) => Resolution::NotRun,
+            _ => Resolution::Decided,
         }
     }
 }
 
 /// Whether a fault that was not found is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decided {
+pub enum Resolution {
     /// The check decided it.
-    Yes,
+    Decided,
     /// The check was not made, or could not decide it.
-    No,
+    Undecided,
     /// The check was made, but the probe was not run.
     NotRun,
 }

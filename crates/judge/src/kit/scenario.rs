@@ -7,7 +7,11 @@ use agentnative_core::model::Evidence;
 use agentnative_core::probe::Probe;
 
 /// Returns the run of the call of `kind` that is derived from `probe`.
-pub fn scene<'a>(context: &'a CheckContext<'a>, kind: DerivedKind, probe: &Probe) -> Option<RunView<'a>> {
+pub fn scenario_run<'a>(
+    context: &'a CheckContext<'a>,
+    kind: DerivedKind,
+    probe: &Probe,
+) -> Option<RunView<'a>> {
     let call = context.derived_from(kind, probe).next()?;
     context.plain(call, call.formats.first().copied()?)
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 const CHILD_VARIABLE: &str = "AGENTNATIVE_TEST_ALONE";
 
 /// Runs `body` in a new process of this test program that runs only the test with this name, including its modules.
-pub fn alone(name: &str, body: impl FnOnce()) {
+pub fn in_own_process(name: &str, body: impl FnOnce()) {
     if std::env::var_os(CHILD_VARIABLE).is_some() {
         return body();
     }

@@ -6,7 +6,7 @@ use super::verdict::{Reason, SKIPPED_BY_FAST};
 use crate::kit::difference;
 use agentnative_core::model::{CheckId, OutputFormat, Variant};
 use agentnative_core::probe::{Probe, repetitions};
-use agentnative_core::run::{Observation, Purpose, RunKey};
+use agentnative_core::run::{Observation, RunKey, TripwirePurpose};
 use std::collections::BTreeSet;
 
 /// The checks that request repetitions if their verdict depends on what changes from run to run.
@@ -49,7 +49,7 @@ impl<'a> CheckContext<'a> {
 
     /// True if a combined run is superseded: it was repeated under each of its conditions alone, and one of these runs
     /// differs from the plain run.
-    pub(super) fn is_told_apart(&'a self, key: &RunKey) -> bool {
+    pub(super) fn is_superseded_by_split(&'a self, key: &RunKey) -> bool {
         let Some(parts) = key.parts() else { return false };
         let runs: Option<Vec<RunView>> = parts.iter().map(|part| self.find_run(part)).collect();
         runs.is_some_and(|runs| runs.iter().any(|run| !run.is_like_plain()))
@@ -84,7 +84,11 @@ impl<'a> CheckContext<'a> {
 
     /// Returns a reason that requests further runs, unless only plain runs are made.
     fn request(&self, message: String, wants: Vec<RunKey>) -> Reason {
-        if self.fast { SKIPPED_BY_FAST.into() } else { Reason { message, wants, ..Reason::default() } }
+        if self.fast {
+            SKIPPED_BY_FAST.into()
+        } else {
+            Reason { message, requested_runs: wants, ..Reason::default() }
+        }
     }
 }
 
@@ -102,7 +106,7 @@ impl RunView<'_> {
     }
 
     fn is_like(&self, plain: &Self) -> bool {
-        fn purposes(observation: &Observation) -> Option<BTreeSet<Option<Purpose>>> {
+        fn purposes(observation: &Observation) -> Option<BTreeSet<Option<TripwirePurpose>>> {
             Some(observation.trips.as_ref()?.iter().map(|trip| trip.purpose()).collect())
         }
         let behavior = |observation: &Observation| {
@@ -124,7 +128,7 @@ impl RunView<'_> {
         own.control().is_none() == expected.control().is_none()
             && own.structural().is_none()
             && own.unreadable.is_none()
-            && own.shape.size() == expected.shape.size()
+            && own.shape.total_count() == expected.shape.total_count()
             && difference(&own.shape, &expected.shape).is_none()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::message::no_message;
 use crate::context::{CheckContext, RunView};
-use crate::kit::{exit_check, scene};
+use crate::kit::{exit_check, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
@@ -29,7 +29,7 @@ pub fn unknown_flag(context: &CheckContext) -> Judgement {
         }
         _ => Ok(()),
     });
-    Judgement::of(assertions, DECLARE_SUCCESS)
+    Judgement::from_assertions(assertions, DECLARE_SUCCESS)
 }
 
 /// `p4-names-culprit`
@@ -46,7 +46,7 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
         with_unknown_flag(context).filter(is_placed).map(|run| (run, UNKNOWN_FLAG)).peekable();
     let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE_SUCCESS));
     let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
-    Judgement::of(assertions.chain(not_shown), DECLARE_SUCCESS)
+    Judgement::from_assertions(assertions.chain(not_shown), DECLARE_SUCCESS)
 }
 
 /// True if the target may have rejected the call for a missing command, and not for the unknown flag.
@@ -94,7 +94,7 @@ fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
         let run = context.plain(probe, OutputFormat::Text)?;
         let is_data = run.exit() == Some(0) && run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
         // A call that fails without the flag as well may be rejected for another reason.
-        let complete_run = scene(context, DerivedKind::Confirmed, source);
+        let complete_run = scenario_run(context, DerivedKind::Confirmed, source);
         let fails = complete_run.is_some_and(|run| run.exit() != source.exit);
         (!is_data && !fails && !passes_on(context, source)).then_some(run)
     })

@@ -5,7 +5,7 @@ use ignore::DirEntry;
 use std::path::{Path, PathBuf};
 
 /// Returns the files of a folder, without ignored files, hidden files and foreign code.
-pub fn kept_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+pub fn project_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let vendored = patterns(folder, VENDORED);
     let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
     let enter = move |entry: &DirEntry| {

@@ -1,11 +1,11 @@
 //! Simulated targets: a function returns the result of each call, and the recording is judged without a process.
 
 use agentnative::catalogue::Check;
-use agentnative::check::{Recording, Scans, judge, wanted};
+use agentnative::check::{Recording, Scans, deciding_runs, judge};
 use agentnative::config::{Config, Date, ValidationContext};
 use agentnative::model::{CheckId, CheckResult, OutputFormat, TargetInfo, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
-use agentnative::run::{Bytes, Captured, End, Observation, Outcome, RunKey, Waiting};
+use agentnative::run::{Bytes, Captured, Observation, Outcome, RunEnd, RunKey, Waiting};
 use agentnative::targets::Interface;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,23 +25,23 @@ pub struct Call {
 }
 
 /// The result of a call: stdout, stderr, and how it ends.
-pub struct Answer(pub String, pub String, pub End);
+pub struct CallResult(pub String, pub String, pub RunEnd);
 
 /// Returns a success with this stdout.
-pub fn data(stdout: impl Into<String>) -> Answer {
-    Answer(stdout.into(), String::new(), End::Exited(0))
+pub fn success(stdout: impl Into<String>) -> CallResult {
+    CallResult(stdout.into(), String::new(), RunEnd::Exited(0))
 }
 
 /// Returns a run that exits with this code.
-pub fn ended(code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> Answer {
-    Answer(stdout.into(), stderr.into(), End::Exited(code))
+pub fn exited(code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> CallResult {
+    CallResult(stdout.into(), stderr.into(), RunEnd::Exited(code))
 }
 
 /// Returns a failure that conforms to the standard.
-pub fn failure(call: &Call, code: i32, message: &str) -> Answer {
+pub fn failure(call: &Call, code: i32, message: &str) -> CallResult {
     match call.format {
-        OutputFormat::Text => ended(code, "", format!("demo: {message}\n")),
-        _ => ended(code, "", format!("{{\"error\":\"e\",\"kind\":\"k\",\"message\":\"{message}\"}}\n")),
+        OutputFormat::Text => exited(code, "", format!("demo: {message}\n")),
+        _ => exited(code, "", format!("{{\"error\":\"e\",\"kind\":\"k\",\"message\":\"{message}\"}}\n")),
     }
 }
 
@@ -54,18 +54,18 @@ pub fn records(call: &Call, records: &[&str]) -> String {
 }
 
 /// Answers like a conforming target: `list` prints data; `lost`, `login` and `sync` exit with 1, 77 and 78.
-pub fn conforming(call: &Call) -> Answer {
+pub fn conforming(call: &Call) -> CallResult {
     let has = |word: &str| call.args.iter().any(|arg| arg == word);
     if call.args == ["list", "--help"] {
-        return data("Usage: demo list\n\nExample:\n  demo list --json\n\nOptions:\n  --json  As JSON\n");
+        return success("Usage: demo list\n\nExample:\n  demo list --json\n\nOptions:\n  --json  As JSON\n");
     }
     if has("--help") {
-        return data(
+        return success(
             "Commands:\n  list  List\n\nExamples:\n  demo list\n  demo list --json\n\nOptions:\n  --json  As JSON\n\nExit codes:\n  0  success\n  1  error\n  2  usage\n  77  login\n  78  configuration\n",
         );
     }
     if has("--version") {
-        return data("demo 1\n");
+        return success("demo 1\n");
     }
     if call.args.iter().any(|arg| arg.contains("agentnative-unknown-format")) {
         return failure(call, 2, "unknown format; expected text, json or jsonl");
@@ -74,8 +74,8 @@ pub fn conforming(call: &Call) -> Answer {
         return failure(call, 2, &format!("unknown: {wrong}"));
     }
     match call.args.first().map(String::as_str) {
-        Some("list") => data(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#])),
-        Some("schema") => data(r#"{"type":"object"}"#),
+        Some("list") => success(records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#])),
+        Some("schema") => success(r#"{"type":"object"}"#),
         Some("login") => failure(call, 77, "not logged in"),
         Some("sync") => failure(call, 78, "no configuration"),
         _ => failure(call, 1, "there is no such record"),
@@ -102,16 +102,16 @@ pub const PROBES: &str = "
 ";
 
 /// Records all runs that `checks` need of a target with this configuration.
-pub fn seen(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> Answer) -> Recording {
-    seen_with_help(b"Commands:\n  list  List\n", config, checks, answer)
+pub fn record(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> CallResult) -> Recording {
+    record_with_help(b"Commands:\n  list  List\n", config, checks, answer)
 }
 
 /// Like [`seen`], with this help page.
-pub fn seen_with_help(
+pub fn record_with_help(
     help: &[u8],
     config: &str,
     checks: &[&Check],
-    answer: impl Fn(&Call) -> Answer,
+    answer: impl Fn(&Call) -> CallResult,
 ) -> Recording {
     let known = ValidationContext {
         checks: &[],
@@ -125,15 +125,15 @@ pub fn seen_with_help(
     let calls_list = |probe: &Probe| probe.command_words().next() == Some("list");
     profile.called_commands =
         declared.iter().any(calls_list).then(|| vec!["list".to_owned()]).into_iter().collect();
-    seen_of(declared, profile, checks, answer)
+    record_probes(declared, profile, checks, answer)
 }
 
 /// Like [`seen`], with these probes and this profile.
-pub fn seen_of(
+pub fn record_probes(
     declared: Vec<Probe>,
     profile: TargetProfile,
     checks: &[&Check],
-    answer: impl Fn(&Call) -> Answer,
+    answer: impl Fn(&Call) -> CallResult,
 ) -> Recording {
     let (probes, mut keys) = probe::plan(checks, declared, &profile, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
@@ -144,7 +144,7 @@ pub fn seen_of(
             let seen = observed(key, &recording, &answer);
             recording.observations.push(seen);
         }
-        keys = wanted(&recording, checks, &Scans::default()).unwrap();
+        keys = deciding_runs(&recording, checks, &Scans::default()).unwrap();
         keys.retain(|key| recording.observations.iter().all(|seen| seen.key != *key));
     }
     recording
@@ -152,7 +152,7 @@ pub fn seen_of(
 
 /// Observes one run. Under combined conditions, the target behaves as under the first of them that makes a
 /// difference.
-fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
+fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> CallResult) -> Observation {
     let Some(conditions) = key.parts() else { return single(key, recording, answer) };
     let plain = single(RunKey::plain(key.probe.clone(), key.format), recording, answer);
     let shown = |seen: &Observation| (seen.end.clone(), seen.stdout.bytes.first(u64::MAX));
@@ -162,7 +162,7 @@ fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answe
 }
 
 /// Observes one run under one condition.
-fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer) -> Observation {
+fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> CallResult) -> Observation {
     let probe = recording.probes.iter().find(|probe| probe.id == key.probe).unwrap();
     let args = probe.args_in(key.format, &recording.profile);
     let asks = |format: &OutputFormat| {
@@ -175,9 +175,13 @@ fn single(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> Answer)
 }
 
 /// Returns an observation with this result and default values otherwise.
-pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): Answer) -> Observation {
+pub fn observation(
+    key: RunKey,
+    argv: Vec<String>,
+    CallResult(stdout, stderr, end): CallResult,
+) -> Observation {
     let captured = |text: String| Captured { bytes: Bytes::from(text.into_bytes()), chunks: Vec::new() };
-    let waiting = (end == End::Waited).then_some(Waiting::Terminal);
+    let waiting = (end == RunEnd::Waited).then_some(Waiting::Terminal);
     let outcome = Outcome {
         stdout: captured(stdout),
         stderr: captured(stderr),
@@ -190,7 +194,7 @@ pub fn observation(key: RunKey, argv: Vec<String>, Answer(stdout, stderr, end): 
 }
 
 /// Returns the verdict of one check on the runs that it needs.
-pub fn verdict(id: CheckId, config: &str, answer: impl Fn(&Call) -> Answer) -> CheckResult {
+pub fn verdict(id: CheckId, config: &str, answer: impl Fn(&Call) -> CallResult) -> CheckResult {
     let check = [id.check()];
-    judge(&seen(config, &check, answer), &check).unwrap().results.remove(0)
+    judge(&record(config, &check, answer), &check).unwrap().results.remove(0)
 }
