@@ -100,13 +100,13 @@ fn all_problems_of_an_error_are_reported_together() {
     let progress = |error: &str| format!("Loading ...\n{error}");
     let cases: [(&str, String, &[&str], &[&str]); 12] = [
         ("", VALID_ERROR.into(), &[], &[]),
-        ("", progress(VALID_ERROR), &["not-json"], &["progress and log lines have to be silent"]),
-        ("", format!("{VALID_ERROR}Done.\n"), &["not-json"], &["text besides the error object"]),
+        ("", progress(VALID_ERROR), &["not-json"], &["print no progress and no log lines"]),
+        ("", format!("{VALID_ERROR}Done.\n"), &["not-json"], &["text in addition to the error object"]),
         (
             "",
             progress("{\"message\":\"m\"}\n"),
             &["key-missing", "not-json"],
-            &["no non-empty strings `error` and `kind`", "text besides the error object"],
+            &["no non-empty strings `error` and `kind`", "text in addition to the error object"],
         ),
         (
             "",
@@ -177,7 +177,7 @@ fn all_problems_of_an_error_are_reported_together() {
     };
     let result = verdict(CheckId::P2StderrDiagnostics, PROBES, target);
     assert_status(&result, Status::Fail);
-    assert!(result.message.contains("progress and log lines have to be silent"), "{}", result.message);
+    assert!(result.message.contains("print no progress and no log lines"), "{}", result.message);
 }
 
 #[test]
@@ -243,7 +243,11 @@ fn a_call_without_a_format_has_the_exit_code_of_text() {
     };
     let result = verdict(CheckId::P2OutputFormat, PROBES, target);
     assert_status(&result, Status::Fail);
-    assert!(result.message.contains("the exit code is 3, with that of `text` 0"), "{}", result.message);
+    assert!(
+        result.message.contains("the command exits with 3, expected 0 as with that of `text`"),
+        "{}",
+        result.message
+    );
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn an_unverified_result_names_the_reason() {
     expect(&verdict(QUIET, list, conforming), Status::Unverified, "no probe fails");
     let lost = "[[probe]]\nname = 'lost'\nargs = ['lost']\nexit = 1\n";
     expect(&verdict(QUIET, lost, conforming), Status::Unverified, "declare a probe that succeeds");
-    expect(&verdict(GLOBAL, lost, conforming), Status::Unverified, "no common option was tried");
+    expect(&verdict(GLOBAL, lost, conforming), Status::Unverified, "no run used a common option");
 }
 
 #[test]

@@ -81,9 +81,9 @@ fn only_one_of_two_checks_reports_a_wait() {
         let checks: Vec<&Check> = ids.iter().map(|id| id.check()).collect();
         judge(&record(PROBES, &checks, waiting), &checks).unwrap().results
     };
-    expect(&results_of(&[CheckId::P2Completes])[0], Status::Fail, "waits for input that never comes");
+    expect(&results_of(&[CheckId::P2Completes])[0], Status::Fail, "the command waits for input");
     let both = results_of(&[CheckId::P1NoPrompt, CheckId::P2Completes, CheckId::P2OutputJson]);
-    expect(&both[0], Status::Fail, "waits for input that never comes");
+    expect(&both[0], Status::Fail, "the command waits for input");
     assert_blocked_by(&both[1], CheckId::P1NoPrompt);
     assert_blocked_by(&both[2], CheckId::P1NoPrompt);
     let slow = |_: &Call| CallResult(String::new(), String::new(), RunEnd::TimedOut);
@@ -101,7 +101,7 @@ fn a_recording_without_the_required_data_is_unverified() {
         let result_of = |recording: &Recording| judge(recording, &[id.check()]).unwrap().results.remove(0);
         assert_ne!(result_of(&recording).status, Status::Unverified, "{id}");
         recording.observations.iter_mut().for_each(|run| run.outcome.trips = None);
-        expect(&result_of(&recording), Status::Unverified, "the recording does not say which programs");
+        expect(&result_of(&recording), Status::Unverified, "the recording does not contain the programs");
     }
 }
 
@@ -141,8 +141,8 @@ fn a_timeout_of_a_starved_run_is_no_evidence() {
     };
     expect(&verdict_with(&|_| ()), Status::Fail, "the command did not end within 10 s");
     expect(&when_starved(999), Status::Fail, "the command did not end within 10 s");
-    expect(&when_starved(1_000), Status::Unverified, "the machine gave list · json 9 s of 10 s");
-    expect(&when_starved(8_760), Status::Unverified, "the machine gave list · json 1.2 s of 10 s");
+    expect(&when_starved(1_000), Status::Unverified, "the machine ran list · json for 9 s of 10 s");
+    expect(&when_starved(8_760), Status::Unverified, "the machine ran list · json for 1.2 s of 10 s");
     // The result is the same if the other runs of the call were skipped.
     let mut single_run = recording.clone();
     let list = ProbeId::declared("list");
@@ -152,7 +152,7 @@ fn a_timeout_of_a_starved_run_is_no_evidence() {
         run.outcome.starvation = Some(Starvation { withheld, elapsed });
     }
     let result = judge(&single_run, &[ID.check()]).unwrap().results.remove(0);
-    expect(&result, Status::Unverified, "the machine gave list · json 3 s of 10 s");
+    expect(&result, Status::Unverified, "the machine ran list · json for 3 s of 10 s");
     assert_eq!((result.message.contains("see p2-completes"), result.blocked_by), (false, Vec::new()));
     expect(
         &verdict_with(&|run| run.outcome.in_parallel = true),
@@ -216,7 +216,7 @@ fn a_run_that_is_busy_with_debug_output_does_not_hang() {
     expect(
         &judged(1, Waiting::Busy),
         Status::Unverified,
-        "was still working after 10 s, and its plain run ends",
+        "was still working after 10 s, but its plain run ends",
     );
     expect(&judged(1, Waiting::Asleep), Status::Fail, "it was asleep");
     expect(&judged(0, Waiting::Busy), Status::Fail, "it was using the CPU");
@@ -259,7 +259,11 @@ fn arrival_times_of_a_starved_run_are_no_evidence() {
     };
     expect(&when_starved(4_900, 5), Status::Warn, "all records arrive within 10 ms at the end");
     expect(&when_starved(4_970, 5), Status::Unverified, "0 s of 5 s");
-    expect(&when_starved(4_970, 90), Status::Unverified, "the machine held up the records of list");
+    expect(
+        &when_starved(4_970, 90),
+        Status::Unverified,
+        "the load of the machine delayed the records of list",
+    );
 }
 
 const NO_INPUT: &str = "
@@ -291,7 +295,7 @@ fn the_option_that_disables_prompts_is_judged_if_a_probe_prompts() {
     expect(
         &verdict_of(&prompts(|_| CallResult("Sure? ".into(), String::new(), RunEnd::Waited))),
         Status::Fail,
-        "in spite of `--batch`",
+        "despite `--batch`",
     );
     expect(&verdict_of(&conforming), Status::Unverified, "no probe asks a question on a terminal");
     let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--batch") {
@@ -462,8 +466,8 @@ fn a_variable_is_compared_with_its_option() {
         Status::Fail,
         "`DEMO_LOUD=` has an effect",
     );
-    expect(&verdict_of(&loud(|_| false)), Status::Fail, "`DEMO_LOUD=1` changes nothing");
-    expect(&verdict_of(&conforming), Status::Unverified, "`--loud` changes nothing in list");
+    expect(&verdict_of(&loud(|_| false)), Status::Fail, "`DEMO_LOUD=1` has no effect");
+    expect(&verdict_of(&conforming), Status::Unverified, "`--loud` has no effect on list");
     let rejects = |call: &Call| match call.args.iter().any(|arg| arg == "--loud") {
         true => exited(2, "", "unknown option --loud\n"),
         false => conforming(call),

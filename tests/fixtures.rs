@@ -52,7 +52,7 @@ pub fn fixtures(kind: &str) -> Vec<PathBuf> {
 }
 
 /// Part of the message of a result that is unverified because the machine withheld CPU time.
-const STARVED_MESSAGE: &str = "the machine gave";
+const STARVED_MESSAGE: &str = "the machine ran";
 /// Kinds of fixtures that have recordings.
 const RECORDED_KINDS: [&str; 3] = ["incidents", "traps", "violating"];
 

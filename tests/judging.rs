@@ -119,7 +119,7 @@ fn a_declared_result_is_not_an_error_and_its_exit_code_is_judged() {
     };
     let result = verdict(CheckId::P2ExitError, &linter_config(true), other_code);
     assert_problem_of_lint(&result);
-    assert!(result.message.starts_with("exit code 3 instead of 1"), "{}", result.message);
+    assert!(result.message.starts_with("exited with 3, expected 1"), "{}", result.message);
 }
 
 #[test]
@@ -573,7 +573,7 @@ fn a_failure_of_each_call_is_one_problem() {
     };
     let result = verdict(CheckId::P4NoTraceback, PROBES, list_fails);
     assert_status(&result, Status::Unverified);
-    assert!(result.message.contains("list · text ends in a traceback"), "{}", result.message);
+    assert!(result.message.contains("list · text prints a traceback"), "{}", result.message);
 }
 
 /// Returns the lock of a probe that succeeded with this output.
@@ -598,7 +598,7 @@ fn missing_output_does_not_satisfy_a_lock() {
         (Json, DOCUMENT, exited(0, "", ""), Status::Fail, "diff-stdout-changed"),
         (Json, DOCUMENT, exited(0, "", DOCUMENT), Status::Fail, "diff-stdout-changed"),
         (Json, DOCUMENT, exited(0, "words\n", ""), Status::Unverified, "see p2-output-json"),
-        (Json, DOCUMENT, exited(127, "", "no such file\n"), Status::Unverified, "ends with `no such file`"),
+        (Json, DOCUMENT, exited(127, "", "no such file\n"), Status::Unverified, "fails with `no such file`"),
         (Json, "", exited(0, DOCUMENT, ""), Status::Pass, ""),
         (Jsonl, RECORDS, exited(0, "", ""), Status::Pass, ""),
         (Jsonl, EVENTS, exited(0, "", ""), Status::Unverified, "the new stream has no records"),

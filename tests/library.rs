@@ -59,7 +59,7 @@ fn a_conforming_command_passes_and_a_failure_prints_the_text_report() {
     assert_eq!(message, include_str!("snapshots/library-failure.txt").trim_end());
     let strict = panic_message(&faulty.clone().skip("p2-output-json"));
     assert!(
-        strict.ends_with("\nerror: 1 MUST check unverified") && strict.contains("no probe ends with 77"),
+        strict.ends_with("\nerror: 1 MUST check unverified") && strict.contains("no probe exits with 77"),
         "{strict}"
     );
     let report = faulty.run().unwrap();

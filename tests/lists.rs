@@ -154,7 +154,7 @@ fn a_list_without_sufficient_evidence_is_unverified() {
         result.blocked_by.first().map(|cause| cause.id)
     };
     let no_more_items =
-        "has 2 items, and no more with `--limit 4`: declare a probe whose list has more than 3";
+        "has 2 items, and not more with `--limit 4`: declare a probe with a list of more than 3";
     assert_eq!(assert_unverified(&json_config(), &lists(2, WITH_NOTICE), no_more_items), None);
     let full_list = "has 3 items, and no more with `--limit 4`";
     assert_eq!(assert_unverified(&json_config(), &lists(3, WITHOUT_NOTICE), full_list), None);
@@ -239,7 +239,7 @@ fn a_limit_is_the_number_of_items() {
     for total in [0, 1] {
         let result = verdict_of(&lists(total, WITH_NOTICE));
         assert_status(&result, Status::Unverified);
-        assert!(result.message.ends_with("declare a probe whose list has at least 2"), "{}", result.message);
+        assert!(result.message.ends_with("declare a probe with a list of at least 2"), "{}", result.message);
     }
     let assert_wrong_count = |count: fn(usize) -> usize| {
         let result =

@@ -64,7 +64,7 @@ fn a_call_without_a_required_argument_may_omit_the_unknown_flag_from_its_error()
         true => exited(2, "", "demo: bad usage\n"),
         false => conforming(call),
     };
-    expect(&judged(&omits_flag), Status::Fail, "does not contain the refused word");
+    expect(&judged(&omits_flag), Status::Fail, "does not contain the rejected word");
 }
 
 /// RSeidelsohn/license-checker-rseidelsohn#9
@@ -166,7 +166,11 @@ fn text_that_is_longer_than_a_pipe_is_complete() {
 fn probes_for_declared_gaps_are_not_required() {
     let lacking = format!("[target]\nlacks = ['long-running']\n{PROBES}");
     for id in [CheckId::P6Sigterm, CheckId::P6Sigint] {
-        expect(&verdict(id, &lacking, conforming), Status::NotApplicable, "no call works for a while");
+        expect(
+            &verdict(id, &lacking, conforming),
+            Status::NotApplicable,
+            "the target has no long-running call",
+        );
         expect(&verdict(id, PROBES, conforming), Status::Unverified, "or `lacks = [\"long-running\"]`");
     }
     let verdict_with = |idempotent: &str| {
@@ -211,7 +215,7 @@ fn random_output_is_not_attributed_to_a_condition() {
     expect(
         &judged(CheckId::P2ExitConsistent, false, &busy),
         Status::Fail,
-        "exit code 1 here, but 0 in list · text",
+        "exited with 1, but with 0 in list · text",
     );
     let random = judged(CheckId::P2ExitConsistent, true, &busy);
     assert_eq!(random.status, Status::Fail, "{}", random.message);
@@ -227,7 +231,7 @@ fn an_empty_list_is_reported_as_no_evidence_on_items() {
             }
         })
     };
-    expect(&verdict_of(""), Status::Pass, "no item was seen: each list is empty");
+    expect(&verdict_of(""), Status::Pass, "no run printed an item: each list is empty");
     assert!(!verdict_of("{\"id\":1}").message.contains("no item"));
 }
 

@@ -170,7 +170,7 @@ pub fn mixed_report() -> Report {
                 Level::Must,
                 Status::Pass,
                 "text, json and jsonl are each accepted; without a flag the output is that of text; an invalid value is a usage error",
-                "held in 5 runs",
+                "passed in 5 runs",
             ),
             json,
             result(
@@ -199,7 +199,7 @@ pub fn mixed_report() -> Report {
                 Level::Must,
                 Status::Pass,
                 "runs expected to end with 0 do",
-                "held in 9 runs",
+                "passed in 9 runs",
             ),
             pipe,
             result(

@@ -363,7 +363,8 @@ fn a_comment_waives_one_line_and_needs_a_reason() {
         "{reported:#?}"
     );
     assert!(
-        reported[3].contains("src/list.rs:7: the waiver of p2-src-exit-codes is not needed"),
+        reported[3]
+            .contains("src/list.rs:7: the waiver of p2-src-exit-codes is unused: it matches no problem"),
         "{reported:#?}"
     );
 

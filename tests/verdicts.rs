@@ -270,7 +270,7 @@ fn a_custom_exit_code_is_judged() {
     };
     assert_eq!(verdict_of(&check(script, &config(5))("p2-exit-error")).0, "pass");
     let result = check(script, &config(6))("p2-exit-error");
-    assert_eq!(verdict_of(&result), ("fail", "exit code 5 instead of 6"));
+    assert_eq!(verdict_of(&result), ("fail", "exited with 5, expected 6"));
 }
 
 #[test]
@@ -617,8 +617,9 @@ fn a_program_that_ignores_its_flags_offers_no_formats() {
         let result = check(&script, config)("p2-more-formats");
         (result["status"].clone(), result["message"].as_str().unwrap().to_owned())
     };
-    let none =
-        || ("not-applicable".into(), "the target offers no format besides text, json and jsonl".to_owned());
+    let none = || {
+        ("not-applicable".into(), "the target offers no format other than text, json and jsonl".to_owned())
+    };
     assert_eq!(csv("[1]\\n"), none());
     assert_eq!(csv("id,name\\n1\\n"), none());
     assert_eq!(csv("id,name\\n1,alpha\\n"), ("pass".into(), "offered: list, csv".to_owned()));
@@ -674,7 +675,7 @@ fn a_check_has_the_same_verdict_alone_and_with_all() {
         .output()
         .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(verdict_of(&report["data"]["results"][0]), ("fail", "exit code 1 instead of 2"));
+    assert_eq!(verdict_of(&report["data"]["results"][0]), ("fail", "exited with 1, expected 2"));
 }
 
 #[test]

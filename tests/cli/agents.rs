@@ -124,7 +124,7 @@ fn an_unexpected_exit_code_under_a_contract_is_not_blocked_by_a_check_that_does_
     let message = result["message"].as_str().unwrap();
     assert_eq!(
         message,
-        "wrong · jsonl exited with 1 instead of 2: correct the program, or `exit` of the probe"
+        "wrong · jsonl exited with 1, expected 2: correct the program, or `exit` of the probe"
     );
     assert_eq!(result.get("blocked_by"), None, "{result}");
 }

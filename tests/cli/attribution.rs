@@ -78,7 +78,11 @@ fn an_attempt_to_connect_explains_only_failures_that_it_caused() {
 fn a_failed_write_outside_is_attributed_to_the_confinement() {
     let outside = tempfile::tempdir().unwrap();
     let code = "open(outside + '/file', 'w').write('x')";
-    is_attributed(code, outside.path().to_str().unwrap(), ["seems to write where", "declare a `workspace`"]);
+    is_attributed(
+        code,
+        outside.path().to_str().unwrap(),
+        ["seems to write to a place where", "declare a `workspace`"],
+    );
 }
 
 #[test]

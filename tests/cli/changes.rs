@@ -86,7 +86,7 @@ fn a_recording_contains_the_changes() {
 #[test]
 fn a_problem_is_reported_by_one_check() {
     let locked = folder("destroy() { fail 1 locked general 'it is locked'; }", PROBES).run(&CHECK_P5);
-    expect(&locked, "p5-confirm", "fail", "with `--yes`, the exit code is 1 instead of 0");
+    expect(&locked, "p5-confirm", "fail", "with `--yes`, the command exits with 1, expected 0");
     expect(&locked, "p5-dry-run", "unverified", "see p5-confirm");
     expect(&locked, "p5-idempotent", "unverified", "see p5-confirm");
 
@@ -145,7 +145,12 @@ fn with_too_many_changes_some_may_be_results() {
     let many = "cd \"$XDG_CACHE_HOME\" && seq 1100 | xargs touch; cd - >/dev/null";
     let caches =
         format!("plan() {{ mkdir -p \"$XDG_CACHE_HOME\"; {many}; begin ''; row 1 x 1; finish ''; }}");
-    expect(&folder(&caches, PROBES).run(&CHECK_P5), "p5-dry-run", "unverified", "changes too much to tell");
+    expect(
+        &folder(&caches, PROBES).run(&CHECK_P5),
+        "p5-dry-run",
+        "unverified",
+        "changes too many files to distinguish",
+    );
     let results = "plan() { seq 1100 | xargs touch; begin ''; row 1 x 1; finish ''; }";
     expect(&folder(results, PROBES).run(&CHECK_P5), "p5-dry-run", "fail", "more");
 }
@@ -213,7 +218,7 @@ fn json_is_requested_only_if_that_writes_no_file() {
     let probe = "[[probe]]\nname = 'add'\nargs = ['add']\nworkspace = true\nchanges = true\n";
     let target = Folder::with(lines);
     target.write("agentnative.toml", format!("[target]\ncommand = ['./cli']\n{probe}"));
-    expect(&target.run(&CHECK_P5), "p5-dry-run", "unverified", "add was not tried in json");
+    expect(&target.run(&CHECK_P5), "p5-dry-run", "unverified", "add was not run in json");
     target.write(
         "agentnative.toml",
         format!("[target]\ncommand = ['./cli']\nformats = {{ json = false, jsonl = false }}\n{probe}"),

@@ -360,7 +360,7 @@ fn outputs_that_were_not_compared_are_named_next_to_a_breaking_change() {
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "breaking[diff-exit-changed]: the exit code changed: now 3, before 0",
-        "= note: nothing else was compared: the new side: list · json exited with 3 instead of 0: see p2-exit-success; stderr: no such table",
+        "= note: nothing else was compared: the new side: list · json exited with 3, expected 0: see p2-exit-success; stderr: no such table",
         "= also in: probe list, jsonl",
         "1 breaking",
     ] {

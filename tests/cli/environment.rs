@@ -340,7 +340,7 @@ fn a_process_that_cannot_be_killed_is_reported() {
     assert_eq!((output.code, output.status("p2-completes").as_str()), (Some(1), "fail"), "{}", output.err);
     let message = output.data()["results"][0]["message"].as_str().unwrap().to_owned();
     let is_reported =
-        |number: &i32| message.contains(&format!("(other, which could not be ended: process {number})"));
+        |number: &i32| message.contains(&format!("(other, which could not be killed: process {number})"));
     assert!(left.iter().any(is_reported), "{message}: {left:?}");
 }
 

@@ -357,8 +357,8 @@ fn unreadable_source_files_are_noted_and_no_check_passes() {
         (&unreadable_file, "; skipped: tool/a.py (unreadable: ", "source files skipped: tool/a.py"),
         (
             &unreadable_folder,
-            "; folders that could not be entered: 1",
-            "source folders that could not be entered: 1",
+            "; folders that could not be read: 1",
+            "source folders that could not be read: 1",
         ),
     ] {
         assert_eq!((output.code, output.status("p2-src-stray-print")), (Some(0), "unverified".into()));

@@ -147,7 +147,7 @@ fn results_that_need_runs_are_marked_and_accepted_by_strict() {
             "{needs_runs:#}"
         );
         assert!(
-            needs_runs["message"].as_str().unwrap().contains("nothing is run without the behavioral layer"),
+            needs_runs["message"].as_str().unwrap().contains("without the behavioral layer, nothing is run"),
             "{needs_runs:#}"
         );
     }

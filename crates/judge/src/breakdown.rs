@@ -35,7 +35,7 @@ pub(super) fn judgement(
     match judgement {
         Judgement::Violated(findings, _) if check.id == reporter => {
             let reported = findings.into_iter().take(1).map(|finding| {
-                let message = format!("each call of the target ends {how}");
+                let message = format!("each call of the target {how}");
                 let evidence = Evidence { detail: message.clone(), ..finding.evidence };
                 Finding { message, evidence, ..finding }
             });
@@ -43,7 +43,7 @@ pub(super) fn judgement(
         }
         judgement if check.id == reporter => judgement,
         _ => Judgement::unverified(Reason {
-            message: format!("each call of the target ends {how}: see {reporter}"),
+            message: format!("each call of the target {how}: see {reporter}"),
             blocked_by: Some(BlockedBy {
                 id: reporter,
                 probe: Some(run.probe.name.clone()),
@@ -80,9 +80,11 @@ fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     // The printed line, not the normalized one.
     let printed = last_line(&help).unwrap_or_default();
     let how = match (&end, printed.is_empty()) {
-        (RunEnd::Signaled(signal), true) => format!("by {}", signal_words(*signal)),
-        (RunEnd::Signaled(signal), false) => format!("by {} after `{printed}`", signal_words(*signal)),
-        _ => format!("with `{printed}`"),
+        (RunEnd::Signaled(signal), true) => format!("is killed by {}", signal_words(*signal)),
+        (RunEnd::Signaled(signal), false) => {
+            format!("is killed by {} after it prints `{printed}`", signal_words(*signal))
+        }
+        _ => format!("fails with `{printed}`"),
     };
     Some(Breakdown { run: help, how })
 }

@@ -64,7 +64,7 @@ impl<'a> CheckContext<'a> {
             false => Ok(again),
             true => Err(self.request(
                 format!(
-                    "{} · {} was not run again, which would show what changes",
+                    "{} · {} was not repeated, so it is unknown what changes from run to run",
                     probe.name,
                     format.name()
                 ),

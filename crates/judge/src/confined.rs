@@ -100,23 +100,23 @@ impl Obstacle {
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Uncopied => (
-                "could not write to the folder that it starts in, which cannot be copied",
+                "could not write to its start folder, which cannot be copied",
                 "declare `writes = true` or a `workspace` for it",
             ),
             Self::Network => ("seems to need the network", "declare `network = true`"),
             Self::ReadOnly => (
-                "seems to write where confined runs may not",
+                "seems to write to a place where confined runs cannot write",
                 "declare a `workspace` for it, or `isolation = \"none\"`",
             ),
             Self::CrossDevice => (
-                "seems to rename a folder of the project, which the copy-on-write view of it cannot do",
+                "seems to rename a folder of the project, which its copy-on-write view does not support",
                 "declare a `workspace` for it, or `writes = true`",
             ),
             Self::Home => {
                 ("seems to need a file of the home folder", "declare `readable`, such as `[\"~/x\"]`")
             }
             Self::Service => (
-                "seems to need a service of the machine, which confined runs do not reach",
+                "seems to need a service of the machine, which confined runs cannot reach",
                 "declare `isolation = \"none\"`",
             ),
         }

@@ -53,7 +53,7 @@ pub struct CheckContext<'a> {
 /// Message for a target without a project.
 pub const NO_PROJECT: &str = "the target has no known project: a program was named, or its command comes from \
                               PATH or from outside the folder of the configuration; name the project's folder to check \
-                              at its code";
+                              its code";
 
 /// Why the code, or the files around it, are unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -394,7 +394,7 @@ impl<'a> CheckContext<'a> {
             let keys: Vec<String> =
                 undeclared.iter().map(|format| format!("formats.{}", format.name())).collect();
             Judgement::unverified(format!(
-                "the configuration does not say how to request {}: declare {} under [target], or `false` for a format that does not exist (p2-output-format then fails: the standard requires it)",
+                "the configuration does not define how to request {}: declare {} under [target], or `false` for a format that does not exist (p2-output-format then fails: the standard requires it)",
                 names(&undeclared, " or "),
                 keys.join(" and "),
             ))

@@ -98,7 +98,7 @@ pub fn judge_requesting(context: &CheckContext, check: &Check) -> CheckJudgement
     if combined_conditions::REQUESTING_REPETITIONS.contains(&check.id) || requests_runs() {
         judge_one(context, check)
     } else {
-        CheckJudgement::unverified("not judged: it wants no more runs")
+        CheckJudgement::unverified("not judged: it requests no further runs")
     }
 }
 
@@ -266,7 +266,7 @@ fn without_json_runs(probe: &Probe) -> Reason {
     }
 }
 
-const NO_RUNS: &str = "a run of the target would decide this; nothing is run without the behavioral layer";
+const NO_RUNS: &str = "only a run of the target decides this; without the behavioral layer, nothing is run";
 
 const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 

@@ -66,7 +66,7 @@ impl<'a> RunView<'a> {
     pub fn left_behind(&self) -> String {
         let name = |left: &Leftover| match (sanitize::sanitize_line(&left.name), left.survives) {
             (name, false) => name,
-            (name, true) => format!("{name}, which could not be ended: process {}", left.pid),
+            (name, true) => format!("{name}, which could not be killed: process {}", left.pid),
         };
         self.observation.left_behind.iter().map(name).collect::<Vec<_>>().join(", ")
     }
@@ -186,7 +186,7 @@ impl<'a> RunView<'a> {
                 if self.context.rejects(self.probe, self.format()) {
                     return Some(self.format_rejected());
                 }
-                let what = format!("{label} exited with {code} instead of {expected}");
+                let what = format!("{label} exited with {code}, expected {expected}");
                 let check = match self.plain() {
                     Ok(plain) if plain.exit() == Some(expected) => CheckId::P2ExitConsistent,
                     _ => exit_check(self.context.profile, self.probe),
@@ -214,7 +214,7 @@ impl<'a> RunView<'a> {
             (RunEnd::NotStarted(_, words), _) => {
                 let is_unconfined =
                     self.probe.effect.is_some() && words.starts_with(RequestedConfinement::UNAVAILABLE);
-                let hint = if is_unconfined { "; --allow-unconfined runs it all the same" } else { "" };
+                let hint = if is_unconfined { "; to run it anyway, use --allow-unconfined" } else { "" };
                 Some(format!("{label} could not be started: {words}{hint}").into())
             }
             (RunEnd::Interrupted, _) => Some(format!("{label} was interrupted").into()),
@@ -250,9 +250,7 @@ impl<'a> RunView<'a> {
         } else if let Some(Starvation { withheld, elapsed }) = starvation.filter(Starvation::is_significant) {
             let tenths = |time: Duration| (time.as_secs_f64() * 10.0).round() / 10.0;
             let (given, elapsed) = (tenths(elapsed.saturating_sub(withheld)), tenths(elapsed));
-            format!(
-                "the machine gave {label} {given} s of {elapsed} s: check again while less is running on it"
-            )
+            format!("the machine ran {label} for {given} s of {elapsed} s: check again with less load")
         } else {
             return Ok(());
         };
@@ -275,7 +273,9 @@ impl<'a> RunView<'a> {
             if let RunEnd::NotStarted(..) = self.observation.end {
                 return Err(self.unusable().unwrap_or_default());
             }
-            return Err(format!("the recording does not say which programs {} called", self.label()).into());
+            return Err(
+                format!("the recording does not contain the programs that {} called", self.label()).into()
+            );
         };
         let call = trips.iter().find(|trip| trip.purpose() == Some(purpose));
         Ok(call.map(|trip| {
@@ -388,8 +388,8 @@ fn limit_hint(limit: Limit) -> &'static str {
         Limit::Memory(_) => ": if it needs more, raise `limits.memory`",
         Limit::Processes(_) => ": if it needs more, raise `limits.processes`",
         Limit::Written(_) => ": if it needs more, raise `limits.written`",
-        Limit::Machine => ": free some, or run fewer commands in parallel with --jobs",
-        Limit::File(_) | Limit::Output(_) => ", the most that is allowed",
+        Limit::Machine => ": free memory, or run fewer commands in parallel with --jobs",
+        Limit::File(_) | Limit::Output(_) => ", the maximum",
     }
 }
 

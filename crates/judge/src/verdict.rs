@@ -146,7 +146,7 @@ impl Judgement {
         } else if passed == 0 {
             Self::unverified(missing)
         } else {
-            Self::Pass(format!("held in {}", counted(passed, "case")))
+            Self::Pass(format!("passed in {}", counted(passed, "case")))
         }
     }
 

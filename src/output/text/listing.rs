@@ -32,7 +32,7 @@ pub(super) fn listing(page: &mut Page, report: &Report) {
 /// Formats a verdict in one line. The reason of an undecided check replaces its title; what a pass is based on
 /// follows the title, unless it is a count of cases.
 fn row(mark: &StyledText, result: &CheckResult) -> Vec<StyledText> {
-    let is_count = result.message.starts_with("held in ") && !result.message.contains(';');
+    let is_count = result.message.starts_with("passed in ") && !result.message.contains(';');
     let text = match result.status {
         _ if result.message.is_empty() => result.title.clone(),
         Status::Pass if is_count => result.title.clone(),

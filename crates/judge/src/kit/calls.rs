@@ -43,7 +43,7 @@ impl InvalidCall {
             }
             Self::Flag(flag) => Ok(("unknown-flag", format!("the help describes no option `{flag}`"))),
             Self::Unread(command, flag) => Err(format!(
-                "whether `{command}` has the option `{flag}` of an example is unknown: declare a probe of `{command}`"
+                "it is unknown whether `{command}` has the option `{flag}` of an example: declare a probe of `{command}`"
             )),
         }
     }

@@ -46,7 +46,10 @@ impl<'a> RunChanges<'a> {
     /// Fails if no relevant change is listed but the recording does not list all changes.
     fn ensure_decidable(self, run: &RunView<'_>) -> Result<Self, Reason> {
         match self.all.is_empty() && self.is_truncated {
-            true => Err(format!("{} changes too much to tell caches from results", run.label()).into()),
+            true => {
+                Err(format!("{} changes too many files to distinguish caches from results", run.label())
+                    .into())
+            }
             false => Ok(self),
         }
     }
@@ -63,7 +66,7 @@ impl<'a> RunChanges<'a> {
     /// Returns whether the run made no relevant change; fails if another check reports its changes.
     pub fn changed_nothing(&self, run: &RunView<'_>) -> Result<bool, Reason> {
         if self.is_empty() && self.reported_elsewhere > 0 {
-            let what = format!("{} changes what calls that only read change as well", run.label());
+            let what = format!("{} only changes files that reading calls change as well", run.label());
             return Err(run.blocked_by(CheckId::P5ReadOnly, what));
         }
         Ok(self.is_empty())
@@ -142,7 +145,7 @@ pub fn recorded_changes<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
     }
     run.ended()?;
     let label = run.label();
-    Err(format!("what {label} changed is not known: its folders hold too much, or cannot be read, or the recording does not tell").into())
+    Err(format!("the changes of {label} are unknown: its folders are too large or unreadable, or the recording does not contain the changes").into())
 }
 
 /// Returns the probes that only read: declared ones without an effect, and some of the target itself.

@@ -51,7 +51,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
                 }
                 Some(_) => {
                     format!(
-                        "{} contains text besides the error object: {words}; {SILENCE_HINT}",
+                        "{} contains text in addition to the error object: {words}; {SILENCE_HINT}",
                         channel.name()
                     )
                 }
@@ -193,7 +193,7 @@ pub fn repeats(run: &RunView) -> bool {
 }
 
 /// What to do about text around an error object.
-pub const SILENCE_HINT: &str = "in JSON modes, progress and log lines have to be silent";
+pub const SILENCE_HINT: &str = "in JSON modes, print no progress and no log lines";
 
 /// Invalid data on the stdout of a failing run in a JSON mode.
 pub struct Misplaced {

@@ -17,7 +17,7 @@ pub fn no_request(context: &CheckContext) -> Judgement {
         no_probe: "no probe has `{stalled}`",
         declare: "one that sends a request to this address",
         lacking: "the target uses no network",
-        does: "uses the network by its name",
+        does: "seems to use the network",
     };
     undeclared.judgement(context)
 }

@@ -93,7 +93,7 @@ fn wait_failure(run: &RunView) -> Assertion {
         Some(Waiting::Asleep) | None => "it was asleep",
     };
     if run.observation.end == RunEnd::Waited {
-        let detail = format!("the command waits for input that never comes: {doing}");
+        let detail = format!("the command waits for input: {doing}");
         return run.failed_at_last_line("waits", detail);
     }
     let limit = run.probe.timeout.as_secs_f64();
@@ -104,7 +104,7 @@ fn wait_failure(run: &RunView) -> Assertion {
         && run.observation.waiting == Some(Waiting::Busy);
     if is_slowed && run.plain().is_ok_and(|plain| plain.exit().is_some()) {
         return inconclusive(format!(
-            "{} was still working after {limit} s, and its plain run ends: raise its `timeout`",
+            "{} was still working after {limit} s, but its plain run ends: raise its `timeout`",
             run.label()
         ));
     }

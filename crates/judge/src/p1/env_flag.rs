@@ -67,7 +67,7 @@ fn judge_switch(
         is_reproducible(context, probe)?;
         if same(&with_flag, &without) {
             return Err(format!(
-                "`{}` changes nothing in {}: declare a probe whose output it changes",
+                "`{}` has no effect on {}: declare a probe with output that it changes",
                 pair.flag, probe.name
             )
             .into());
@@ -93,7 +93,7 @@ fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> 
         again = context.repeated(probe, *format)?;
     }
     match again.iter().find(|again| again.plain().is_ok_and(|plain| !same(again, &plain))) {
-        Some(_) => Err(format!("{} prints something else each time", probe.name).into()),
+        Some(_) => Err(format!("the output of {} changes from run to run", probe.name).into()),
         None => Ok(()),
     }
 }
@@ -109,12 +109,7 @@ fn judge_switched_on(
     if same(run, with_flag) {
         Ok(())
     } else if same(run, without) {
-        different(
-            run,
-            without,
-            "ignored",
-            format!("`{set}` changes nothing; expected the effect of `{flag}`"),
-        )
+        different(run, without, "ignored", format!("`{set}` has no effect; expected the effect of `{flag}`"))
     } else {
         different(run, with_flag, "differs", format!("`{set}` has another effect than `{flag}`"))
     }

@@ -18,7 +18,7 @@ pub fn no_prompt(context: &CheckContext) -> Judgement {
 
 fn asks_no_question(run: &RunView) -> Assertion {
     if let Some(trip) = run.trip(TripwirePurpose::Editor)? {
-        let detail = format!("the command opens the editor `{trip}`, where nobody can edit");
+        let detail = format!("the command opens the editor `{trip}`, although no user can edit");
         return run.failed("editor", detail);
     }
     if !run.did_not_end() {

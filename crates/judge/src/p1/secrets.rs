@@ -23,7 +23,7 @@ pub fn path(context: &CheckContext) -> Judgement {
     }
     if secret.file.is_none() && secret.stdin.is_none() {
         let detail = format!(
-            "the secret can be given by the variable {} only, which every child process sees: read it from a file or from stdin as well, then declare `secret.file` or `secret.stdin`",
+            "the secret can only be passed in the variable {}, which every child process can read: read it from a file or from stdin as well, then declare `secret.file` or `secret.stdin`",
             secret.env
         );
         return Judgement::violated(vec![Finding::new(
@@ -36,10 +36,7 @@ pub fn path(context: &CheckContext) -> Judgement {
         let calls = other_ways.into_iter().flat_map(|kind| context.derived_from(kind, probe));
         calls.map(|call| same_as_with_variable(context, probe, call)).collect::<Vec<_>>()
     });
-    Judgement::from_assertions(
-        assertions,
-        "no call with the secret was made in another way than by the variable",
-    )
+    Judgement::from_assertions(assertions, "no call passed the secret in another way than in the variable")
 }
 
 fn undeclared(context: &CheckContext) -> Judgement {
@@ -54,7 +51,7 @@ fn undeclared(context: &CheckContext) -> Judgement {
         no_probe: "no probe has `secret`",
         declare: "`secret` under [target] and a probe with `secret = true`",
         lacking: "the target needs no secret",
-        does: "needs a secret by its name",
+        does: "seems to need a secret",
     };
     undeclared.judgement(context)
 }
@@ -77,7 +74,7 @@ fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) ->
     let code = run.exited()?;
     if Some(code) != with_variable.exit() {
         let detail = format!(
-            "with the secret given in this way, the exit code is {code} instead of {}, that with the variable",
+            "with the secret passed in this way, the command exits with {code}, expected {} as with the variable",
             display_exit(with_variable.exit())
         );
         return run.failed_at_reason("exit-code", Stream::Stderr, detail);
@@ -122,7 +119,7 @@ fn keeps_secret(run: &RunView) -> Assertion {
     let Some(leaks) = &run.observation.leaks else {
         run.ended()?;
         return inconclusive(format!(
-            "{} was not searched for the secret: its value is shorter than 6 bytes, or too much was written",
+            "{} was not searched for the secret: its value is shorter than 6 bytes, or the call wrote too much",
             run.label()
         ));
     };
@@ -148,7 +145,7 @@ fn leaked(run: &RunView, leak: &Leak) -> Assertion {
     let form = match leak.form {
         LeakEncoding::Plain => "",
         LeakEncoding::Base64 => " in Base64",
-        LeakEncoding::Percent => " with percent signs",
+        LeakEncoding::Percent => " in percent-encoding",
     };
     // The line is not shown, because the report would leak the secret as well.
     let printed = |stream: Stream, offset: u64| {

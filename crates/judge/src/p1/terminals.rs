@@ -99,7 +99,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
     let assertions = calls().map(|(call, run)| judge_no_input(context, call, &run));
     let shown = (prompting == 0).then(|| {
         inconclusive(
-            "no probe asks a question on a terminal: declare one that does, and that the option lets succeed",
+            "no probe asks a question on a terminal: declare one that asks a question, and that succeeds with the option",
         )
     });
     let subject = if prompting == 1 { "1 probe asks".to_owned() } else { format!("{prompting} probes ask") };
@@ -134,7 +134,7 @@ fn judge_no_input(context: &CheckContext, call: &Probe, run: &RunView) -> Assert
     let spelling =
         call.common_option(CommonOption::NoInput, context.profile).args().unwrap_or_default().join(" ");
     if run.waits_for_input() && !shows_pages(run) {
-        let detail = format!("the command waits for an answer in spite of `{spelling}`");
+        let detail = format!("the command waits for an answer despite `{spelling}`");
         return run.failed_at_last_line("asks", detail);
     }
     let plain = context.plain(call, run.format());

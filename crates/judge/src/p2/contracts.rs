@@ -91,7 +91,7 @@ fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u
 /// Fails with the known findings of the contract that a run shows, as warnings.
 fn known(run: &RunView, contract: &Contract, violations: &[&Violation]) -> Assertion {
     let Some(first) = violations.first() else { return Ok(()) };
-    let detail = format!("a finding that the contract {} knows: {}", contract.name(), named(violations, 0));
+    let detail = format!("a known finding of the contract {}: {}", contract.name(), named(violations, 0));
     failed_at(run, "known", first, detail).map_err(Unmet::into_known)
 }
 

@@ -186,7 +186,7 @@ fn judge_diagnostics(run: &RunView) -> Assertion {
                 "silent",
                 Stream::Stderr,
                 format!(
-                    "exit code {} without a reason; expected a message on stderr",
+                    "the command exits with {} and prints no reason; expected a message on stderr",
                     display_exit(run.exit())
                 ),
             )

@@ -104,7 +104,7 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
 
 /// Returns what to do if no probe shows an exit code.
 fn declare_exit(code: i32) -> String {
-    format!("no probe ends with {code}: declare one with that `exit`, or remove the code from `exit_codes`")
+    format!("no probe exits with {code}: declare one with this `exit`, or remove the code from `exit_codes`")
 }
 
 /// True if some invalid usage exited with the code of usage errors.
@@ -119,7 +119,7 @@ fn help_succeeds(run: &RunView) -> Option<Assertion> {
     let prints_help = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
     match run.exit() {
         Some(exit) if exit != 0 && prints_help => {
-            let detail = format!("`--help` prints help, but exits with {exit} instead of 0");
+            let detail = format!("`--help` prints help, but exits with {exit}, expected 0");
             Some(run.failed_at_start("help", Stream::Stdout, detail))
         }
         _ => None,
@@ -156,7 +156,7 @@ fn exits_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
         (None, _) => Ok(()),
         // The codes of derived probes are compared nowhere else.
         (Some(run), correct) if correct == 0 || !probe.is_declared() => {
-            let detail = format!("exit code {} instead of {code}", display_exit(run.exit()));
+            let detail = format!("exited with {}, expected {code}", display_exit(run.exit()));
             run.failed_at_reason("wrong-code", Stream::Stderr, detail)
         }
         (Some(run), _) => {
@@ -187,7 +187,7 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
         match tried.exited()? {
             exit if exit == code => return Ok(()),
             0 if !is_data => {
-                let detail = format!("invalid usage exits with 0 instead of {code}");
+                let detail = format!("invalid usage exits with 0, expected {code}");
                 return tried.failed_at_reason("accepted", Stream::Stdout, detail);
             }
             _ => {}
@@ -197,8 +197,8 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
         context.declared().filter(|probe| probe.exit == Some(code) && !probe.prints_data()).peekable();
     if declared.peek().is_none() {
         return inconclusive(format!(
-            "{} exited with {code} without naming what is unknown, so another failure may be the reason: declare a \
-             probe with `exit = {code}` that is invalid usage",
+            "{} exited with {code} and does not name what is unknown, so another failure may be the reason: declare \
+             a probe of invalid usage with `exit = {code}`",
             run.label()
         ));
     }
@@ -282,7 +282,7 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
 /// changes in a repetition.
 fn different_codes(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Assertion> {
     let fails = |detail| run.failed_at_reason("changes", Stream::Stderr, detail);
-    let differs = format!("exit code {exit} here, but {code} in {}", other.label());
+    let differs = format!("exited with {exit}, but with {code} in {}", other.label());
     match run.context.repeated(other.probe, other.format()) {
         Ok(again) if again.iter().any(|again| again.exit().is_some_and(|again| again != code)) => {
             let (here, there) = (run.label(), other.label());

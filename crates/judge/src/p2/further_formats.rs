@@ -13,7 +13,7 @@ pub fn raw(context: &CheckContext) -> Judgement {
 
 /// `p2-more-formats`
 pub fn more(context: &CheckContext) -> Judgement {
-    let none = "the target offers no format besides text, json and jsonl";
+    let none = "the target offers no format other than text, json and jsonl";
     offered(context, DerivedKind::MoreFormats, DerivedKind::InvalidFormat, none)
 }
 
@@ -27,7 +27,7 @@ fn offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, none: 
     match context.derived(wrong).find_map(|probe| accepted_run(context, probe)) {
         None => Judgement::Pass(format!("offered: {}", found.name)),
         Some(wrong) => Judgement::NotApplicable(format!(
-            "{} is accepted, but so is {}: nothing shows that the target understands it",
+            "{} is accepted, but so is {}: there is no evidence that the target supports it",
             found.name, wrong.probe.name
         )),
     }

@@ -38,7 +38,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     let scan = long.parsed()?;
     if short.exit() != long.exit() {
         let detail = format!(
-            "exit code {} instead of {} as with `--output {}`",
+            "exited with {}, expected {} as with `--output {}`",
             display_exit(short.exit()),
             display_exit(long.exit()),
             short.format().name()
@@ -59,7 +59,7 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
     let repeats = long.context.same_data(long.probe, long.format());
     if repeats.iter().any(|again| difference(&scan.shape, &again.scan().shape).is_some()) {
-        let what = format!("{} changes from run to run", long.label());
+        let what = format!("the output of {} changes from run to run", long.label());
         return Err(long.blocked_by(CheckId::P2OutputStable, what).into());
     }
     match difference(&scan.shape, &other.shape) {
@@ -90,7 +90,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
         return Ok(());
     }
     let what = format!(
-        "{} prints the same as without a flag, and an invented flag is accepted: nothing shows that the target understands it",
+        "{} prints the same as without a flag, and an unknown flag is accepted: there is no evidence that the target supports it",
         short.label()
     );
     let wrong_calls = context.derived(DerivedKind::UnknownFlag).find_map(text);

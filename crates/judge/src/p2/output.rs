@@ -125,8 +125,9 @@ fn judge_default(without_format: RunView, text: RunView) -> Assertion {
         exit if Some(exit) == text.exit() => {}
         exit => {
             let with = display_exit(text.exit());
-            let detail =
-                format!("without a format option the exit code is {exit}, with that of `text` {with}");
+            let detail = format!(
+                "without a format flag, the command exits with {exit}, expected {with} as with that of `text`"
+            );
             return without_format.failed_at_reason("default-differs", Stream::Stderr, detail);
         }
     }
@@ -140,7 +141,7 @@ fn judge_default(without_format: RunView, text: RunView) -> Assertion {
     if again.iter().any(|again| again.normalized_lines(Stream::Stdout).is_none_or(|again| again != with)) {
         return inconclusive(format!("the text output of {} changes from run to run", text.label()));
     }
-    let detail = "without a format option the output differs from that of `text`, first in this line";
+    let detail = "without a format flag, the output differs from that of `text`, first in this line";
     without_format.failed_at_line("default-differs", Stream::Stdout, line, detail)
 }
 
@@ -162,7 +163,7 @@ fn judge_invalid_format(run: &RunView) -> Vec<Assertion> {
     match exit {
         exit if exit == 0 || Some(exit) == ignored && !run.bytes(Stream::Stdout).is_empty() => {
             let detail = match run.observation.wrote {
-                true => "an invalid format is taken for the name of a file; expected a usage error",
+                true => "an invalid format is treated as a file name; expected a usage error",
                 false => "an invalid format is accepted; expected a usage error",
             };
             return vec![run.failed_at_start("invalid-accepted", Stream::Stdout, detail)];
@@ -170,7 +171,7 @@ fn judge_invalid_format(run: &RunView) -> Vec<Assertion> {
         // `p2-exit-usage` judges a target without that code.
         exit if exit != usage && super::exits::has_usage_code(run.context) => {
             let detail =
-                format!("an invalid format exits with {exit} instead of {usage}, the code for usage errors");
+                format!("an invalid format exits with {exit}, expected {usage}, the code for usage errors");
             found.push(run.failed_at_reason("invalid-exit-code", Stream::Stderr, detail));
         }
         _ => {}
@@ -217,7 +218,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     });
     let judgement = Judgement::from_assertions(assertions, declare_success(format.name()));
     match has_no_item(context, format) {
-        true => judgement.with_note("no item was seen: each list is empty"),
+        true => judgement.with_note("no run printed an item: each list is empty"),
         false => judgement,
     }
 }
@@ -314,9 +315,12 @@ fn judge_condition(run: &RunView) -> Assertion {
                 run.context.runs_with_same_stdout(run.probe, run.format()).any(|same| same.is_truncated());
             match elsewhere {
                 true => Err(run.truncated().into()),
-                false => {
-                    broken(run, "not-data", &format!("under {}, stdout is cut", run.condition()), problem)
-                }
+                false => broken(
+                    run,
+                    "not-data",
+                    &format!("under {}, stdout is truncated", run.condition()),
+                    problem,
+                ),
             }
         }
         Some(problem) => broken(run, "not-data", &more_than_data(run), problem),

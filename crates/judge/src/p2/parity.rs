@@ -259,5 +259,5 @@ fn key_difference(items: &Shape, lines: &Shape) -> String {
     let mut all = missing_keys(items, lines, "missing in jsonl");
     all.extend(missing_keys(lines, items, "only in jsonl"));
     all.extend(types.map(|found| found.to_string()));
-    if all.is_empty() { "different records have them".into() } else { list_first(&all) }
+    if all.is_empty() { "the same keys occur in different records".into() } else { list_first(&all) }
 }

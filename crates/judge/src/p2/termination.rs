@@ -101,7 +101,7 @@ fn closed(run: &RunView) -> Assertion {
     // Messages that the plain run prints as well are not about the closed pipe.
     match crash(&lines, &plain_lines) {
         Some(line) => {
-            let detail = "the closed output pipe makes the command crash; expected a quiet end";
+            let detail = "the closed output pipe crashes the command; expected a quiet exit";
             run.failed_at_line("crashes", Stream::Stderr, line, detail)
         }
         None => Ok(()),

@@ -74,7 +74,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
         let (held_back, made) = (spread(&pipe), spread(&terminal));
         if made.max(held_back) < MIN_SPREAD {
             return inconclusive(format!(
-                "the records of {} also arrive all at once on a terminal: nothing shows when they are produced",
+                "the records of {} also arrive together on a terminal, which does not show when they are produced",
                 probe.name
             ));
         }
@@ -86,7 +86,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
             if !is_buffered(pipe.withheld(), terminal.withheld()) {
                 pipe.had_enough_time()?;
                 terminal.had_enough_time()?;
-                return inconclusive(format!("the machine held up the records of {}", probe.name));
+                return inconclusive(format!("the load of the machine delayed the records of {}", probe.name));
             }
             let (within, over) = (held_back.as_millis(), made.as_millis());
             let detail = format!(

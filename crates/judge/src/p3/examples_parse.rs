@@ -25,7 +25,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     // Examples are not run if another call shows that the target would execute them.
     let undecided = withheld.first().map(|probe| {
         let what = format!(
-            "{} and its like would be carried out, not rejected: unknown flags are accepted",
+            "{} and similar examples would be executed, not rejected: unknown flags are accepted",
             probe.name
         );
         inconclusive(pages.root.run.blocked_by(CheckId::P4UnknownFlag, what))
@@ -33,7 +33,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     let judged = tried.into_iter().filter_map(run).map(|run| judge_run(&run, &examples));
     Judgement::from_assertions(
         judged.chain(undecided),
-        "no example can be tried: each one is incomplete, or calls a command that no probe calls",
+        "no example can be run: each one is incomplete, or calls a command that no probe calls",
     )
 }
 
@@ -45,7 +45,7 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
         return inconclusive(run.blocked_by(CheckId::P3ExamplesValid, what));
     }
     if let Some(format) = unsupported_format(context, &args) {
-        let what = format!("{} asks for {}, which the target does not accept", run.probe.name, format.name());
+        let what = format!("{} requests {}, which the target does not accept", run.probe.name, format.name());
         return inconclusive(run.blocked_by(CheckId::P2OutputFormat, what));
     }
     let code = run.exited()?;
@@ -85,7 +85,7 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
         return Ok(());
     }
     inconclusive(format!(
-        "{} fails before its options are parsed, or without a word about the unknown flag",
+        "{} fails before its options are parsed, or its message does not name the unknown flag",
         run.probe.name
     ))
 }

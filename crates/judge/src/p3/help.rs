@@ -15,7 +15,7 @@ pub fn help(context: &CheckContext) -> Judgement {
     let short =
         page.as_ref().and_then(|page| Some((page, runs_of_kind(context, DerivedKind::HelpShort).next()?)));
     let (short, note) = match short {
-        _ if context.profile.other_short_help => (None, Some("`-h` is not an option for help here")),
+        _ if context.profile.other_short_help => (None, Some("`-h` is not a help option of the target")),
         // A fault of both is reported once.
         Some((page, short)) if is_help(page, &short) => {
             (judge_help(page).is_ok().then(|| judge_help(&short)), None)
@@ -48,7 +48,7 @@ pub(super) fn command_help(context: &CheckContext) -> Judgement {
             let bytes = stdout_start(&pages.root.run);
             Judgement::from_assertions(
                 command_help_runs(context).map(|run| prints_own_page(&run, &bytes)),
-                "no command was asked for its help",
+                "the help of no command was requested",
             )
         }),
     }
@@ -76,7 +76,7 @@ fn judge_help(run: &RunView) -> Assertion {
         return run.failed_at_start("stderr", Stream::Stderr, detail);
     }
     if !stderr.is_empty() {
-        let detail = format!("`{call}` prints something on stderr as well");
+        let detail = format!("`{call}` also prints text on stderr");
         return run.failed_at_reason("stderr", Stream::Stderr, detail);
     }
     Ok(())

@@ -18,9 +18,9 @@ pub fn before_network(context: &CheckContext) -> Judgement {
     let secret = stalled().any(|probe| probe.call.secret);
     match (secret, &context.profile.conventions.config_file) {
         (true, Some(_)) => judgement,
-        (false, Some(_)) => judgement.with_note("no request without its secret was tried: no probe has `{stalled}` and `secret`"),
-        (true, None) => judgement.with_note("no invalid configuration file was tried: `config_file` is not declared"),
-        (false, None) => judgement.with_note("an unknown flag alone was tried: no probe has `{stalled}` and `secret`, and `config_file` is not declared"),
+        (false, Some(_)) => judgement.with_note("no request was made without its secret: no probe has `{stalled}` and `secret`"),
+        (true, None) => judgement.with_note("no invalid configuration file was used: `config_file` is not declared"),
+        (false, None) => judgement.with_note("only an unknown flag was used: no probe has `{stalled}` and `secret`, and `config_file` is not declared"),
     }
 }
 
@@ -55,7 +55,7 @@ fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
 }
 
 fn connections(run: &RunView) -> Result<u32, Reason> {
-    let unknown = || format!("the recording does not say what {} connected to", run.label()).into();
+    let unknown = || format!("the recording does not contain the connections of {}", run.label()).into();
     run.observation.connections.ok_or_else(unknown)
 }
 
@@ -79,7 +79,7 @@ fn with_invalid_file(context: &CheckContext, probe: &Probe) -> Assertion {
     let call = context.derived_from(DerivedKind::Timeout, probe).next();
     let run = call.and_then(|call| context.runs_under(call, Variant::Bare).next());
     if !rejects_invalid_file(context) {
-        let what = "no declared call was seen to reject an invalid configuration file".to_owned();
+        let what = "no declared call rejects an invalid configuration file".to_owned();
         return match &run {
             Some(run) => inconclusive(run.blocked_by(CheckId::P4ConfigNamed, what)),
             None => inconclusive(what),

@@ -25,10 +25,7 @@ pub fn config_named(context: &CheckContext) -> Judgement {
         };
     };
     let judged = with_invalid_file(context).filter_map(|run| judge_run(&run, file));
-    Judgement::from_assertions(
-        judged,
-        "no declared call was seen to read the configuration file: declare one that does",
-    )
+    Judgement::from_assertions(judged, "no declared call reads the configuration file: declare one that does")
 }
 
 /// True if a declared call rejects an invalid configuration file with its exit code.

@@ -9,8 +9,7 @@ use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 
 /// What to declare if no call with an unknown flag can decide.
-const DECLARE_SUCCESS: &str =
-    "no call shows it: declare a probe that succeeds and does not pass its arguments on to another program";
+const DECLARE_SUCCESS: &str = "no call decides this: declare a probe that succeeds and does not pass its arguments on to another program";
 
 /// `p4-unknown-flag`
 pub fn unknown_flag(context: &CheckContext) -> Judgement {
@@ -24,7 +23,7 @@ pub fn unknown_flag(context: &CheckContext) -> Judgement {
             inconclusive(run.blocked_by(CheckId::P2ExitUsage, what))
         }
         0 => {
-            let detail = format!("the call exits with 0; expected {UNKNOWN_FLAG} to be refused");
+            let detail = format!("the call exits with 0; expected {UNKNOWN_FLAG} to be rejected");
             run.failed_at_reason("accepted", Stream::Stdout, detail)
         }
         _ => Ok(()),
@@ -78,7 +77,7 @@ fn named(run: &RunView, word: &str) -> Assertion {
     match no_message(run) {
         Some(reason) => Err(reason.into()),
         None => {
-            let detail = format!("the message does not contain the refused word `{word}`");
+            let detail = format!("the message does not contain the rejected word `{word}`");
             run.failed_at_reason("unnamed", Stream::Stderr, detail)
         }
     }

@@ -26,5 +26,5 @@ pub(super) fn no_message(run: &RunView) -> Option<Reason> {
         !run.probe.is_kind(DerivedKind::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
     };
     (is_silent(run) && is_reported())
-        .then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} gives no reason", run.label())))
+        .then(|| run.blocked_by(CheckId::P2StderrDiagnostics, format!("{} prints no reason", run.label())))
 }

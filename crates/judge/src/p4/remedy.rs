@@ -16,8 +16,8 @@ pub fn remedy(context: &CheckContext) -> Judgement {
     let missing = match failing().next() {
         None => NO_FAILURE.to_owned(),
         Some(probe) => format!(
-            "no probe that fails has a `remedy`: declare the commands or settings that help, one of which has to be in \
-             the message, such as for `{}`",
+            "no failing probe has a `remedy`: declare the commands or settings that help, such as for `{}`; the message \
+             must name one of them",
             probe.name
         ),
     };
@@ -37,7 +37,7 @@ fn names_remedy(run: &RunView) -> Assertion {
         Some(reason) => Err(reason.into()),
         None => {
             let expected: Vec<String> = remedies.iter().map(|remedy| format!("`{remedy}`")).collect();
-            let detail = format!("the message does not say what to do; expected {}", expected.join(" or "));
+            let detail = format!("the message does not name a remedy; expected {}", expected.join(" or "));
             run.failed_at_reason("no-remedy", Stream::Stderr, detail)
         }
     }

@@ -24,7 +24,7 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
     let data = context.data_probes().flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let failed = data.filter(|run| run.exit() != run.probe.exit).filter_map(|run| {
         let is_traceback = matches!(has_no_traceback(&run), Err(Unmet::Failed(_)));
-        let what = || run.blocked_by(CheckId::P2ExitSuccess, format!("{} ends in a traceback", run.label()));
+        let what = || run.blocked_by(CheckId::P2ExitSuccess, format!("{} prints a traceback", run.label()));
         is_traceback.then(|| inconclusive(what()))
     });
     // Invalid usage only shows how arguments are parsed, and not how the target's own work fails.

@@ -30,14 +30,14 @@ pub(super) fn judge_changing<'a>(
         &words,
         "no probe has `changes`",
         "one with `workspace` and `changes = true`",
-        "changes something",
+        "change something",
     )
 }
 
 /// Returns the judgement if no probe destroys something.
 pub(super) fn nothing_destroyed(context: &CheckContext) -> Judgement {
     let declare = "one with `workspace` and `destructive = true`";
-    undeclared(context, &DESTROYS, "no probe has `destructive`", declare, "destroys something")
+    undeclared(context, &DESTROYS, "no probe has `destructive`", declare, "destroy something")
 }
 
 fn undeclared(
@@ -47,7 +47,7 @@ fn undeclared(
     declare: &str,
     does: &str,
 ) -> Judgement {
-    let does = format!("{does} by its name");
+    let does = format!("seems to {does}");
     let lacking = "the target changes nothing";
     UndeclaredFeature { feature: Feature::Changes, words, no_probe, declare, lacking, does: &does }
         .judgement(context)
@@ -56,11 +56,11 @@ fn undeclared(
 /// Returns the run of the complete call, if it ended as declared; otherwise why it is unknown.
 pub(super) fn complete_run<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
     let Some(run) = scenario_run(context, DerivedKind::Confirmed, probe) else {
-        return Err(format!("{} was not run in full", probe.name).into());
+        return Err(format!("{} was not run as a complete call", probe.name).into());
     };
     match (run.exit(), probe.exit) {
         (Some(code), Some(expected)) if code != expected => {
-            let what = format!("{} exited with {code} instead of {expected}", run.label());
+            let what = format!("{} exited with {code}, expected {expected}", run.label());
             let is_destructive = probe.effect.as_ref().is_some_and(|effect| effect.unconfirmed.is_some());
             Err(match is_destructive && context.selected.contains(&CheckId::P5Confirm) {
                 true => run.blocked_by(CheckId::P5Confirm, what),
@@ -81,7 +81,7 @@ pub(super) fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> 
     let name = option.split([' ', '=']).next().unwrap_or_default();
     let (kind, detail) = match code != 0 && run.mentions(name) {
         true => ("rejected", format!("`{option}` is rejected with exit code {code}; expected {expected}")),
-        false => (kind, format!("with `{option}`, the exit code is {code} instead of {expected}")),
+        false => (kind, format!("with `{option}`, the command exits with {code}, expected {expected}")),
     };
     run.failed_at_reason(kind, Stream::Stderr, detail)
 }

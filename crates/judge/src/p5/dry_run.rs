@@ -30,14 +30,14 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<As
         calls.extend(runs.map(|run| judge_run(&run, &option).and_then(|()| announces(&run, &option, probe))));
     }
     if calls.is_empty() {
-        calls.push(inconclusive(format!("{} was not tried with `{option}`", probe.name)));
+        calls.push(inconclusive(format!("{} was not run with `{option}`", probe.name)));
     }
     let in_json = |call: &Probe| call.formats.contains(&OutputFormat::Json);
     if effect.formats.contains(&OutputFormat::Json)
         && !context.derived_from(DerivedKind::DryRun, probe).any(in_json)
     {
         calls.push(inconclusive(format!(
-            "{} was not tried in json: neither the help nor the configuration shows that `--output` selects a format; declare formats.json under [target]",
+            "{} was not run in json: neither the help nor the configuration shows that `--output` selects a format; declare formats.json under [target]",
             probe.name
         )));
     }
@@ -50,7 +50,7 @@ fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
     let run = complete_run(context, probe)?;
     if !RunChanges::of(&run)?.changed_anything() {
         return inconclusive(format!(
-            "{} changes nothing in the workspace or the home, so its dry run shows nothing",
+            "{} changes nothing in the workspace or the home, so its dry run is no evidence",
             run.label()
         ));
     }
@@ -68,8 +68,10 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
         Some(list) => {
             let list: Vec<String> = list.iter().map(|path| format!("`{path}`")).collect();
             let list = sanitize::sanitize_capped(list.join(", "), MAX_LIST);
-            let detail =
-                format!("with `{option}`, the call lists {list}; in full, it {}", changed.in_words());
+            let detail = format!(
+                "with `{option}`, the call lists {list}; without it, the call {}",
+                changed.in_words()
+            );
             run.failed_at_start("differs", Stream::Stdout, detail)
         }
     }
@@ -88,7 +90,7 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
         return wrong_code(run, option, code, "exit-code");
     }
     if !run.prints_words() {
-        let detail = format!("with `{option}`, nothing on stdout says what would be changed");
+        let detail = format!("with `{option}`, stdout does not describe what the call would change");
         return run.failed("silent", detail);
     }
     match run.format() {

@@ -28,7 +28,7 @@ pub fn idempotent(context: &CheckContext) -> Judgement {
         files => {
             let files = agentnative_contract::counted(files, "file");
             judgement.with_note(&format!(
-                "{files} that two first calls write differently were compared by structure"
+                "compared by structure, because two first calls write them differently: {files}"
             ))
         }
     }
@@ -37,7 +37,7 @@ pub fn idempotent(context: &CheckContext) -> Judgement {
 fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: &Cell<usize>) -> Assertion {
     if !effect.idempotent {
         return inconclusive(format!(
-            "{} changes something, and nothing says whether a second call changes more: declare `idempotent = true` if it does not, `false` if it does",
+            "{} changes something, but it is not declared whether a second call changes more: declare `idempotent = true` if it does not, `false` if it does",
             probe.name
         ));
     }
@@ -48,7 +48,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: 
     let code = again.exited()?;
     if probe.exit.is_some_and(|expected| expected != code) {
         let first = display_exit(probe.exit);
-        let detail = format!("the second call exits with {code} instead of {first}, the code of the first");
+        let detail = format!("the second call exits with {code}, expected {first} as the first call");
         return again.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
     let mut changed = RunChanges::of(&again)?;

@@ -15,7 +15,7 @@ pub fn read_only(context: &CheckContext) -> Judgement {
         .flat_map(|probe| context.runs_under(probe, Variant::Plain));
     let undecided = (!without_workspace.is_empty()).then(|| {
         inconclusive(format!(
-            "without a folder of its own, it is not seen what a call changes: declare `workspace` for {} (`true` for an empty folder)",
+            "without a workspace, the changes of a call are unknown: declare `workspace` for {} (`true` for an empty folder)",
             without_workspace.join(", ")
         ))
     });

@@ -40,7 +40,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
     }
     if run.exited()? == 0 && !is_preview(&run) {
         let detail = format!(
-            "without `{option}`, nothing is changed, and the exit code is 0: expected another code, or words such as \"would remove\""
+            "without `{option}`, the call changes nothing and exits with 0; expected another exit code, or words such as \"would remove\""
         );
         return run.failed_at_start("succeeds", Stream::Stdout, detail);
     }

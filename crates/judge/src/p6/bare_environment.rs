@@ -15,9 +15,7 @@ pub fn bare_environment(context: &CheckContext) -> Judgement {
     );
     match context.profile.conventions.config_file {
         Some(_) => judgement,
-        None => {
-            judgement.with_note("an invalid configuration file was not tried: `config_file` is not declared")
-        }
+        None => judgement.with_note("no invalid configuration file was used: `config_file` is not declared"),
     }
 }
 
@@ -29,6 +27,6 @@ fn ends_as_usual(run: &RunView) -> Assertion {
     }
     let condition = condition_phrase(run.variant(), run.observation.key.nth).unwrap_or_default();
     let call = &run.probe.name;
-    let detail = format!("`{call}` ends with {code} {condition}, and otherwise with {plain_code}");
+    let detail = format!("`{call}` exits with {code} {condition}, expected {plain_code}");
     run.failed_at_reason("exit", Stream::Stderr, detail)
 }

@@ -32,7 +32,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
         Judgement::Violated(..) if guessed => {
             let calls: Vec<String> = calls().map(|call| format!("`{}`", call.name)).collect();
             Judgement::unverified(format!(
-                "{} print no completion scripts: declare `completions`, or `false` if there are none (this check then fails: the standard requires them)",
+                "no completion script is printed by {}: declare `completions`, or `false` if there are none (this check then fails: the standard requires them)",
                 calls.join(", ")
             ))
         }
@@ -46,7 +46,7 @@ fn prints_script(run: &RunView) -> Assertion {
     let condition = condition_phrase(run.variant(), run.observation.key.nth);
     let condition = condition.map(|words| format!(" {words}")).unwrap_or_default();
     if run.exit() != Some(0) {
-        let detail = format!("`{call}` ends with {}{condition}; expected 0", display_exit(run.exit()));
+        let detail = format!("`{call}` exits with {}{condition}, expected 0", display_exit(run.exit()));
         return run.failed_at_reason("exit", Stream::Stderr, detail);
     }
     let Some(lines) = run.lines(Stream::Stdout) else { return inconclusive(run.too_long()) };

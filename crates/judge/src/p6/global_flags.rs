@@ -24,7 +24,7 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
     let formats = probes().filter_map(|probe| judge_format(context, probe));
     Judgement::from_assertions(
         flags.chain(formats),
-        "no common option was tried: declare a probe that begins with a subcommand and succeeds in json",
+        "no run used a common option: declare a probe that begins with a subcommand and succeeds in json",
     )
 }
 

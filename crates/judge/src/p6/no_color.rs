@@ -23,8 +23,8 @@ pub fn no_color(context: &CheckContext) -> Judgement {
         .filter(text)
         .map(|run| finds_nothing(&run, "pipe", "an escape sequence in a pipe", find_escape));
     let disabled = under(Variant::NoColour).filter(text).map(|run| match run.observation.key.nth {
-        0 => finds_nothing(&run, "no-color", "a colour in spite of NO_COLOR=1", find_colour),
-        _ => finds_nothing(&run, "dumb", "an escape sequence in spite of TERM=dumb", find_escape),
+        0 => finds_nothing(&run, "no-color", "a colour despite NO_COLOR=1", find_colour),
+        _ => finds_nothing(&run, "dumb", "an escape sequence despite TERM=dumb", find_escape),
     });
     let no_data_probes = context.data_probes().next().is_none();
     let undecided =
@@ -40,7 +40,7 @@ fn finds_nothing(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Optio
         let _ = run.bytes(stream).reader().take(MAX_SEARCHED).read_to_end(&mut bytes);
         if let Some(offset) = find(&bytes) {
             if stream == Stream::Stderr && moves_cursor(&bytes[offset + 1..]) {
-                let what = format!("stderr of {} is redrawn", run.label());
+                let what = format!("stderr of {} contains sequences that redraw it", run.label());
                 return inconclusive(run.blocked_by(CheckId::P7NoSpinner, what));
             }
             return run.failed_at_offset(kind, stream, offset as u64, what);

@@ -34,7 +34,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
         }
         RunEnd::Signaled(signal) => {
             let detail = format!(
-                "after SIGINT, the command dies of signal {signal}; expected {EXIT_SIGINT} or SIGINT"
+                "after SIGINT, the command is killed by signal {signal}; expected {EXIT_SIGINT} or SIGINT"
             );
             ("exit-code", detail)
         }

@@ -21,12 +21,12 @@ pub(super) fn judge_interruptible<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe) -> Vec<Assertion>,
 ) -> Judgement {
-    without_feature(context, Feature::LongRunning, "no call works for a while").unwrap_or_else(|| {
-        Judgement::from_assertions(interruptible(context).flat_map(each), DECLARE_INTERRUPT)
-    })
+    without_feature(context, Feature::LongRunning, "the target has no long-running call").unwrap_or_else(
+        || Judgement::from_assertions(interruptible(context).flat_map(each), DECLARE_INTERRUPT),
+    )
 }
 
-const DECLARE_INTERRUPT: &str = "no probe is declared that works for a while: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends at once";
+const DECLARE_INTERRUPT: &str = "no long-running probe is declared: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends immediately";
 
 /// Returns the probes that are declared to work for a while.
 fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
@@ -52,7 +52,7 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
     }
     let text = sanitize::sanitize_line(probe.call.interrupt.as_deref().unwrap_or_default());
     let label = run.label();
-    Err(format!("{label} ended before it could be interrupted: `{text}` was not seen, or it ended right after it; correct `interrupt.after`, or make the call take longer").into())
+    Err(format!("{label} ended before it could be interrupted: it did not print `{text}`, or ended right after it; correct `interrupt.after`, or make the call take longer").into())
 }
 
 /// True if an interrupted call does not end as required.
@@ -68,7 +68,7 @@ fn ends(run: &RunView) -> Assertion {
             return run.failed("goes-on", "5 seconds after SIGTERM, the command was still running");
         }
         RunEnd::Exited(0) => {
-            return run.failed("exit-code", "after SIGTERM, the command exits with 0, as if it were done");
+            return run.failed("exit-code", "after SIGTERM, the command exits with 0, as after a success");
         }
         _ => run.ended()?,
     }
@@ -88,7 +88,7 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
         return Ok(());
     }
     let Some(complete) = scenario_run(context, DerivedKind::Confirmed, probe) else {
-        return inconclusive(format!("{} was not run in full", probe.name));
+        return inconclusive(format!("{} was not run as a complete call", probe.name));
     };
     complete.ended()?;
     let Some(again) = context.run(complete.probe, complete.format(), Variant::Repeat, 0) else {
@@ -101,7 +101,7 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
         _ => {
             let partial = RunChanges::from_list(changed.all.iter().filter(partial).copied().collect());
             let detail = format!(
-                "after SIGTERM, what the command leaves is neither as before nor as after a whole run: it {}",
+                "after SIGTERM, the files are neither as before nor as after a complete run: the command {}",
                 partial.in_words()
             );
             run.failed("half-done", detail)
@@ -139,7 +139,7 @@ fn can_be_repeated(context: &CheckContext, probe: &Probe) -> Assertion {
     let code = run.exited()?;
     if probe.exit.is_some_and(|expected| expected != code) {
         let detail = format!(
-            "after a call that was interrupted, the same call exits with {code} instead of {}",
+            "after an interrupted call, the same call exits with {code}, expected {}",
             display_exit(probe.exit)
         );
         return run.failed_at_reason("not-again", Stream::Stderr, detail);

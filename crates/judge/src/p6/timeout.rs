@@ -33,7 +33,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
 
 fn judge_run(run: &RunView, option: &str) -> Assertion {
     let Some(connections) = run.observation.connections else {
-        return inconclusive(format!("the recording does not say what {} connected to", run.label()));
+        return inconclusive(format!("the recording does not contain the connections of {}", run.label()));
     };
     if connections == 0 {
         run.undisturbed()?;
@@ -42,7 +42,7 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
             return run.failed_at_reason("refused", Stream::Stderr, detail);
         }
         let how = match run.exit() {
-            Some(code) => format!("ended with exit code {code}"),
+            Some(code) => format!("exited with {code}"),
             None => "did not end".to_owned(),
         };
         return inconclusive(format!(

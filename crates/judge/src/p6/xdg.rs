@@ -18,7 +18,7 @@ pub fn xdg(context: &CheckContext) -> Judgement {
     if !runs.is_empty() && !runs.iter().any(stores) {
         return Judgement::NotApplicable("no call stores anything outside its workspace".to_owned());
     }
-    Judgement::from_assertions(runs.iter().map(judge_run), "no probe is declared that succeeds: declare one")
+    Judgement::from_assertions(runs.iter().map(judge_run), "no successful probe is declared: declare one")
 }
 
 /// True for the configuration file, which is declared at its own path.

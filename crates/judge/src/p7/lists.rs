@@ -137,7 +137,7 @@ fn omits_items<'a>(
             return Ok(());
         }
         Err(format!(
-            "{} has {}, and no more with {}: declare a probe whose list has more than {max}",
+            "{} has {}, and not more with {}: declare a probe with a list of more than {max}",
             plain.run.label(),
             counted(plain.count, "item"),
             spelling(context, probe, max + 1)
@@ -151,7 +151,7 @@ fn omits_items<'a>(
 fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
     match probe.common_option(CommonOption::Limit, context.profile) {
         FormatFlag::Absent => format!(
-            "{} takes no limit according to the configuration, so nothing shows whether items are left out",
+            "{} takes no limit according to the configuration, so it is unknown whether items are omitted",
             probe.name
         ),
         _ => format!("{} was not run with a limit", probe.name),
@@ -165,7 +165,7 @@ fn limit_rejected(context: &CheckContext, probe: &Probe, run: &RunView, limit: u
     if limited(context, probe, 1).is_some_and(|run| is_rejected(&run)) {
         return run.blocked_by(CheckId::P7Limit, what);
     }
-    format!("{what}, so nothing shows whether {} leaves items out", probe.name).into()
+    format!("{what}, so it is unknown whether {} omits items", probe.name).into()
 }
 
 fn reports_truncation(context: &CheckContext, plain: &Listing, max: u64) -> Assertion {
@@ -173,7 +173,7 @@ fn reports_truncation(context: &CheckContext, plain: &Listing, max: u64) -> Asse
         Some(true) => Ok(()),
         Some(false) => {
             let detail = format!(
-                "{} of a longer list ({} gives more), but no member such as `truncated` or `next_cursor` says so",
+                "{} of a longer list ({} returns more), but no member such as `truncated` or `next_cursor` reports it",
                 counted(plain.count, "item"),
                 spelling(context, plain.run.probe, max + 1)
             );
@@ -189,7 +189,7 @@ fn text_reports_truncation(text: &RunView, plain: &Listing) -> Assertion {
         Some(true) => Ok(()),
         Some(false) => {
             let detail = format!(
-                "the list has more than {}, but no line such as `{} of more, use --limit` says so",
+                "the list has more than {}, but no line such as `{} of more, use --limit` reports it",
                 counted(plain.count, "item"),
                 plain.count
             );
@@ -236,8 +236,10 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
             }
             Ok(limited) => same_first_item(&plain, &again, &limited, &spelling),
             Err(_) if run.unusable().is_none() => {
-                let detail =
-                    format!("with {spelling}, stdout has no list at {:?}, as it has without", list.items);
+                let detail = format!(
+                    "with {spelling}, stdout has no list at {:?}; without it, stdout has one",
+                    list.items
+                );
                 run.failed_at_start("no-list", Stream::Stdout, detail)
             }
             Err(reason) => inconclusive(reason),
@@ -246,7 +248,7 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
     let held = assertions.iter().all(Result::is_ok);
     if held && available < 2 {
         assertions.push(inconclusive(format!(
-            "{} has {}: declare a probe whose list has at least 2",
+            "{} has {}: declare a probe with a list of at least 2",
             plain.run.label(),
             counted(available, "item")
         )));
@@ -270,7 +272,7 @@ fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, spelli
     if !differs {
         return Ok(());
     }
-    let detail = format!("with {spelling} the list begins with another item than without");
+    let detail = format!("with {spelling}, the list begins with another item than without it it");
     limited.run.failed_at_pointer("first", &limited.item_pointer(0), detail)
 }
 

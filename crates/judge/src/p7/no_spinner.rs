@@ -30,10 +30,10 @@ fn has_no_redraw(run: &RunView) -> Assertion {
     }
     let Some(redraw) = first_redraw(&text) else { return run.exited().map(drop).map_err(Into::into) };
     let (kind, offset, what) = match redraw {
-        Redraw::Return(offset) => ("carriage-return", offset, "a carriage return that begins a line anew"),
+        Redraw::Return(offset) => ("carriage-return", offset, "a carriage return that overwrites a line"),
         Redraw::Cursor(offset) => ("cursor", offset, "a sequence that moves the cursor or erases"),
     };
-    let detail = format!("stderr contains {what}, and is not a terminal");
+    let detail = format!("stderr contains {what}, although it is not a terminal");
     match strict_json::locate(bytes.reader(), offset as u64) {
         Ok(offset) => run.failed_at(kind, Stream::Stderr, offset, detail),
         Err(_) => run.failed(kind, detail),

@@ -89,7 +89,7 @@ fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
         .filter(|run| run.exit() == probe.exit);
     match accepted {
         Some(accepted) if !is_listed && !suppresses => {
-            let what = format!("{} shows nothing: an unknown flag is accepted as well", run.label());
+            let what = format!("{} is no evidence: an unknown flag is accepted as well", run.label());
             inconclusive(accepted.blocked_by(CheckId::P4UnknownFlag, what))
         }
         _ => Ok(()),
@@ -128,7 +128,7 @@ fn judge_rejection(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
             match in_front {
                 Some(_) => Ok(()),
                 None => inconclusive(format!(
-                    "`{option_words}` is rejected after the arguments of {}: mark the place of options with an element \"{{format}}\" in `args`",
+                    "`{option_words}` is rejected after the arguments of {}: mark the position of options with an element \"{{format}}\" in `args`",
                     probe.name
                 )),
             }

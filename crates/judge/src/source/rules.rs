@@ -130,7 +130,7 @@ impl<'a> RuleTable<'a> {
     pub fn grammar(&self, lang: SupportLang) -> Result<&Grammar> {
         let known = self.pass.grammars.iter().find(|(known, _)| *known == lang);
         let (_, grammar) = known.ok_or_else(|| {
-            Error::general(format!("{lang} is no grammar of {}", self.pass.language.name()))
+            Error::general(format!("{lang} is not a grammar of {}", self.pass.language.name()))
         })?;
         let compiled = grammar.get_or_init(|| Grammar::new(self.pass.language, lang, &self.pass.origins));
         compiled.as_ref().map_err(Clone::clone)

@@ -64,7 +64,7 @@ pub fn code_notes(code: &Code<'_>) -> Vec<String> {
             (Some(lines), Some(reason)) if lines.contains(&(Some(code.path(file)), Some(*waives))) => {
                 format!("{check} is waived: {reason}")
             }
-            (Some(_), Some(_)) => format!("the waiver of {check} is not needed"),
+            (Some(_), Some(_)) => format!("the waiver of {check} is unused: it matches no problem"),
         };
         notes.push(format!("{}:{line}: {what}", code.path(file)));
     }
@@ -72,7 +72,7 @@ pub fn code_notes(code: &Code<'_>) -> Vec<String> {
         notes.push(format!("source files skipped: {}", code.list(&code.facts.skipped)));
     }
     if code.facts.excluded.folders > 0 {
-        notes.push(format!("source folders that could not be entered: {}", code.facts.excluded.folders));
+        notes.push(format!("source folders that could not be read: {}", code.facts.excluded.folders));
     }
     notes
 }

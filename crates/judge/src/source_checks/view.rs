@@ -98,7 +98,7 @@ impl<'a> CheckView<'a> {
         }
         gaps.push_str(&self.code.unread());
         if facts.excluded.folders > 0 {
-            gaps.push_str(&format!("; folders that could not be entered: {}", facts.excluded.folders));
+            gaps.push_str(&format!("; folders that could not be read: {}", facts.excluded.folders));
         }
         let open = |what: &str| Judgement::unverified(format!("{what}{gaps}"));
         let wanted = self.wanted();
@@ -120,7 +120,7 @@ impl<'a> CheckView<'a> {
                     Judgement::violated(vec![self.about_package(what)])
                 }
                 (Some(what), ..) | (None, Some(what), _) => open(what),
-                (None, None, _) => open("nothing in the code decides it"),
+                (None, None, _) => open("the code contains no evidence"),
             };
         }
         if self.has(MatchRole::Fault) && !gaps.is_empty() {
