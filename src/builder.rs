@@ -211,7 +211,7 @@ impl Check {
             return Err(Error::usage("the number of parallel runs is 0; expected at least 1"));
         }
         if self.options.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Error::usage("the time limit is 0; expected more"));
+            return Err(Error::usage("the time limit is 0; expected a duration above 0"));
         }
         if let Some(level) = self.deny.iter().find(|level| **level != Level::Should) {
             let message = format!("deny({level:?}) has no effect; expected deny(Should)");
@@ -221,7 +221,7 @@ impl Check {
             let mut named =
                 catalogue::checks().iter().filter(|check| matches_pattern(pattern, check.id.as_str()));
             if named.clone().next().is_some() && named.all(|check| check.layer == Layer::Source) {
-                let message = format!("`{pattern}` reads source code, and a command has none");
+                let message = format!("`{pattern}` reads source code, but a command has none");
                 return Err(
                     Error::usage(message).hint("check the project: agentnative check --layer source .")
                 );

@@ -99,7 +99,7 @@ fn an_invalid_setting_is_an_error_with_the_expectation() {
         ),
         (
             check().check("p2-src-stray-print"),
-            "`p2-src-stray-print` reads source code, and a command has none\nhint: check the project: agentnative check --layer source .",
+            "`p2-src-stray-print` reads source code, but a command has none\nhint: check the project: agentnative check --layer source .",
         ),
         (
             check().principle(9),
@@ -123,7 +123,7 @@ fn an_invalid_setting_is_an_error_with_the_expectation() {
             "probe \"256:show\": exit code 256 is greater than 255\nhint: expected \"[EXIT:]ARGS\", such as \"list\" or \"77:whoami\"",
         ),
         (check().jobs(0), "the number of parallel runs is 0; expected at least 1"),
-        (check().timeout(Duration::ZERO), "the time limit is 0; expected more"),
+        (check().timeout(Duration::ZERO), "the time limit is 0; expected a duration above 0"),
         (
             check().deny(Level::Must),
             "deny(Must) has no effect; expected deny(Should)\nhint: an unmet MUST fails without it, and a MAY never does",

@@ -241,7 +241,7 @@ fn a_large_report_fits_the_limits_of_its_platform() {
     let all = rendered(vec![report.clone(), report], true);
     let text = |name| &all.iter().find(|(format, _)| *format == name).unwrap().1;
     let markdown = text("markdown");
-    assert!(markdown.len() < 65_000 && markdown.contains("parts are left out"), "{}", markdown.len());
+    assert!(markdown.len() < 65_000 && markdown.contains("parts are omitted"), "{}", markdown.len());
     let mut count = std::collections::BTreeMap::new();
     for line in text("github").lines() {
         *count.entry(line.split(' ').next().unwrap()).or_insert(0) += 1;

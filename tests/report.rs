@@ -176,6 +176,10 @@ fn checks_that_are_blocked_by_a_problem_are_one_line() {
     };
     let shown = report(&record(PROBES, &output_checks(), hangs), 80, false);
     crate::render::snapshot("every-run-hangs.txt", &shown);
-    assert!(shown.contains("✗ p2-completes ") && shown.contains(" checks wait for p2-completes"), "{shown}");
+    assert!(
+        shown.contains("✗ p2-completes ")
+            && shown.contains(" checks can be decided once p2-completes passes"),
+        "{shown}"
+    );
     assert!(!shown.contains("declare a probe that"), "{shown}");
 }

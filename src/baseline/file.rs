@@ -42,7 +42,7 @@ struct Entry {
     /// Format of these runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<OutputFormat>,
-    /// The file that it is in, relative to the project.
+    /// The file with the problem, relative to the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     /// Kind of problem: a word that `agentnative explain ID` lists.
@@ -50,7 +50,7 @@ struct Entry {
     /// The line of code, with single spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Number of equal lines of the file that have it.
+    /// Number of equal lines in the file with this problem.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     count: NonZeroUsize,
 }

@@ -18,7 +18,7 @@ pub(super) fn note(
              other processes, connect to Unix sockets that are files{ports}"
         )),
         Some(Confinement::PartlyLandlock) => Some(format!(
-            "isolation was only partly enforced{reason}: this kernel cannot restrict all of writes, connections and signals"
+            "isolation was only partly enforced{reason}: this kernel cannot restrict writes, connections and signals completely"
         )),
         Some(Confinement::None) if requested != Isolation::None => Some(format!(
             "isolation was not enforced: this system has neither namespaces nor Landlock{reason}"

@@ -60,17 +60,17 @@ pub struct Comparison {
     pub sample: Option<ComparedSample>,
 }
 
-/// What was compared of a sample.
+/// The part of a sample that was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ComparedSample {
-    /// The side that it is.
+    /// Side of the sample.
     pub side: SampleSide,
     /// Whether the records are the events of a stream.
     #[serde(skip)]
     pub is_stream: bool,
     /// Number of documents or records.
     pub records: u64,
-    /// Number of those that the schema rejects.
+    /// Number of documents or records that the schema rejects.
     pub rejected: u64,
 }
 

@@ -93,7 +93,7 @@ impl Fleet {
         }
         let mut targets = Vec::new();
         for (path, owner_check) in files {
-            let hint = || format!("`--all {}` uses it all the same", path.display());
+            let hint = || format!("to use it anyway, run with `--all {}`", path.display());
             let owner_check = owner_check.map_err(|error| error.hint(hint()));
             let config = owner_check.and_then(|()| load_config(&path)).map(Arc::new);
             let mut names: Vec<Option<String>> = match config.as_ref().map(|config| &config.targets[..]) {

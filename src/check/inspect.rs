@@ -48,7 +48,7 @@ impl Session {
         let probes = config.into_iter().flat_map(|config| config.probes_of(&target.config));
         let workspace = probes.filter_map(|probe| probe.call.workspace.clone()).next();
         let help = probe::target_calls(DerivedKind::Help, &profile, target.config.timeout);
-        let help = help.ok_or_else(|| Error::general("there is no call for help"))?;
+        let help = help.ok_or_else(|| Error::general("the target has no help call"))?;
         let mut help = help;
         help.call.workspace = workspace;
         store_workspaces(&mut environment, std::slice::from_ref(&help), &mut runner)?;
@@ -75,14 +75,14 @@ impl HelpRunner<'_> {
     fn root_page(&self, runner: &mut Runner) -> Result<Vec<u8>> {
         let root = self.specs(&[vec!["--help".to_owned()]]);
         let seen = run_all(runner, root, &mut |_| {})?.pop();
-        let seen = seen.ok_or_else(|| Error::general("the helper gave no result"))?;
+        let seen = seen.ok_or_else(|| Error::general("the helper returned no result"))?;
         let name = &self.target.name;
         match &seen.end {
             RunEnd::Exited(_) => Ok(help_text(&seen)),
             RunEnd::NotStarted(_, why) => {
                 Err(program_error(&seen, format!("{name} could not be started: {why}")))
             }
-            _ => Err(Error::general(format!("`{name} --help` did not end"))),
+            _ => Err(Error::general(format!("`{name} --help` did not exit"))),
         }
     }
 

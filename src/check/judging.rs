@@ -142,7 +142,7 @@ fn judgements(
             continue;
         }
         if exhausted == MAX_EXHAUSTED {
-            scans.give_up(*id, "not judged: judging other checks has spent the budget".to_owned());
+            scans.give_up(*id, "not judged: judging other checks has exhausted the budget".to_owned());
             continue;
         }
         let (sender, judged) = channel();
@@ -156,7 +156,7 @@ fn judgements(
             Err(spent) => {
                 exhausted += 1;
                 if let Some(id) = ids.get(judgements.len()) {
-                    scans.give_up(*id, format!("judging this was stopped: it needs {spent}"));
+                    scans.give_up(*id, format!("judging was stopped: it needs {spent}"));
                 }
             }
         }

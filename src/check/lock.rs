@@ -67,8 +67,8 @@ pub(super) fn not_requested(probes: &[Probe], others: &[OutputSpec]) -> Vec<Outp
         let (name, format) = (other.probe.as_ref()?, other.format.filter(|format| format.is_json())?);
         probes.iter().find(|probe| probe.omits_format_flag() && probe.name == *name)?;
         let why = format!(
-            "{name} was not asked for {}, since neither help nor configuration says that `--output` chooses a format: \
-             see p2-output-format",
+            "{name} was not run in {}, because neither the help nor the configuration shows that `--output` selects a \
+             format: see p2-output-format",
             format.name()
         );
         Some(OutputSpec::unknown(name, format, None, why))

@@ -47,7 +47,7 @@ impl Session {
                 let found = self.contract_of_program(target, config, runner)?;
                 let name = target.name.clone();
                 return found.map(Some).ok_or_else(|| {
-                    let error = Error::config(format!("no bundled contract fits the program {name}"));
+                    let error = Error::config(format!("no bundled contract describes the program {name}"));
                     error.hint("name one; `agentnative contract list` lists them")
                 });
             }
@@ -100,7 +100,7 @@ impl Session {
             version.map_or(contract.name().to_owned(), |version| format!("{}@{version}", contract.name()));
         let line = printed.trim().lines().next().unwrap_or_default().to_owned();
         let note = format!(
-            "the contract {name} applies, since `--version` prints {line:?}; --contract none undoes it"
+            "the contract {name} applies, since `--version` prints {line:?}; --contract none disables it"
         );
         Ok(Some(ChosenContract { name, root: PathBuf::from("."), is_new: true, note: Some(note) }))
     }
@@ -115,13 +115,16 @@ fn is_output_of_program(contract: &Contract, printed: &str) -> bool {
 /// Returns the version of the contract to use, unless it is the contract's default, and a note for the report.
 fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<String>) {
     let Some(choice) = contract.version_for(printed) else {
-        let note = "`--version` prints no version number: the newest form of the contract applies";
+        let note = "`--version` prints no version number: the newest version of the contract applies";
         return (None, Some(note.to_owned()));
     };
     let version = &choice.version.version;
     let found = find_version(printed).map(|found| found.to_string()).unwrap_or_default();
     let note = (!choice.fits).then(|| {
-        format!("the contract {} has no form for {found}: the nearest, {version}, applies", contract.name())
+        format!(
+            "the contract {} has no version for {found}: the nearest, {version}, applies",
+            contract.name()
+        )
     });
     let own = contract.summary().version == *version;
     let name = (!own).then(|| version.clone());

@@ -84,7 +84,9 @@ impl<'a> Services<'a> {
         early.map_or(Ok(()), |((service, _), seen)| {
             let what =
                 format!("{} ended while the probes ran: {}", service_name(service), describe_end(seen));
-            Err(Error::config(what).issues(last_lines(seen)).hint("it has to run until it receives a signal"))
+            Err(Error::config(what)
+                .issues(last_lines(seen))
+                .hint("keep the service running until it receives a signal"))
         })
     }
 
@@ -178,7 +180,7 @@ fn not_ready_error(service: &ServiceConfig, seen: &Observation) -> Error {
     match &seen.end {
         RunEnd::NotStarted(..) => error,
         RunEnd::TimedOut => error.hint("see `command` and `ready` under [[service]] in agentnative.toml"),
-        _ => error.hint("it has to stay in the foreground until it receives a signal"),
+        _ => error.hint("keep the service in the foreground until it receives a signal"),
     }
 }
 
@@ -199,7 +201,7 @@ pub(super) fn describe_end(seen: &Observation) -> String {
         RunEnd::Exited(code) => format!("exit code {code}"),
         RunEnd::Signaled(signal) => format!("signal {signal}"),
         RunEnd::NotStarted(_, why) => why.clone(),
-        RunEnd::TimedOut | RunEnd::Waited => "it took too long".to_owned(),
+        RunEnd::TimedOut | RunEnd::Waited => "timed out".to_owned(),
         RunEnd::TooMuch(limit) => format!("it {limit}"),
         RunEnd::Interrupted => "interrupted".to_owned(),
     }

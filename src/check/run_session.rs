@@ -74,7 +74,7 @@ impl Session {
                 // From here on, a signal ends this process immediately.
                 if let Some(left) = runner.finish() {
                     let left = left.display();
-                    let note = format!("{left} could not be removed: a run has left something there");
+                    let note = format!("cannot remove {left}: a run has left files there");
                     recording.notes.push(note);
                 }
                 if let Some(code) = &code {

@@ -47,8 +47,8 @@ pub(super) struct Runs<'r> {
 }
 
 /// Skip reason of a run whose start folder cannot be copied.
-const CANNOT_COPY_START: &str = "nothing keeps it from writing to the folder that it starts in, and that cannot be copied (at most \
-                          20,000 files and 256 MiB, without mounts): declare `writes = true` or a `workspace`";
+const CANNOT_COPY_START: &str = "it could write to its start folder, which cannot be copied (at most 20,000 files and \
+                                 256 MiB, without mounts): declare `writes = true` or a `workspace`";
 
 impl<'r> Runs<'r> {
     /// Creates a runner without services.

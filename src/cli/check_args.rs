@@ -28,19 +28,19 @@ pub(super) struct CheckArgs {
     pub(super) fleet: FleetArgs,
     #[command(flatten, next_help_heading = group::SELECTION)]
     pub(super) selection: SelectionArgs,
-    /// Run only the checks that failed, warned or were unverified last time, and those never run.
+    /// Run only the checks that failed, warned or were unverified last time, and those that never ran.
     #[arg(long, conflicts_with = "replay", help_heading = group::SELECTION)]
     pub(super) failed: bool,
     /// Make plain runs only. A check that needs other runs is unverified.
     #[arg(long, help_heading = group::RUNS)]
     pub(super) fast: bool,
-    /// Add a probe: arguments, split as in a shell, after the expected exit code if it is not 0, as in
-    /// "77:whoami" (repeatable). The format flag follows the arguments, or replaces the word {format}.
+    /// Add a probe (repeatable): the arguments of one call, quoted as in a shell. If the call should fail, put the exit
+    /// code first, as in "77:whoami". The format flag follows the arguments, or replaces the word {format}.
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
     pub(super) probe: Vec<String>,
     /// Check against this contract instead of the default rules: format, error channel, exit codes. The
-    /// name of a bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` takes that
-    /// of a known agent, by its name and version, and `none` takes none [default: auto for --command without a configuration].
+    /// name of a bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` selects
+    /// the contract of a known agent, by name and version, and `none` selects none [default: auto for --command without a configuration].
     #[arg(long, value_name = "NAME", help_heading = group::RUNS, add = complete::contracts())]
     pub(super) contract: Option<String>,
     /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,
@@ -51,13 +51,13 @@ pub(super) struct CheckArgs {
     /// Accept the problems in this file, which --write-baseline wrote: they are waived, and only new ones fail.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
     pub(super) baseline: Option<PathBuf>,
-    /// Write the problems of this check to a file for --baseline. Entries that are fixed are removed from it;
-    /// those that are not checked this time stay.
+    /// Write the problems of this check to a file for --baseline. Fixed entries are removed from it;
+    /// entries that are not checked this time stay.
     #[arg(long, value_name = "FILE", help_heading = group::REPORT)]
     pub(super) write_baseline: Option<PathBuf>,
     #[command(flatten, next_help_heading = group::REPORT)]
     pub(super) shown: ShownArgs,
-    /// Fail on warnings as well: with `should`, a SHOULD that is unmet makes the exit code 1.
+    /// Fail on warnings as well: with `should`, an unmet SHOULD causes exit code 1.
     #[arg(
         long,
         value_name = "LEVEL",
@@ -68,7 +68,7 @@ pub(super) struct CheckArgs {
     )]
     pub(super) deny: Vec<Level>,
     /// Check again when the program, its scripts, the configuration or the code of the target changes.
-    /// Ctrl-C ends it.
+    /// Ctrl-C stops it.
     #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = group::RUNS)]
     pub(super) watch: bool,
     #[command(flatten, next_help_heading = group::RUNS)]

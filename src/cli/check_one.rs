@@ -139,5 +139,5 @@ fn retain_needed(previous: &PreviousResults, checks: &mut Vec<&'static Check>) -
     }
     let all = checks.len();
     checks.retain(|check| previous.needs_check(check));
-    format!("--failed: {} of {all} checks ran; the others did not fail last time", checks.len())
+    format!("--failed: {} of {all} checks ran; the others had no open problem last time", checks.len())
 }

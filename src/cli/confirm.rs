@@ -22,18 +22,19 @@ pub(super) fn add_from_options(
 ) -> Result<()> {
     for probe in &*probes {
         if let Some(word) = commands.leaves.iter().find_map(|call| call.placeholder_in(&probe.call.args)) {
-            let message = format!("--probe \"{}\": `{word}` stands for a value", probe.name);
-            return Err(Error::usage(message).hint(format!("write a value in the place of `{word}`")));
+            let message = format!("--probe \"{}\": `{word}` is a placeholder", probe.name);
+            return Err(Error::usage(message).hint(format!("replace `{word}` with a value")));
         }
     }
     for name in safe {
         let Some(call) = commands.leaves.iter().find(|call| call.name() == name.trim()) else {
             let names: Vec<String> = commands.leaves.iter().map(LeafCommand::name).collect();
-            return Err(Error::usage(format!("--safe {name}: the help names no such command"))
+            return Err(Error::usage(format!("--safe {name}: unknown command; the help does not list it"))
                 .hint(format!("the commands found are: {}", names.join(", "))));
         };
         if !call.args_without_choices().is_empty() {
-            let message = format!("--safe {name}: a call needs arguments, as in `{}`", call.usage_full());
+            let message =
+                format!("--safe {name}: the command needs arguments, as in `{}`", call.usage_full());
             let hint = format!("write the call with its values: --probe \"{}\"", call.usage_required());
             return Err(Error::usage(message).hint(hint));
         }
@@ -60,17 +61,17 @@ pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeCo
         })
         .collect();
     let width = usages.iter().map(|usage| usage.chars().count()).max().unwrap_or_default().min(40);
-    output.question("A probe is run up to 40 times, so it has to be safe to repeat. Commands found:\n\n");
+    output.question("A probe runs up to 40 times and must be safe to repeat. Commands found:\n\n");
     for (at, (call, usage)) in calls.iter().zip(&usages).enumerate() {
         let mark = if call.only_reads() { '*' } else { ' ' };
         let gap = " ".repeat(width.saturating_sub(usage.chars().count()) + 2);
         let about: String = call.about.chars().take(60).collect();
         output.question(&format!("{:4} {mark} {usage}{gap}{about}\n", at + 1));
     }
-    output.question("\n* only reads, by its name and description\n");
+    output.question("\n* read-only, judging by name and description\n");
     for _ in 0..MAX_ATTEMPTS {
         output.question(
-            "Which are safe? Numbers or names, such as 1,3-5; * for those marked; Enter for none: ",
+            "Which are safe? Numbers or names, such as 1,3-5; * for the marked ones; Enter for none: ",
         );
         let Some(answer) = read_answer() else { return };
         match chosen(&answer, calls) {
@@ -94,7 +95,7 @@ fn values(call: &LeafCommand, output: &mut Output) -> Option<Vec<String>> {
     let mut values = Vec::new();
     for argument in call.args_without_choices() {
         output.question(&format!(
-            "{}: value for <{}> (Enter leaves the command out): ",
+            "{}: value for <{}> (Enter omits the command): ",
             call.usage_full(),
             argument.name
         ));

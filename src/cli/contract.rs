@@ -59,14 +59,14 @@ pub(super) struct ContractEntry {
     name: String,
     /// Framing of the data on a stream.
     framing: Framing,
-    /// What it is, in a line.
+    /// Title.
     title: String,
 }
 
-/// What a contract says, with its schemas by file.
+/// A contract with its schemas by file.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Shown {
-    /// What it says.
+    /// Summary of the contract.
     contract: ContractSummary,
     /// Its schema files.
     schemas: serde_json::Map<String, Value>,

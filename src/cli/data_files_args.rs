@@ -96,7 +96,7 @@ fn read_list(list: &Path) -> Result<Vec<PathBuf>> {
 /// A file that could not be read.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct UnreadableFile {
-    /// The file or folder. Bytes of its name that are not UTF-8 are spelt `\xNN`.
+    /// The file or folder. Bytes of its name that are not UTF-8 are written as `\xNN`.
     file: String,
     /// The reason.
     message: String,

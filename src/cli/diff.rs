@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 no breaking change, 1 a breaking change; with --strict also one that is undecided.
+    after_help = "Exit codes: 0 no breaking change, 1 a breaking change; with --strict also an undecided change.
 
 Examples:
   agentnative contract diff dexter-flat dexter-nested # exit 1
@@ -55,14 +55,14 @@ pub(super) struct Diff {
     new: String,
     #[serde(flatten)]
     counts: Counts,
-    /// What was compared of a sample, if one side is a sample and the other a schema or contract.
+    /// The part of a sample that was compared, if one side is a sample and the other a schema or contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<ComparedSample>,
     /// The changes, by descending severity.
     changes: Vec<Change>,
 }
 
-/// How many changes there are of each class.
+/// Number of changes of each class.
 #[derive(Serialize, JsonSchema, Clone, Copy)]
 struct Counts {
     /// They break consumers.
@@ -71,7 +71,7 @@ struct Counts {
     undecided: usize,
     /// They break consumers that rely on more than was guaranteed.
     risky: usize,
-    /// They break nobody.
+    /// They break no consumers.
     compatible: usize,
 }
 
@@ -305,11 +305,11 @@ fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page
     for place in &evidence.places {
         let numbers = place.line.into_iter().chain(place.column).map(|number| format!(":{number}"));
         let pointer = if place.pointer.is_empty() { "(root)" } else { &place.pointer };
-        detail("seen at", &format!("{file}{}: {pointer}", numbers.collect::<String>()), indent + 4, page);
+        detail("found at", &format!("{file}{}: {pointer}", numbers.collect::<String>()), indent + 4, page);
     }
     let more = evidence.count - evidence.places.len() as u64;
     if more > 0 {
-        detail("seen at", &counted(more, "more place"), indent + 4, page);
+        detail("found at", &counted(more, "more place"), indent + 4, page);
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct FleetArgs {
         ]
     )]
     pub(super) all: Option<Vec<PathBuf>>,
-    /// Check one part of the targets, such as 2/5; `agentnative report merge` puts the parts together.
+    /// Check one part of the targets, such as 2/5; `agentnative report merge` merges the parts.
     #[arg(long, value_name = "PART/PARTS", requires = "all")]
     pub(super) partition: Option<Partition>,
 }

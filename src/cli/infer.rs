@@ -29,10 +29,10 @@ pub(super) struct InferArgs {
     /// Number of threads [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
-    /// Also write what was counted to this file, for --merge.
+    /// Also write the state of the inference to this file, for --merge.
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Add what was counted in other calls: files written by --state. Stdin is then read only if `-` is given.
+    /// Merge state files that --state wrote in other calls. Stdin is then read only if `-` is named.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     merge: Vec<PathBuf>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(super) struct InferredSchema {
     unreadable: Vec<UnreadableFile>,
     /// Number of documents and records in them.
     records: u64,
-    /// Their length.
+    /// Total length in bytes.
     bytes: u64,
     /// The JSON Schema that all of them satisfy.
     schema: Value,

@@ -29,13 +29,13 @@ Examples:
 pub(super) struct InitArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     target: TargetArgs,
-    /// Declare this call as a probe; its exit code goes in front, as in 77:whoami.
+    /// Declare this call as a probe. If it should fail, put the exit code first, as in 77:whoami.
     #[arg(long = "probe", value_name = "[EXIT:]ARGS", help_heading = group::CONFIGURATION)]
     probes: Vec<String>,
     /// Declare this command as a probe; it must be safe to run up to 40 times.
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = group::CONFIGURATION)]
     safe: Vec<String>,
-    /// Declare all commands as probes that only read, by name and description, and need no arguments.
+    /// Declare all commands that are read-only, by name and description, and need no arguments as probes.
     #[arg(long, short, help_heading = group::CONFIGURATION)]
     yes: bool,
     /// Overwrite an existing file.
@@ -49,17 +49,17 @@ pub(super) struct InitArgs {
 /// The generated configuration.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Written {
-    /// The file that was written; none with `--print`.
+    /// The file that was written; absent with `--print`.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Commands that the help names, those of commands included.
+    /// Commands that the help lists, including subcommands.
     commands: Vec<String>,
     /// The probes that are declared.
     probes: Vec<String>,
-    /// What was not read of the help.
+    /// Note on help pages that were not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<String>,
-    /// What to do next, a sentence each.
+    /// Next steps, one sentence each.
     next: Vec<String>,
     /// The configuration.
     text: String,
@@ -82,7 +82,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     if let Some(manifest) = manifest
         && !args.print
     {
-        return Err(Error::config(format!("{} holds a configuration", shown(&manifest)))
+        return Err(Error::config(format!("{} already contains a configuration", shown(&manifest)))
             .hint("edit it there, or remove it first; --print shows what would be written"));
     }
     if path.exists() && !args.print && !args.force {
@@ -156,7 +156,7 @@ fn with_interpreter(words: Vec<String>, target: &Target) -> Vec<String> {
 /// A usage error if a word is not UTF-8: TOML cannot contain it.
 fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
     let word = |word: &OsStr| {
-        let not_utf8 = || Error::usage(format!("{word:?} is not UTF-8: agentnative.toml cannot hold it"));
+        let not_utf8 = || Error::usage(format!("{word:?} is not UTF-8: agentnative.toml cannot contain it"));
         word.to_str().map(str::to_owned).ok_or_else(not_utf8)
     };
     let words = match selector {

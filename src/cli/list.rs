@@ -55,7 +55,7 @@ pub(super) struct CheckEntry<'a> {
     principle: u8,
     /// Its level.
     level: Level,
-    /// What it looks at.
+    /// Layer of the check: behavioral, source or project.
     layer: Layer,
     /// Its requirement, in one line.
     title: &'a str,
@@ -70,13 +70,13 @@ pub(super) struct RequirementEntry<'a> {
     principle: u8,
     /// Its level.
     level: Level,
-    /// The edition of the standard that added it; 0.5 stands for that one and those before it.
+    /// The edition of the standard that added it; 0.5 stands for 0.5 and earlier editions.
     since: Edition,
-    /// What it requires, in short.
+    /// Summary of the requirement.
     title: &'a str,
     /// The checks that decide it.
     checks: Vec<DecidingCheck<'a>>,
-    /// Why there are none.
+    /// Reason if no check decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     without: Option<&'a str>,
 }
@@ -86,7 +86,7 @@ pub(super) struct RequirementEntry<'a> {
 struct DecidingCheck<'a> {
     /// Its ID.
     id: &'a str,
-    /// Which part of the requirement it decides, where it is not all.
+    /// Part of the requirement that it decides, if not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'a str>,
 }

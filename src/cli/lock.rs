@@ -13,7 +13,7 @@ use agentnative_diff::lock::{LOCK_FOLDER, Lock};
 use agentnative_output::{Output, Page, StyledText};
 
 #[derive(clap::Args)]
-#[command(after_help = "The lock is the folder agentnative.lock/TARGET beside the configuration, with a \
+#[command(after_help = "The lock is the folder agentnative.lock/TARGET next to the configuration, with a \
 file per probe and format. Keep it under version control.
 
 Exit codes: 0 no breaking change, 1 a breaking change (with --check).

@@ -28,8 +28,8 @@ Examples:
 pub(super) struct OutcomeArgs {
     #[command(flatten)]
     data: DataFilesArgs,
-    /// Summarize each file as a run of its own; a folder and --files-from imply it. Several files are else one run,
-    /// in this order.
+    /// Summarize each file as a separate run; a folder or --files-from implies it. Otherwise, several files are one
+    /// run, in this order.
     #[arg(long)]
     each: bool,
     /// Number of threads for --each [default: the number of processors, at most 8].
@@ -43,14 +43,14 @@ pub(super) struct OutcomeArgs {
     /// Stderr of the agent, text and events; read after the other files.
     #[arg(long, value_name = "FILE")]
     stderr: Option<PathBuf>,
-    /// Exit code of the agent; any other than 0 makes the run a failure.
+    /// Exit code of the agent; with any code other than 0, the run has failed.
     #[arg(long, value_name = "N", value_parser = whole_number::<i32>(..), allow_negative_numbers = true)]
     exit_code: Option<i32>,
     /// Keep the inputs and outputs of tool calls.
     #[arg(long)]
     full: bool,
     /// Document to print: outcome, or atif, the steps of the run in harbor's Agent Trajectory Interchange
-    /// Format, as the whole of stdout. ATIF implies --full and keeps each step: memory grows with the run.
+    /// Format, as the only output on stdout. ATIF implies --full and keeps each step: memory grows with the run.
     #[arg(long, value_enum, default_value = "outcome", value_name = "FORMAT", hide_possible_values = true)]
     format: Format,
     /// Prompt of the run, for the metadata.
@@ -85,7 +85,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
         ("--follow", args.follow),
     ];
     if let Some((option, _)) = single_run_options.into_iter().find(|(_, given)| each && *given) {
-        return Err(Error::usage(format!("{option} concerns one run, and these are several")));
+        return Err(Error::usage(format!("{option} applies to one run; found several")));
     }
     let options = OutcomeOptions {
         dialect: args.from,

@@ -17,20 +17,20 @@ pub(super) struct Outcomes {
     runs: Vec<RunOfFile>,
     /// The files that could not be read.
     unreadable: Vec<UnreadableFile>,
-    /// What they come to together.
+    /// Totals of all runs.
     summary: Summary,
 }
 
 /// The outcome of the run in a file.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RunOfFile {
-    /// The file; "-" for standard input. Bytes of its name that are not UTF-8 are spelt `\xNN`.
+    /// The file; "-" for stdin. Bytes of its name that are not UTF-8 are written as `\xNN`.
     file: String,
     /// The outcome of its run.
     outcome: RunOutcome,
 }
 
-/// What several runs come to together.
+/// Totals of several runs.
 #[derive(Serialize, JsonSchema, Default)]
 pub(super) struct Summary {
     /// Number of runs.

@@ -89,7 +89,7 @@ impl<'p> Parts<'p> {
     fn add(&mut self, path: &'p Path, parts: Option<&FleetInfo>) -> Result<()> {
         let first = *self.first.get_or_insert(path);
         let mismatch = |why: &str| {
-            let message = format!("{} does not belong to {}: {why}", path.display(), first.display());
+            let message = format!("cannot merge {} with {}: {why}", path.display(), first.display());
             Error::config(message)
         };
         let Some(parts) = parts else {
@@ -100,13 +100,13 @@ impl<'p> Parts<'p> {
         };
         match &self.fleet {
             None if first != path => {
-                return Err(mismatch("only one of them is a part of a check with --partition"));
+                return Err(mismatch("only one of the reports is a part of a check with --partition"));
             }
             Some(fleet) if fleet.digest != parts.digest => {
                 return Err(mismatch(
                     "the version, checks, options, targets, configurations or number of parts differ",
                 )
-                .hint("make all parts with the same program, options and files"));
+                .hint("create all parts with the same program, options and files"));
             }
             _ => {}
         }
@@ -132,7 +132,7 @@ impl<'p> Parts<'p> {
         fleet.parts = self.files.into_keys().collect();
         let error = (!missing.is_empty()).then(|| {
             let message = format!("{} missing: {}", counted(missing.len(), "part"), missing.join(", "));
-            Error::findings(message).hint("the report covers the other parts only")
+            Error::findings(message).hint("the report covers only the other parts")
         });
         (Some(fleet), error)
     }

@@ -181,10 +181,10 @@ pub(super) fn ensure_distinct_files<'p>(
     if files.contains(Path::new(STDOUT)) && output.config().format != OutputFormat::Text {
         let github = reports.iter().any(|report| report.is_stdout() && report.is_github());
         let message = match github {
-            true => "--report github=- writes annotations below the text report on standard output",
-            false => "--report FORMAT=- takes the place of the text report on standard output",
+            true => "--report github=- writes annotations below the text report on stdout",
+            false => "--report FORMAT=- replaces the text report on stdout",
         };
-        return Err(Error::usage(message).hint("leave --output, --json and --jsonl out"));
+        return Err(Error::usage(message).hint("remove --output, --json and --jsonl"));
     }
     Ok(())
 }

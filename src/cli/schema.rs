@@ -36,7 +36,7 @@ enum Name {
     Events,
     /// The data of `outcome --output json`, and the line of `outcome --output jsonl`.
     Outcome,
-    /// The error object on standard error.
+    /// The error object on stderr.
     Error,
     /// The file of `check --baseline`.
     Baseline,

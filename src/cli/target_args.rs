@@ -40,8 +40,9 @@ pub(super) struct RunArgs {
     /// Time limit of a run [default: `timeout` of the target, else 10]. The `timeout` of a probe overrides it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
-    /// Confine runs: auto (in the strongest way that the system has), require (in namespaces, or run nothing), landlock
-    /// or none [default: `isolation` of the target, else auto]. Calls that change something are always confined.
+    /// Confine runs: auto (with the strongest confinement of the system), require (with namespaces, or run nothing),
+    /// landlock or none [default: `isolation` of the target, else auto]. Calls that change something are always
+    /// confined.
     #[arg(long, value_name = "KIND", value_parser = isolation(), hide_possible_values = true)]
     isolation: Option<Isolation>,
     /// Run calls that change something even if the system cannot confine them.

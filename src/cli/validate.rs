@@ -25,7 +25,7 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "NAME|SCHEMA", add = complete::contracts())]
     contract: String,
     /// Read the files as one `document` each, as JSON `lines`, or as an `array` of events each [default: as the
-    /// contract says; for a schema file from the file name].
+    /// contract specifies; for a schema file from the file name].
     #[arg(long, value_enum, value_name = "FRAMING", hide_possible_values = true)]
     framing: Option<Framing>,
     /// Show at most N errors per file and count the others.
@@ -47,12 +47,12 @@ pub(super) struct ValidateArgs {
     data: DataFilesArgs,
 }
 
-/// The result of validating.
+/// The result of a validation.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Validated {
     /// Name or path of the contract.
     contract: String,
-    /// Nothing is wrong with any file, and all could be read.
+    /// All files could be read and are valid.
     valid: bool,
     /// The files that could be read.
     files: Vec<ValidatedFile>,
@@ -60,12 +60,12 @@ pub(super) struct Validated {
     unreadable: Vec<UnreadableFile>,
 }
 
-/// The result of validating a file.
+/// The result of the validation of a file.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ValidatedFile {
-    /// The file; "-" for standard input. Bytes of its name that are not UTF-8 are spelt `\xNN`.
+    /// The file; "-" for stdin. Bytes of its name that are not UTF-8 are written as `\xNN`.
     file: String,
-    /// Nothing is wrong with it.
+    /// The file is valid.
     valid: bool,
     /// Number of records; 1 for a document.
     records: u64,

@@ -23,8 +23,8 @@ const MAX_PAUSE: Duration = Duration::from_secs(2);
 /// Checks at the start and after each change, until a signal; returns the exit code of that signal.
 pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     if output.config().format != OutputFormat::Text {
-        let error = Error::usage("--watch prints text reports, one after the other");
-        return Err(error.hint("leave --output, --json and --jsonl out"));
+        let error = Error::usage("--watch prints text reports only");
+        return Err(error.hint("remove --output, --json and --jsonl"));
     }
     let signal = StopSignal::register()?;
     let session = session(args, runner)?;
@@ -50,8 +50,8 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         }
         if let Some(path) = by_runs {
             let message = format!("{} changed during the runs, and a run may have changed it", shown(&path));
-            let error = Error::general(format!("{message}: nothing more is executed"));
-            return Err(error.hint("look at the change, then start `agentnative check --watch` again"));
+            let error = Error::general(format!("stopped: {message}"));
+            return Err(error.hint("review the change, then start `agentnative check --watch` again"));
         }
         first = false;
         let edited = first_change(&before, &files.content_hashes());
@@ -61,7 +61,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
             return Ok(0);
         }
         if edited.is_none() && signal.number().is_none() {
-            output.diagnostic("watching for changes; press Ctrl-C to end");
+            output.diagnostic("watching for changes; press Ctrl-C to stop");
         }
         match edited.or_else(|| wait_for_change(&files, snapshot, &signal)) {
             Some(path) if signal.number().is_none() => output.text(&separator(&path))?,
@@ -105,7 +105,7 @@ struct StopSignal {
 
 impl StopSignal {
     fn register() -> Result<Self> {
-        let cannot = |error: io::Error| Error::general(format!("cannot listen to signals: {error}"));
+        let cannot = |error: io::Error| Error::general(format!("cannot install signal handlers: {error}"));
         let (signals, number) = ([SIGINT, SIGTERM, SIGHUP], Arc::new(AtomicUsize::new(0)));
         let hearing = SignalHandling::start(&signals).map_err(cannot)?;
         for signal in signals {

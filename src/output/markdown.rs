@@ -66,9 +66,8 @@ impl Page {
     fn finish(mut self) -> String {
         if self.omitted > 0 {
             let omitted = self.omitted;
-            self.text.push_str(&format!(
-                "\nThe report is too long for a comment: {omitted} parts are left out.\n"
-            ));
+            self.text
+                .push_str(&format!("\nThe report is too long for a comment: {omitted} parts are omitted.\n"));
         }
         self.text
     }
@@ -180,7 +179,7 @@ fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut Page) {
     }
     if !waiting.is_empty() {
         let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
-        lines.push(format!("- {}: waiting for {}", ids(&waiting), causes.join(", ")));
+        lines.push(format!("- {}: blocked by {}", ids(&waiting), causes.join(", ")));
     }
     if lines.is_empty() {
         return;

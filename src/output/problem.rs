@@ -138,10 +138,10 @@ impl<'a> Problem<'a> {
             lines.push(format!("Command: {command}{place}"));
         }
         if let Some(excerpt) = self.evidence.and_then(|evidence| evidence.excerpt.as_deref()) {
-            lines.push(format!("Seen: {}", short(excerpt.trim())));
+            lines.push(format!("Output: {}", short(excerpt.trim())));
         }
         if self.more > 0 {
-            lines.push(format!("Further runs with this fault: {}", self.more));
+            lines.push(format!("Further runs with this problem: {}", self.more));
         }
         lines.push(format!("Help: {}", self.help));
         lines.join("\n")

@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Event {
-    /// What is about to be done.
+    /// Start of the check.
     Start(StartEvent),
     /// A run has ended.
     Run(RunEvent),
     /// A check has its verdict.
     Result(CheckResult),
-    /// All checks have theirs.
+    /// All checks have a verdict.
     Summary(SummaryEvent),
 }
 
-/// What is about to be done.
+/// Start of the check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartEvent {
     /// Version of the program that judges.
     pub version: String,
-    /// When the runs were made: the start, RFC 3339, UTC. None if that is not known.
+    /// Start of the runs (RFC 3339, UTC); absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time: Option<String>,
-    /// The configuration as it is used; none if there is none.
+    /// The configuration that is used; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub config: Option<ConfigInfo>,
-    /// The edition of the agent-native CLI standard whose requirements are checked.
+    /// The edition of the agent-native CLI standard that is checked.
     #[serde(default)]
     pub edition: Edition,
-    /// What is checked.
+    /// The target.
     pub target: TargetInfo,
     /// IDs of the selected checks, in the order of the table.
     pub checks: Vec<String>,
-    /// How many runs are planned.
+    /// Number of planned runs.
     pub runs: usize,
 }
 
@@ -47,29 +47,29 @@ pub struct StartEvent {
 pub struct RunEvent {
     /// Name of the probe.
     pub probe: String,
-    /// Format that it was asked for.
+    /// Format that the call selects.
     pub format: OutputFormat,
-    /// Condition that it was under.
+    /// Condition of the run.
     pub variant: Variant,
-    /// The n-th of several alike, from 0.
+    /// Number of the run under its condition, from 0.
     pub nth: u8,
     /// The command line, quoted for a shell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub argv: Option<String>,
-    /// Exit code; null when it did not end by itself.
+    /// Exit code; null if the run did not exit.
     pub exit: Option<i32>,
     /// How it ended.
     pub ended: Ended,
-    /// Number of the signal that it died of.
+    /// Number of the signal that killed it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
-    /// From start to the end of the leader, in milliseconds.
+    /// Time from the start to the end of the first process, in milliseconds.
     pub duration_ms: u64,
-    /// Bytes on standard output.
+    /// Number of bytes on stdout.
     pub stdout_bytes: u64,
-    /// Bytes on standard error.
+    /// Number of bytes on stderr.
     pub stderr_bytes: u64,
-    /// Processes that it left behind.
+    /// Number of processes that outlived it.
     pub left_behind: usize,
 }
 
@@ -77,19 +77,19 @@ pub struct RunEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// By itself, with an exit code.
+    /// Exited with an exit code.
     Exited,
-    /// Of a signal that was not ours.
+    /// Killed by a signal that agentnative did not send.
     Signaled,
-    /// By force at the deadline.
+    /// Killed at the time limit.
     TimedOut,
-    /// By force, since it waited for input that never comes.
+    /// Killed because it waited for input.
     Waited,
-    /// By force, since it printed, wrote or used more than a limit.
+    /// Killed because it exceeded a limit on output, written bytes, processes or memory.
     TooMuch,
-    /// It never started.
+    /// Not started.
     NotStarted,
-    /// By force, since we were told to stop.
+    /// Killed because agentnative was interrupted.
     Interrupted,
 }
 
@@ -125,7 +125,7 @@ pub struct SummaryEvent {
     pub runs: usize,
     /// Number of verdicts of each kind.
     pub summary: Summary,
-    /// What else the reader must know.
+    /// Additional information: unused or expired waivers, limits that were not enforced.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
 }

@@ -25,18 +25,18 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Report {
     /// Version of the program that judged.
     pub version: String,
-    /// When the runs were made: the start, RFC 3339, UTC. None if that is not known.
+    /// Start of the runs (RFC 3339, UTC); absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time: Option<String>,
-    /// The configuration as it was used; none if there was none.
+    /// The configuration that was used; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub config: Option<ConfigInfo>,
-    /// The edition of the agent-native CLI standard whose requirements were checked.
+    /// The edition of the agent-native CLI standard that was checked.
     #[serde(default)]
     pub edition: Edition,
-    /// What was checked.
+    /// The target.
     pub target: TargetInfo,
-    /// Why the target could not be checked, one of several; none if it was.
+    /// Why the target, one of several, could not be checked; absent if it was checked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<ErrorObject>,
     /// No MUST failed, and the target could be checked.
@@ -49,7 +49,7 @@ pub struct Report {
     /// A signal interrupted the runs.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
-    /// How the runs were confined, in the weakest way of all. None if that is not known.
+    /// Weakest confinement of the runs; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub isolation: Option<Confinement>,
     /// Number of runs that the verdicts are based on.
@@ -93,12 +93,12 @@ pub struct MergedReport {
     pub targets: Vec<Report>,
     /// Number of verdicts of each kind, over all targets.
     pub summary: Summary,
-    /// Which part of all targets these are; none for reports of single targets that were merged.
+    /// The parts of all targets that the report covers; absent for merged reports of single targets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fleet: Option<FleetInfo>,
 }
 
-/// Parts of a check of several targets: which there are, and what tells whether others belong to them.
+/// Parts of a check of several targets, with the digest that identifies parts of the same check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetInfo {
     /// Digest of what all parts have in common: the version of the program, the checks, the options that change verdicts,
@@ -106,7 +106,7 @@ pub struct FleetInfo {
     pub digest: String,
     /// Number of targets in all parts.
     pub targets: usize,
-    /// The parts that are here, from 1, in ascending order.
+    /// Numbers of the parts in this report, from 1, in ascending order.
     pub parts: Vec<u32>,
     /// Number of parts.
     pub of: u32,

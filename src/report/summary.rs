@@ -13,17 +13,17 @@ use std::iter::Sum;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Summary {
-    /// Observed completely, and met.
+    /// Requirements that are met.
     pub pass: usize,
-    /// Unmet MUSTs.
+    /// MUST requirements that are not met.
     pub fail: usize,
-    /// Unmet SHOULDs.
+    /// SHOULD requirements that are not met.
     pub warn: usize,
-    /// Undecided.
+    /// Requirements without sufficient evidence.
     pub unverified: usize,
-    /// Not applicable to this target.
+    /// Requirements that do not apply to this target.
     pub not_applicable: usize,
-    /// Failed and waived.
+    /// Requirements that are not met, with a waiver.
     pub waived: usize,
 }
 

@@ -45,7 +45,7 @@ fn name_and_version_of_an_agent_select_its_contract() {
         let data = check_program(name, printed, args).data();
         let notes = data["notes"].as_array().cloned().unwrap_or_default();
         let note = contract.map(|contract| {
-            json!(format!("the contract {contract} applies, since `--version` prints {printed:?}; --contract none undoes it"))
+            json!(format!("the contract {contract} applies, since `--version` prints {printed:?}; --contract none disables it"))
         });
         assert_eq!(notes.first(), note.as_ref(), "{name} {printed} {args:?}: {notes:?}");
         let result = &data["results"][0];
@@ -59,7 +59,7 @@ fn name_and_version_of_an_agent_select_its_contract() {
     }
     let error = check_program("other", "1.0", &["--contract", "auto"]);
     assert_eq!(error.code, Some(78));
-    assert_eq!(error.error()["message"], "no bundled contract fits the program other");
+    assert_eq!(error.error()["message"], "no bundled contract describes the program other");
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn the_automatic_updates_of_a_known_agent_are_disabled() {
 fn a_named_contract_uses_the_version_of_the_program() {
     for (printed, note) in [
         ("codex-cli 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),
-        ("codex-cli 0.43.0", "the contract codex-exec has no form for 0.43.0: the nearest, 0.42, applies"),
-        ("codex-cli", "`--version` prints no version number: the newest form of the contract applies"),
+        ("codex-cli 0.43.0", "the contract codex-exec has no version for 0.43.0: the nearest, 0.42, applies"),
+        ("codex-cli", "`--version` prints no version number: the newest version of the contract applies"),
     ] {
         let data = check_program("tool", printed, &["--contract", "codex-exec"]).data();
         assert_eq!(data["notes"][0], note);

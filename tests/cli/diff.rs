@@ -323,7 +323,7 @@ fn an_output_that_was_not_requested_from_one_side_is_undecided() {
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         for format in ["json", "jsonl"] {
             let expected = format!(
-                "undecided[diff-undecided]: nothing was compared: the {side} side: list was not asked for {format}"
+                "undecided[diff-undecided]: nothing was compared: the {side} side: list was not run in {format}"
             );
             assert!(out.contains(&expected), "{out}");
         }
@@ -335,7 +335,7 @@ fn an_output_that_was_not_requested_from_one_side_is_undecided() {
     assert!(code == 0 && out.starts_with("3 outputs"), "{out}{err}");
     std::fs::rename(folder.path().join("unasked"), folder.path().join("asked")).unwrap();
     let (code, out, err) = agentnative(folder.path(), &["contract", "lock", "--check", "."]);
-    assert!(code == 0 && out.contains("list was not asked for jsonl"), "{out}{err}");
+    assert!(code == 0 && out.contains("list was not run in jsonl"), "{out}{err}");
 }
 
 /// A changed exit code is a breaking change, and the rest is named as not compared.

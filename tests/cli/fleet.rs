@@ -146,11 +146,11 @@ fn merged_parts_contain_each_target_once() {
     ] {
         let foreign = merge(&[files[0].clone(), file.to_owned()]);
         assert_eq!((foreign.code, foreign.out.as_str()), (Some(78), ""));
-        let message = format!("{file} does not belong to part-1.json: {why}");
+        let message = format!("cannot merge {file} with part-1.json: {why}");
         assert_eq!(foreign.error()["message"], message);
     }
     let foreign = merge(&["one.json".to_owned(), files[0].clone()]);
-    assert!(foreign.err.contains("only one of them is a part"), "{}", foreign.err);
+    assert!(foreign.err.contains("only one of the reports is a part"), "{}", foreign.err);
     check_all(&folder, &["--quiet", "--fast", "--partition", "2/5", "--report", "json=fast.json"]);
     assert_eq!(merge(&[files[0].clone(), "fast.json".to_owned()]).code, Some(78));
     let duplicate = ["check", "--all", "tools/a", "./tools/a/agentnative.toml", "./tools/a", "--json"];

@@ -120,9 +120,9 @@ fn a_call_that_init_cannot_declare_is_a_usage_error() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);
     for (args, message, hint) in [
-        (["--safe", "lst"], "the help names no such command", "list, show, remote ls"),
-        (["--safe", "show"], "a call needs arguments, as in `show <id>`", "--probe \"show <id>\""),
-        (["--probe", "show <id>"], "`<id>` stands for a value", "in the place of `<id>`"),
+        (["--safe", "lst"], "unknown command; the help does not list it", "list, show, remote ls"),
+        (["--safe", "show"], "the command needs arguments, as in `show <id>`", "--probe \"show <id>\""),
+        (["--probe", "show <id>"], "`<id>` is a placeholder", "replace `<id>` with a value"),
         (["--probe", "300:list"], "greater than 255", "[EXIT:]ARGS"),
     ] {
         let output = folder.run(&[&["init", "./notes.py"][..], &args].concat());
@@ -164,7 +164,7 @@ fn the_written_file_names_its_schema_and_no_second_configuration_is_written() {
     folder.write("pyproject.toml", "[tool.agentnative]\n");
     let output = folder.run(&["init", "./notes.py", "--yes", "--force"]);
     assert_eq!(output.code, Some(78), "{}", output.err);
-    assert!(output.err.contains("pyproject.toml holds a configuration"), "{}", output.err);
+    assert!(output.err.contains("pyproject.toml already contains a configuration"), "{}", output.err);
     assert!(!folder.path().join("agentnative.toml").exists());
 }
 

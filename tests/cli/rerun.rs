@@ -158,7 +158,7 @@ fn failed_repeats_the_checks_that_did_not_pass_last_time() {
     // Failed and unverified checks run again, and so does an added check without a previous result.
     let again = failed(&[]);
     assert_eq!(check_ids(&again), ["p2-output-json", "p2-exit-auth"]);
-    assert_eq!(note(&again), "--failed: 2 of 3 checks ran; the others did not fail last time");
+    assert_eq!(note(&again), "--failed: 2 of 3 checks ran; the others had no open problem last time");
     let more = failed(&["--check", "p2-raw"]);
     assert_eq!(check_ids(&more), ["p2-output-json", "p2-exit-auth", "p2-raw"]);
     // The target is fixed; results of checks that do not run are kept.

@@ -170,7 +170,7 @@ fn schemas_of_a_recording_have_a_budget() {
     write_lines(&folder, &lines);
     let report = replay(&folder);
     assert_eq!(report.status("p2-contract-schema"), "unverified", "{}", report.err);
-    assert!(report.out.contains("judging this was stopped"), "{}", report.out);
+    assert!(report.out.contains("judging was stopped"), "{}", report.out);
     assert_eq!(report.status("p2-output-stable"), "unverified");
 }
 

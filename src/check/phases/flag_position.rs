@@ -108,7 +108,7 @@ impl Positions {
         if self.notes.is_empty() {
             let call = strict_json::sanitize::sanitize_line(placed.args_in(format, profile).join(" "));
             self.notes.push(format!(
-                "the format option is accepted {}, as in `{call}`, and rejected after the arguments",
+                "the format flag is accepted {}, as in `{call}`, but rejected after the arguments",
                 position.description()
             ));
         }

@@ -48,7 +48,7 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
 }
 
 fn render_error(error: minijinja::Error) -> Error {
-    Error::general(format!("cannot make the HTML report: {error:#}"))
+    Error::general(format!("cannot render the HTML report: {error:#}"))
 }
 
 /// Converts text to HTML, with code elements for text in backticks.

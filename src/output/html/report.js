@@ -45,7 +45,7 @@
     for (const { element } of groups) if (open && !element.hidden) element.open = true;
   };
 
-  // An element is shown, with all that it is folded into.
+  // Shows an element and opens all details around it.
   const reveal = (element) => {
     if (!element) return;
     for (let at = element; at; at = at.parentElement) {

@@ -138,19 +138,21 @@ impl<'p> ReportPage<'p> {
         }
         if self.detail >= Detail::CountedUndecided && reasons.len() + usize::from(!waiting.is_empty()) > 1 {
             let open = counted(self.judged.report.summary.unverified, "check");
-            let text = format!("{open} unverified: --verbose says what to declare");
+            let text = format!("{open} unverified: --verbose shows what to declare");
             self.page.flow(0, 4, &[StyledText::new(Tone::Hint, "? "), StyledText::plain(&text)], None);
             return;
         }
         for (reason, results) in reasons {
             self.unverified(&results, &reason);
         }
+        let pass = if causes.len() == 1 { "passes" } else { "pass" };
         let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
+        let open = format!("can be decided once {} {pass}", causes.join(", "));
         match waiting.len() {
             0 => {}
-            1 => self.unverified(&waiting, &format!("waits for {}", causes.join(", "))),
+            1 => self.unverified(&waiting, &open),
             many => {
-                let text = format!("{many} checks wait for {}", causes.join(", "));
+                let text = format!("{many} checks {open}");
                 self.page.flow(0, 4, &[StyledText::new(Tone::Hint, "? "), StyledText::plain(&text)], None);
             }
         }
@@ -195,7 +197,7 @@ impl<'p> ReportPage<'p> {
             self.page.labelled(
                 0,
                 &StyledText::new(Tone::Error, "nothing was run: "),
-                "no verdict rests on a run",
+                "no verdict is based on a run",
             );
         }
     }

@@ -136,7 +136,7 @@ pub(super) fn lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
     let cells = [
         StyledText::new(tone, symbol),
         StyledText::strong(format!("lacks: {}", names.join(", "))),
-        StyledText::dim(format!("  by its configuration ({ids})")),
+        StyledText::dim(format!("  declared in the configuration ({ids})")),
     ];
     report.page.flow(0, INDENT, &cells, None);
 }
