@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::os::unix::ffi::OsStrExt as _;
 use strict_json::sanitize::lossless;
 
-/// The one document of `--output json`.
+/// The document that `--output json` prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope<T> {
     /// The command succeeded and found no problem.
@@ -17,18 +17,18 @@ pub struct Envelope<T> {
     pub data: T,
 }
 
-/// The one line on standard error of a failed command in a JSON mode.
+/// The error object: the line that a failed command prints to stderr in a JSON mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorObject {
     /// The kind in words, such as "configuration error".
     pub error: String,
     /// The kind as a stable name: `findings`, `nothing-run`, `write`, `budget`, `general`, `usage`, `auth` or `config`.
     pub kind: String,
-    /// One line: what went wrong.
+    /// Description of the error, in one line.
     pub message: String,
-    /// The single problems behind it.
+    /// The individual problems.
     pub issues: Vec<ErrorIssue>,
-    /// What to do about it.
+    /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hint: Option<String>,
 }
@@ -36,16 +36,16 @@ pub struct ErrorObject {
 /// One problem of an [`ErrorObject`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorIssue {
-    /// The file it is in; bytes of its name that are not UTF-8 are spelt `\xNN`.
+    /// The file; bytes of its name that are not UTF-8 are written as `\xNN`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    /// 1-based line, when it is not about the whole file.
+    /// 1-based line; absent if the problem concerns the entire file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<usize>,
-    /// 1-based column in characters, when it is not about the whole file.
+    /// 1-based column in characters; absent if the problem concerns the entire file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<usize>,
-    /// What is wrong and what was expected.
+    /// The problem and what was expected.
     pub message: String,
 }
 

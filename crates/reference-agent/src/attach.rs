@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 pub struct Attached {
     /// The name that was passed.
     pub path: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Its media type.
+    /// Media type.
     #[serde(rename = "type")]
     pub mime: &'static str,
 }

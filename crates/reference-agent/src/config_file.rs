@@ -29,7 +29,7 @@ pub fn read(path: &Path) -> Result<Options> {
     check(Code::AgentConfigInvalid, "max_retries", &retries, retries <= 10, "0 to 10")?;
     check(Code::AgentConfigInvalid, "max_tool_turns", &turns, (1..=200).contains(&turns), "1 to 200")?;
     for (name, value) in [("idle_timeout", options.idle_timeout), ("timeout", options.timeout)] {
-        let expected = "0 to 86400 seconds, and not 0";
+        let expected = "more than 0 and at most 86400 seconds";
         check(Code::AgentConfigInvalid, name, &value, is_valid_timeout(value), expected)?;
     }
     let Limits { max_files, max_images, max_bytes } = options.attachments;

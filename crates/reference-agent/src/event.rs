@@ -32,23 +32,23 @@ pub enum Event {
     ToolsRefused,
     /// A request is sent to the model.
     Turn {
-        /// Which turn, from 1.
+        /// Number of the turn, from 1.
         turn: u64,
     },
     /// The request to the model is retried after a delay.
     Retry {
-        /// Which turn, from 1.
+        /// Number of the turn, from 1.
         turn: u64,
         /// Number of the retry in this turn, from 1.
         attempt: u32,
-        /// What went wrong.
+        /// Error message.
         message: String,
-        /// The wait, in milliseconds.
+        /// Delay in milliseconds.
         wait_ms: u64,
     },
     /// The model prints text.
     Text {
-        /// Which turn, from 1.
+        /// Number of the turn, from 1.
         turn: u64,
         /// The next part of the text.
         text: String,
@@ -60,11 +60,11 @@ pub enum Event {
     ToolCall(ToolStart),
     /// An approval for a tool was requested.
     Permission {
-        /// The call.
+        /// ID of the call.
         id: String,
         /// The tool.
         tool: String,
-        /// Whether it is allowed.
+        /// Whether the call is allowed.
         granted: bool,
     },
     /// A tool has ended.

@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Tokens.
+/// Token counts.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Tokens")]
 pub struct Usage {
-    /// Sent.
+    /// Sent tokens.
     pub input: u64,
-    /// Received.
+    /// Received tokens.
     pub output: u64,
-    /// Both.
+    /// Sent and received tokens.
     pub total: u64,
 }
 

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolsMode {
-    /// Yes, unless it takes none.
+    /// Offer tools, unless the model does not support them.
     #[default]
     Auto,
-    /// Yes; a model that takes none is an error.
+    /// Offer tools; fail if the model does not support them.
     On,
-    /// No.
+    /// Offer no tools.
     Off,
 }
 
@@ -20,12 +20,12 @@ pub enum ToolsMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalMode {
-    /// The person at the terminal.
+    /// Ask the user at the terminal.
     Ask,
-    /// Nobody needs to.
+    /// Approve all calls.
     #[default]
     Auto,
-    /// Nobody does: they are refused.
+    /// Reject all calls.
     Never,
 }
 
@@ -33,9 +33,9 @@ pub enum ApprovalMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// Those that read.
+    /// Tools that read.
     Safe,
-    /// Also those that write.
+    /// Also tools that write.
     #[default]
     Framework,
     /// Also `run_command`.

@@ -205,13 +205,13 @@ Exit codes of contracts that have their own:{}",
 /// The output formats: those of every command, and csv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Text for users.
     Text,
     /// One JSON document.
     Json,
     /// One JSON object per line, as events happen.
     Jsonl,
-    /// A table with a row for each of these objects, as things happen.
+    /// A table with one row per object, as events happen.
     Csv,
 }
 

@@ -17,24 +17,24 @@ pub struct RunSummary {
     pub query: String,
     /// The final answer; null if there is none.
     pub answer: Option<String>,
-    /// Why it failed; null if it did not.
+    /// Code of the failure; null if the run completed.
     pub code: Option<&'static str>,
     /// The provider.
     pub provider: String,
     /// The model.
     pub model: String,
-    /// How many turns the model had.
+    /// Turns of the model.
     pub turns: Turns,
-    /// Its outcome.
+    /// Retries and tool calls of the run.
     pub health: Health,
-    /// Tokens over all turns; absent when the provider counts none.
+    /// Tokens of all turns; absent if the provider counts none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The attachments of the query.
     pub attachments: Vec<Attached>,
     /// Path of the scratchpad; null if it could not be written.
     pub scratchpad: Option<String>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub timing_ms: u64,
     /// Whether the agent loop has started.
     #[serde(skip)]
@@ -62,10 +62,10 @@ pub struct RunSummary {
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// With an answer.
+    /// The run ended with an answer.
     #[default]
     Completed,
-    /// Without.
+    /// The run ended without an answer.
     Failed,
 }
 
@@ -78,14 +78,14 @@ pub struct Turns {
     pub max: u32,
 }
 
-/// Outcome of a run.
+/// Retries and tool calls of a run.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Health {
     /// Number of retries.
     pub retries: u64,
-    /// All tool calls.
+    /// Number of tool calls.
     pub tool_calls: usize,
-    /// Those that failed.
+    /// Number of tool calls that failed.
     pub tool_calls_failed: usize,
     /// Share of calls that failed; 0 without calls.
     pub tool_call_failure_rate: f64,

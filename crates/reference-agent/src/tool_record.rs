@@ -35,10 +35,10 @@ pub enum ToolCode {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub struct ToolError {
-    /// One of the seven codes.
+    /// Error code, one of seven.
     #[schemars(with = "String")]
     pub code: ToolCode,
-    /// What went wrong.
+    /// Error message.
     pub message: String,
 }
 
@@ -119,7 +119,7 @@ pub struct ToolRecord {
     /// Start time, in milliseconds since the Unix epoch.
     #[serde(skip)]
     pub started: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// The file that the tool changed.
     #[serde(skip)]

@@ -26,10 +26,10 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 /// `data` of the json envelope.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Data<'a> {
-    /// What the run came to.
+    /// Outcome of the run.
     #[serde(flatten)]
     result: &'a RunSummary,
-    /// Everything that happened: the same records as in jsonl.
+    /// All events: the same records as in jsonl.
     steps: &'a [Event],
 }
 

@@ -20,12 +20,12 @@ const BEHAVIORS: [(&str, Behavior, &str); 9] = [
     ("text", Behavior::Text, "an answer"),
     ("empty", Behavior::Empty, "an answer without text"),
     ("tool", Behavior::Tool, "a tool call, then an answer"),
-    ("two", Behavior::TwoTools, "two tool calls at once, then an answer"),
+    ("two", Behavior::TwoTools, "two parallel tool calls, then an answer"),
     ("write", Behavior::Write, "a call of a tool that writes a file, then an answer"),
     ("loop", Behavior::ToolLoop, "tool calls without end"),
     ("unknown-tool", Behavior::UnknownTool, "a call of a tool that does not exist, then an answer"),
-    ("slow", Behavior::Slow, "an answer of which the second half takes 30 seconds"),
-    ("cut", Behavior::Truncated, "an answer of which the second half never comes"),
+    ("slow", Behavior::Slow, "an answer with a second half that takes 30 seconds"),
+    ("cut", Behavior::Truncated, "an answer with a second half that never arrives"),
 ];
 
 /// Returns the list of markers for the help.

@@ -22,7 +22,7 @@ use std::thread::Builder;
 /// Maximum number of open connections; others are rejected with 503.
 const MAX_CONNECTIONS: usize = 64;
 
-/// Run a mock model server that agents can be tried with, without a key and offline.
+/// Run a mock model server, to test agents offline and without a key.
 #[derive(clap::Parser, Debug, Clone, Default)]
 #[command(name = "serve", after_help = after_help())]
 pub struct ServeArgs {
@@ -33,8 +33,8 @@ pub struct ServeArgs {
 
 fn after_help() -> String {
     format!(
-        "It speaks OpenAI chat completions and responses, Anthropic messages, and Gemini, streaming or not. The last \
-marker in the prompt chooses the answer:
+        "It implements OpenAI chat completions and responses, Anthropic messages, and Gemini, with or without streaming. \
+The last marker in the prompt selects the answer:
 {}
 
 Examples:
@@ -131,6 +131,6 @@ fn handle_connection(stream: &TcpStream, sender: &Sender<Notification>) {
             (line, http::write_error(stream, error.status, &error.message))
         }
     };
-    let suffix = if result.is_err() { " (the client went away)" } else { "" };
+    let suffix = if result.is_err() { " (the client disconnected)" } else { "" };
     let _ = sender.send(Notification::Served(format!("{line}{suffix}")));
 }
