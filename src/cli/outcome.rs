@@ -35,7 +35,7 @@ pub(super) struct OutcomeArgs {
     /// Number of threads for --each [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
-    /// Agent whose output it is: opencode (events of its server), opencode-run (`opencode run --format json`),
+    /// Agent that printed the output: opencode (events of its server), opencode-run (`opencode run --format json`),
     /// claude, codex, gemini, qwen, pi, cline (their JSON outputs, as a stream or a document), or auto,
     /// which recognizes them.
     #[arg(long, value_enum, default_value = "auto", value_name = "STREAM", hide_possible_values = true)]

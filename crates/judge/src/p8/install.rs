@@ -62,7 +62,7 @@ fn judge_run(run: &RunView) -> Assertion {
     match arrived.as_slice() {
         [] => {
             let detail =
-                format!("`{}` puts no {SKILL_FILE} into the home or the working directory", run.probe.name);
+                format!("`{}` writes no {SKILL_FILE} to the home or the working directory", run.probe.name);
             run.failed_at_start("missing", Stream::Stdout, detail)
         }
         all if all.iter().all(|change| change.after.as_ref().is_none_or(is_empty)) => {
