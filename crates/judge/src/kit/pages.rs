@@ -31,7 +31,7 @@ impl<'a> Pages<'a> {
     pub fn read(context: &'a CheckContext<'a>) -> Result<Self, Reason> {
         let run = help_run(context).ok_or("`--help` was not run")?;
         if run.exited()? != 0 || !run.prints_words() {
-            return Err(run.blocked_by(CheckId::P3Help, "`--help` printed no help page".to_owned()));
+            return Err(run.blocked_by(CheckId::P3Help, "there is no help page".to_owned()));
         }
         let bytes = stdout_start(&run);
         let root = HelpPage::parse(&bytes);

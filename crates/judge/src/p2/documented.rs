@@ -86,7 +86,7 @@ impl ProjectEvidence<'_> {
         if self.help.is_none() {
             let why = match self.no_runs {
                 true => "the help is not read without the behavioral layer",
-                false => "`--help` printed no help",
+                false => "no help is available",
             };
             let message = format!("the README files{manual} do not document exit code {missing}, and {why}");
             return Judgement::unverified(Reason { needs_runs: self.no_runs, ..message.into() });
