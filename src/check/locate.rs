@@ -25,7 +25,7 @@ impl Session {
     /// Returns the configuration of the target, if there is one. Runs nothing.
     ///
     /// # Errors
-    /// The errors of [`Finder::start`] and [`Config::load`].
+    /// The errors of [`Finder::search_start`] and [`Config::load`].
     pub fn config(&self) -> Result<Option<Config>> {
         self.find_config(&self.finder(&current_folder()?))
     }

@@ -17,7 +17,7 @@ pub const STACK_BYTES: usize = 64 << 20;
 /// Maximum time between two measurements of the resources used.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The limits of a step of work. A step ends when the work calls [`progress`] or is done.
+/// The limits of a step of work. A step ends when the work calls [`finish_step`] or is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// CPU time of this process, capped at the elapsed time because other threads use CPU time as well.

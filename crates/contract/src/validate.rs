@@ -33,7 +33,7 @@ impl Validation<'_> {
         self.read(reader, progress, None)
     }
 
-    /// Validates like [`Validation::input`], on the calling thread. The observer receives each complete record with its
+    /// Validates like [`Validation::validate`], on the calling thread. The observer receives each complete record with its
     /// violations, which are then not in the verdict. `max_errors` applies to each record.
     ///
     /// # Errors

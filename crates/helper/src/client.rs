@@ -132,7 +132,7 @@ impl Helper {
     /// Redacts these values from all following outcomes, instead of the previous values: from output (also in common
     /// encodings), names and paths. The replacement has the same length. Values of fewer than 6 bytes and words of
     /// fewer than 12 letters are not redacted. The output of a [trusted](Job::trusted) tool is for the caller alone,
-    /// and is redacted only if it is [shown](Job::shown).
+    /// and is redacted only if it is [shown](Job::shows_output).
     ///
     /// # Errors
     /// If the helper is gone.
@@ -377,9 +377,9 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[derive(Debug)]
 pub struct SignalHandling(());
 
-/// Number of existing [`Hearing`]s, and the signals that end the process when there are none.
+/// Number of existing [`SignalHandling`]s, and the signals that end the process when there are none.
 static REGISTERED: Mutex<(usize, Vec<i32>)> = Mutex::new((0, Vec::new()));
-/// True if there are no [`Hearing`]s.
+/// True if there are no [`SignalHandling`]s.
 static USE_DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 impl SignalHandling {

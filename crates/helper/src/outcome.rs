@@ -85,7 +85,7 @@ pub struct Outcome<C = Captured> {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_parallel: bool,
     /// How much of its time limit the machine withheld. Present if it affects the meaning of the end: the run timed
-    /// out, left processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). `None` if it is
+    /// out, left processes behind, or was made alone for its times ([`Job::runs_alone`](crate::Job::runs_alone)). `None` if it is
     /// unknown, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<Starvation>,

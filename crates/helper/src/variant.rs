@@ -77,7 +77,7 @@ impl Variant {
         }
     }
 
-    /// Returns the environments of this variant, by index ([`Job::nth`](crate::Job::nth)); empty if it adds no
+    /// Returns the environments of this variant, by index ([`Job::environment`](crate::Job::environment)); empty if it adds no
     /// variables.
     pub const fn environments(self) -> &'static [Environment] {
         match self {

@@ -262,7 +262,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
             format!("expected a JSON value, found `{word}`: JSON has no such number")
         });
-        if S::TEXT && self.sink.wants_text() {
+        if S::NEEDS_TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
             self.sink.event(Event::Number(span, valid_text(&self.input.rest()[..length])));

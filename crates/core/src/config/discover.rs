@@ -35,7 +35,7 @@ impl Config {
     /// manifest with a table for it, in the folder or one of the [`searched_folders`] above it.
     ///
     /// # Errors
-    /// The errors of [`Config::in_folder`], and those of [`check_owner`] for the file.
+    /// The errors of [`Config::find_in_folder`], and those of [`check_owner`] for the file.
     pub fn find(start: &Path) -> Result<Option<PathBuf>> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         // For the folder itself, the path of the file keeps the user's spelling of the folder.

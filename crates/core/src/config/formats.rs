@@ -21,7 +21,7 @@ pub enum FormatFlag {
     Given(Vec<String>),
 }
 
-/// An [`Asking`] in a configuration or recording.
+/// A [`FormatFlag`] in a configuration or recording.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawFormatFlag {

@@ -21,7 +21,7 @@ pub fn ancestors_in_repository(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the folders of a search from `start` upwards: the [`folders_above`], up to and including the first one that
+/// Returns the folders of a search from `start` upwards: the [`ancestors_in_repository`], up to and including the first one that
 /// other users may write to.
 pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
     let mut folders = ancestors_in_repository(start);

@@ -204,7 +204,7 @@ pub enum SkipReason {
     Binary,
     /// Not UTF-8; contains the 1-based line of the first invalid byte.
     NotUtf8(u64),
-    /// Larger than [`MAX_FILE`]; contains the size in bytes.
+    /// Larger than [`MAX_SOURCE_BYTES`]; contains the size in bytes.
     TooLarge(u64),
     /// Syntax error; contains the 1-based line of the first one.
     Broken(u64),

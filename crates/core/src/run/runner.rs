@@ -81,7 +81,7 @@ impl Runner {
     /// Executes all runs: up to the number of jobs in parallel, then those that require quiet one after the other. Some
     /// runs of a family ([`Job::family`]) are repeated alone, and some are skipped. Calls `on_done` with each observation
     /// as its run ends. A signal that this runner handles ends all runs with
-    /// [`End::Interrupted`](super::End::Interrupted); a second one kills them immediately.
+    /// [`RunEnd::Interrupted`]; a second one kills them immediately.
     ///
     /// # Errors
     /// The errors of [`Runner::start`], and one if the helper has ended or lacks resources. Then the runner cannot be used
@@ -138,7 +138,7 @@ impl Runner {
     /// `build` of a configuration is such a command.
     ///
     /// # Errors
-    /// The errors of [`Runner::run_all_blocking`], and one of kind `Interrupted` after a signal.
+    /// The errors of [`Runner::run_all`], and one of kind `Interrupted` after a signal.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
         let key = RunKey::plain(ProbeId::declared(name), OutputFormat::Text);

@@ -62,7 +62,7 @@ impl Runner {
     }
 
     /// Ends all services, and returns their observations in the order of their start. A service that was still running has
-    /// ended with [`End::Interrupted`](super::End::Interrupted).
+    /// ended with [`RunEnd::Interrupted`](super::RunEnd::Interrupted).
     ///
     /// # Errors
     /// If the helper has ended.

@@ -105,7 +105,7 @@ impl Inference {
     /// Reads the state that [`Inference::write_state`] wrote to the file at `path`.
     ///
     /// # Errors
-    /// A configuration error with the line if the state is invalid; as described for [`Error::data`] if the file cannot
+    /// A configuration error with the line if the state is invalid; as described for [`Error::data_file`] if the file cannot
     /// be read.
     pub fn read_state(path: &Path, from: impl Read) -> Result<Self> {
         let mut lines = BufReader::new(from);
