@@ -97,7 +97,7 @@ pub enum ProbeId {
         /// The kind of the derived call.
         kind: DerivedKind,
         /// Name of the declared probe that it is derived from; `None` for a call of the target itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, rename = "from", skip_serializing_if = "Option::is_none")]
         source: Option<String>,
         /// The case, which distinguishes the calls of one kind and source.
         #[serde(default, skip_serializing_if = "Case::is_only")]
