@@ -288,7 +288,7 @@ fn help_is_called_only_as_documented_and_within_limits() {
     });
     assert!(count <= 100 && commands.leaves.iter().all(|call| call.words.len() <= 4), "{count}");
     let commands = CommandTree::explore(deep.as_bytes(), &mut |_| Vec::new());
-    let unread = "the help pages of 1 command were not read: it took too long";
+    let unread = "the help pages of 1 command were not read: the time limit was exceeded";
     assert_eq!(commands.unread.as_deref(), Some(unread));
     let many: String = (0..400).map(|n| format!("  c{n}  C\n")).collect();
     let many = deep.replace("  a  A\n", &many);

@@ -136,7 +136,7 @@ fn find_single(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&C
         (Some(target), true) => Ok(target),
         (last, _) => {
             let names: Vec<String> = targets.into_iter().chain(last).map(|target| target.name).collect();
-            let message = format!("the configuration has several targets: {}", names.join(", "));
+            let message = format!("the configuration declares several targets: {}", names.join(", "));
             Err(Error::config(message).hint("choose one with --bin NAME"))
         }
     }

@@ -214,8 +214,8 @@ fn the_configuration_can_name_the_output_modules() {
     assert_eq!(places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"), ["src/output.rs:1"]);
     for (value, words) in [
         ("[\"src/none\"]", "cannot read `src/none`"),
-        ("[\"../elsewhere\"]", "is not below this file"),
-        ("[\"\"]", "is not below this file"),
+        ("[\"../elsewhere\"]", "is outside the folder of this file"),
+        ("[\"\"]", "is outside the folder of this file"),
         ("\"src\"", "expected an array of paths below the configuration file"),
         ("[1]", "expected a path below the configuration file"),
     ] {

@@ -159,7 +159,7 @@ impl Contract {
             };
             let place = Some(place(path, text, span.start));
             let message = format!("`{reference}`: {}", error.message);
-            Error::config(format!("{} has an error", path.display())).issues(vec![Issue { place, message }])
+            Error::config(format!("{} is invalid", path.display())).issues(vec![Issue { place, message }])
         })?;
         Ok(Self { text: Some((text.to_owned(), version.map(str::to_owned))), ..contract })
     }

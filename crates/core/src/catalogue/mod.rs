@@ -147,7 +147,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
                 }
                 check
             }
-            Err(error) => panic!("checks/{id}.toml, which is part of the program, is wrong: {error}"),
+            Err(error) => panic!("the embedded checks/{id}.toml is invalid: {error}"),
         })
         .collect();
     checks.sort_by_key(|check| (check.principle, check.order));
@@ -190,6 +190,6 @@ impl CheckId {
     /// Returns the check with this ID.
     pub fn check(self) -> &'static Check {
         let own = CHECKS.iter().find(|check| check.id == self);
-        own.expect("the `id` in each file is the file's name: a test holds it")
+        own.expect("a test ensures that the `id` in each file is the name of the file")
     }
 }

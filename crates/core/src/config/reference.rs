@@ -75,7 +75,7 @@ pub(super) struct Type {
 pub(super) static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
     let mut reference: Reference = match toml::from_str(include_str!("keys.toml")) {
         Ok(reference) => reference,
-        Err(error) => panic!("keys.toml, which is part of the program, is wrong: {error}"),
+        Err(error) => panic!("the embedded keys.toml is invalid: {error}"),
     };
     let Reference { keys, types, .. } = &mut reference;
     let parents: Vec<String> = keys.iter().filter_map(|key| Some(key.parent()?.to_owned())).collect();
@@ -119,7 +119,7 @@ impl Type {
             let schema = Value::from(schema);
             match jsonschema::draft202012::new(&schema) {
                 Ok(validator) => (schema, validator),
-                Err(error) => panic!("keys.toml, which is part of the program, is wrong: {error}"),
+                Err(error) => panic!("the embedded keys.toml is invalid: {error}"),
             }
         })
     }
@@ -214,9 +214,9 @@ pub fn find_keys(query: &str) -> Result<Vec<&'static ConfigKey>> {
     let names = keys().iter().map(|key| if query.contains('.') { key.path.as_str() } else { key.name() });
     let hint = match nearest(query, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`agentnative explain config` lists them".to_owned(),
+        None => "list all keys with `agentnative explain config`".to_owned(),
     };
-    Err(Error::usage(format!("there is no configuration key `{query}`")).hint(hint))
+    Err(Error::usage(format!("unknown configuration key `{query}`")).hint(hint))
 }
 
 impl ConfigKey {

@@ -76,7 +76,7 @@ impl FlagPosition {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Front => "before the subcommand",
-            Self::AfterFirst => "after the first word",
+            Self::AfterFirst => "after the first argument",
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn read_runs(input: impl Read, head_length: usize) -> Result<Vec<Observation
 }
 
 fn too_long() -> String {
-    format!("the recording holds more than {MAX_TEXT_SIZE} bytes besides the output of the runs")
+    format!("the recording contains more than {MAX_TEXT_SIZE} bytes apart from the output of the runs")
 }
 
 /// The bytes of a stream in a line whose streams are replaced by their numbers.
@@ -202,10 +202,10 @@ impl Runs {
             ProblemKind::InvalidEscape if problem.message.contains("found \\\\u") => {
                 "expected four hexadecimal digits"
             }
-            ProblemKind::InvalidEscape => "expected an escape of JSON",
+            ProblemKind::InvalidEscape => "expected a JSON escape",
             ProblemKind::UnpairedSurrogate => "expected both halves of a surrogate pair",
             ProblemKind::InvalidUtf8 => "expected UTF-8",
-            _ => "expected the rest of a string; the recording is damaged",
+            _ => "expected the end of a string; the recording is damaged",
         }
     }
 
@@ -278,7 +278,7 @@ impl Runs {
                     let other = format!("{} of line {}", place.stream.name(), place.line);
                     line.invalid(
                         1,
-                        format!("{} is that of {other}; expected a stream before it", stream.name()),
+                        format!("{} refers to {other}; expected an earlier stream", stream.name()),
                     )
                 })?,
             };

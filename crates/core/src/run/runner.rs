@@ -46,7 +46,7 @@ impl Runner {
     pub fn start(&mut self) -> Result<&mut Helper> {
         if HELPER.is_empty() {
             return Err(Error::general("this build has no helper and cannot run programs")
-                .hint("build agentnative on Linux, the system on which it runs"));
+                .hint("build agentnative on Linux; it does not run on other systems"));
         }
         match &mut self.helper {
             Some(helper) => Ok(helper),
@@ -110,7 +110,7 @@ impl Runner {
                 Event::Done(_, outcome) if outcome.end.is_resource_exhaustion() => {
                     let RunEnd::NotStarted(_, reason) = outcome.end else { continue };
                     return Err(Error::general(reason).hint(
-                        "raise the limits (ulimit -n, ulimit -u), or let TMPDIR name a folder with more room",
+                        "raise the limits (ulimit -n, ulimit -u), or set TMPDIR to a folder with more free space",
                     ));
                 }
                 Event::Done(index, outcome) => {
@@ -146,7 +146,7 @@ impl Runner {
         let mut finished = self.run_all(vec![spec], &mut |_| {})?;
         match finished.interrupted {
             Some(signal) => Err(Error::interrupted(signal, "interrupted")),
-            None => finished.observations.pop().ok_or_else(|| Error::general("the helper gave no result")),
+            None => finished.observations.pop().ok_or_else(|| Error::general("the helper returned no outcome")),
         }
     }
 }

@@ -112,7 +112,7 @@ impl CommandTree {
         let mut pages = PageReader { help_calls: help.help_calls.clone(), made: 0, unread: None, ask };
         if help.help_calls.is_empty() && !help.commands.is_empty() {
             pages.unread = Some(
-                "the help pages of its subcommands were not read: its help does not say how to ask for them"
+                "the help pages of its subcommands were not read: its help does not document how to request them"
                     .to_owned(),
             );
         }
@@ -195,7 +195,7 @@ impl PageReader<'_, '_> {
         }
         if trials == MAX_TRIES && none(&pages) && !self.help_calls.is_empty() {
             self.help_calls.clear();
-            self.unread = Some("its subcommands have no help pages of their own".to_owned());
+            self.unread = Some("its subcommands have no help pages".to_owned());
         }
         pages.append(&mut self.read(&requests[trials..], nodes));
         pages
@@ -210,7 +210,7 @@ impl PageReader<'_, '_> {
             self.made += answers.len();
             let left = requests.len() - answers.len();
             if left > 0 {
-                let why = if self.made == MAX_PAGES { "there are too many" } else { "it took too long" };
+                let why = if self.made == MAX_PAGES { "there are too many" } else { "the time limit was exceeded" };
                 let commands = counted(left, "command");
                 self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
                 self.help_calls.clear();

@@ -28,7 +28,7 @@ impl ConfigTemplate<'_> {
                 _ => String::new(),
             };
             next.push(format!(
-                "add a probe that fails with {} {}{example}, or remove the code from `exit_codes`",
+                "add a probe that exits with {} {}{example}, or remove the code from `exit_codes`",
                 if codes.len() == 1 { "exit code" } else { "each of the exit codes" },
                 join_words(codes, "and")
             ));
