@@ -769,10 +769,7 @@ fn each_problem_has_its_position_and_the_expectation() {
             format!("{probe}workspace = true\nexit = 1\nchanges = true\nidempotent = |true"),
             "`idempotent` is true and `exit` is 1; expected a call that exits with 0",
         ),
-        (
-            format!("{probe}setup = |[['init']]"),
-            "`setup` requires a workspace; expected `workspace` as well",
-        ),
+        (format!("{probe}setup = |[['init']]"), "`setup` requires a workspace; expected `workspace` as well"),
         (
             format!("{probe}workspace = true\nsetup = [|[]]"),
             "element 1 of `setup` is []; expected an array of strings, one per argument, not empty",
@@ -1036,7 +1033,8 @@ fn a_workspace_is_limited_in_size_and_to_its_folder() {
             "{message}"
         );
     }
-    let expected = "; expected the path of a folder below the folder of this file, or `true` for an empty workspace";
+    let expected =
+        "; expected the path of a folder below the folder of this file, or `true` for an empty workspace";
     for (value, message) in [
         ("'../x'", "\"../x\" is outside the folder of this file"),
         ("'/etc'", "\"/etc\" is outside the folder of this file"),
@@ -1228,7 +1226,10 @@ fn a_manifest_may_contain_the_configuration() {
         let without = text.replace("agentnative", "other");
         let error = Config::parse(&without, &path, &KNOWN).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Config);
-        assert!(error.message.starts_with(&format!("{} contains no configuration", path.display())), "{error}");
+        assert!(
+            error.message.starts_with(&format!("{} contains no configuration", path.display())),
+            "{error}"
+        );
     }
 }
 

@@ -46,7 +46,11 @@ impl Config {
         };
         let Some(keys) = table_keys(path) else { return parse_file(text, path, parse_settings) };
         parse_table(text, path, keys, parse_settings)?.ok_or_else(|| {
-            Error::config(format!("{} contains no configuration; expected the table {}", path.display(), keys.join(".")))
+            Error::config(format!(
+                "{} contains no configuration; expected the table {}",
+                path.display(),
+                keys.join(".")
+            ))
         })
     }
 }
@@ -175,7 +179,9 @@ fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     // The formats that a table does not name have the format flags of the target.
     if !lacking.is_empty() && (format_flags.is_empty() || lacking.len() == formats.len()) {
         let all = lacking.join(", ");
-        value.report::<()>(&format!("`formats` contains {all}, which the target does not have; expected formats of the target"));
+        value.report::<()>(&format!(
+            "`formats` contains {all}, which the target does not have; expected formats of the target"
+        ));
     }
 }
 

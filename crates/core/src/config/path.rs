@@ -32,7 +32,8 @@ fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Opt
 }
 
 pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
-    const EXPECTED: &str = "the path of a folder below the folder of this file, or `true` for an empty workspace";
+    const EXPECTED: &str =
+        "the path of a folder below the folder of this file, or `true` for an empty workspace";
     let Some(name) = value.inner.as_str() else { return Some(Workspace::Empty) };
     let folder = path_below(value, name, root, EXPECTED)?;
     if !folder.is_dir() {

@@ -72,15 +72,9 @@ fn check_combinations(section: &Section<'_>) {
     if section.value("setup").is_some_and(|calls: Vec<Vec<String>>| !calls.is_empty()) {
         fault("setup", "`setup` requires a workspace; expected `workspace` as well");
     }
-    fault(
-        "interrupt",
-        &format!("`interrupt` requires a workspace; {USE_WORKSPACE}"),
-    );
+    fault("interrupt", &format!("`interrupt` requires a workspace; {USE_WORKSPACE}"));
     if let Some(key) = ["changes", "destructive"].into_iter().find(|key| is(key)) {
-        fault(
-            key,
-            &format!("`{key}` requires a workspace; {USE_WORKSPACE}"),
-        );
+        fault(key, &format!("`{key}` requires a workspace; {USE_WORKSPACE}"));
     }
 }
 

@@ -158,7 +158,8 @@ fn check_output_modules(value: &Value<'_>, root: &Path) {
     for element in value.elements(EXPECTED).unwrap_or_default() {
         let name = element.inner.as_str().unwrap_or_default();
         if !is_below(name) {
-            element.report::<()>(&format!("{name:?} is outside the folder of this file; expected {EXPECTED}"));
+            element
+                .report::<()>(&format!("{name:?} is outside the folder of this file; expected {EXPECTED}"));
         } else if let Err(error) = root.join(name).metadata() {
             element.report::<()>(&format!("cannot read `{name}`: {error}; expected {EXPECTED}"));
         }

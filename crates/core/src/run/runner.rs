@@ -146,7 +146,9 @@ impl Runner {
         let mut finished = self.run_all(vec![spec], &mut |_| {})?;
         match finished.interrupted {
             Some(signal) => Err(Error::interrupted(signal, "interrupted")),
-            None => finished.observations.pop().ok_or_else(|| Error::general("the helper returned no outcome")),
+            None => {
+                finished.observations.pop().ok_or_else(|| Error::general("the helper returned no outcome"))
+            }
         }
     }
 }

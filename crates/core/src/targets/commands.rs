@@ -210,7 +210,8 @@ impl PageReader<'_, '_> {
             self.made += answers.len();
             let left = requests.len() - answers.len();
             if left > 0 {
-                let why = if self.made == MAX_PAGES { "there are too many" } else { "the time limit was exceeded" };
+                let why =
+                    if self.made == MAX_PAGES { "there are too many" } else { "the time limit was exceeded" };
                 let commands = counted(left, "command");
                 self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
                 self.help_calls.clear();
