@@ -13,32 +13,32 @@ use serde::Serialize;
 pub struct ContractSummary {
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// Title, in one line.
     pub title: String,
     /// Its version.
     pub version: String,
-    /// Where its rules come from.
+    /// Source of its rules.
     pub origin: String,
     /// Framing of the data on a stream.
     pub framing: Framing,
-    /// Arguments that ask a target for the format.
+    /// Arguments that select the format.
     pub ask: Option<Vec<String>>,
-    /// The stream that holds the data of a failed run.
+    /// The stream with the data of a failed run.
     pub errors: Option<Stream>,
     /// The types of events.
     pub events: Vec<String>,
     /// Whether other types are allowed and counted; absent without events.
     pub unknown_types_allowed: Option<bool>,
-    /// The rules that schemas cannot say.
+    /// The rules that schemas cannot express.
     pub rules: Vec<RuleSummary>,
-    /// The conditions that a run can end in.
+    /// The conditions in which a run can end.
     pub conditions: Vec<Condition>,
-    /// Where the origin contradicts itself or the program, and which side the contract takes.
+    /// Contradictions in the origin, or between the origin and the program, and what the contract requires.
     pub findings: Vec<String>,
-    /// The program whose output it is taken from.
+    /// The program whose output it describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ContractProgram>,
-    /// The versions of the program that it has a form for.
+    /// The versions of the contract, for versions of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<ContractVersion>,
 }
@@ -46,11 +46,11 @@ pub struct ContractSummary {
 /// A rule of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleSummary {
-    /// Its ID, which violations refer to.
+    /// ID, to which violations refer.
     pub id: String,
-    /// Its requirement, in a sentence.
+    /// Requirement, in one sentence.
     pub what: String,
-    /// The same, in the form that is evaluated.
+    /// The requirement as it is evaluated, in parts.
     pub detail: Vec<String>,
     /// The ID of the finding that a violation of it shows: a warning, not an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]

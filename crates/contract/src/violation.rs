@@ -9,17 +9,17 @@ use std::ops::AddAssign;
 use std::path::Path;
 use strict_json::{Position, Problem, sanitize};
 
-/// What an error violates.
+/// The kind of requirement that is violated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Against {
     /// Strict JSON, or JSON Lines.
     Json,
-    /// The shape of a document or record.
+    /// The schema of a document or record.
     Schema,
-    /// What holds between events.
+    /// A rule between events.
     Stream,
-    /// What holds between exit code and data.
+    /// A rule between exit code and data.
     Exit,
 }
 
@@ -112,27 +112,27 @@ impl ReportLimit {
     }
 }
 
-/// One error and its place.
+/// An error, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Finding")]
 pub struct Violation {
-    /// 1-based line; none when it is about the run as a whole.
+    /// 1-based line; null if the error concerns the run as a whole.
     pub line: Option<u64>,
     /// 1-based column in characters.
     pub column: Option<u64>,
     /// RFC 6901 pointer into the document or record.
     pub pointer: String,
-    /// What was found and what was expected.
+    /// What was expected and what was found.
     pub message: String,
-    /// What it violates.
+    /// The kind of requirement that is violated.
     pub against: Against,
-    /// Place in the schema, ID of the rule, or kind of the JSON problem.
+    /// Place in the schema, ID of the rule, or kind of JSON problem.
     pub rule: String,
     /// The schema keyword that rejects the value.
     pub keyword: Option<String>,
     /// Number of the record, from 1.
     pub event: Option<u64>,
-    /// The finding of the contract that it shows: it is a warning, not an error.
+    /// The finding of the contract that it shows. With a finding, it is a warning instead of an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
     /// Byte offset in the input, if known.

@@ -15,7 +15,7 @@ pub struct ChangeRule {
     pub classes: Vec<Severity>,
     /// What changed, on one line.
     pub title: String,
-    /// When it is reported, and what decides the class.
+    /// When it is reported, and what determines the class.
     #[serde(deserialize_with = "paragraph")]
     pub what: String,
     /// Which consumers break.

@@ -12,7 +12,7 @@ use strict_json::escape_token;
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The new output may have what the old contract excluded; consumers break.
+    /// The new output may contain what the old contract excluded; consumers break.
     Breaking,
     /// The comparison cannot decide whether consumers break. Never counts as compatible.
     #[default]
@@ -161,7 +161,7 @@ pub struct Evidence {
 pub struct SamplePosition {
     /// Number of the document or record, from 1.
     pub record: u64,
-    /// 1-based line; absent for what concerns the stream as a whole.
+    /// 1-based line; absent if the change concerns the stream as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// 1-based column in characters.

@@ -14,23 +14,23 @@ use std::sync::{LazyLock, OnceLock};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigKey {
-    /// Its place, such as `target.timeout`.
+    /// Path, such as `target.timeout`.
     pub path: String,
-    /// The values that it accepts, in words.
+    /// Description of the accepted values.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its table must have it.
+    /// Whether its table requires it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// The value that applies without it.
+    /// Default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// What applies without it, in words, where that is no fixed value.
+    /// Description of the default, if that is not a fixed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without: Option<String>,
-    /// What it does.
+    /// Description of its effect.
     pub about: String,
-    /// An example, with the header of its table.
+    /// Example, with the header of its table.
     pub example: String,
     /// Keywords of the schema for the table, in addition to those for its keys.
     #[serde(default, skip_serializing)]
