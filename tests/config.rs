@@ -1240,8 +1240,8 @@ fn json_that_toml_cannot_represent_is_a_problem() {
         issue_lines(&error)
     };
     let null = r#"{"agentnative": {"target": {"timeout": null, "env": {"A": "é", "B": 1}}}}"#;
-    assert_eq!(problems(null), ["1:40 `null` is no value here; leave the key out"]);
-    assert_eq!(problems(r#"{"agentnative": null}"#), ["1:17 `null` is no value here; leave the key out"]);
+    assert_eq!(problems(null), ["1:40 `null` is not allowed here; remove the key"]);
+    assert_eq!(problems(r#"{"agentnative": null}"#), ["1:17 `null` is not allowed here; remove the key"]);
     assert_eq!(problems(r#"{"agentnative": [1]}"#), ["1:17 `agentnative` is an array; expected a table"]);
     assert_eq!(problems(r#"{"agentnative": {"target": {"usage": 2.5}}}"#).len(), 1);
     let twice = problems(r#"{"agentnative": {"target": {}, "target": {}}}"#);

@@ -69,7 +69,7 @@ impl Contract {
             let error = Error::config(format!("unknown contract `{name}`"));
             return Err(match nearest(name, bundled_names()) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint("`agentnative contract list` lists the bundled contracts; a path contains a `/` or ends in .json"),
+                None => error.hint("list the bundled contracts with `agentnative contract list`; a path contains a `/` or ends in .json"),
             });
         };
         let text = bundled(known, CONTRACT_FILE).unwrap_or_default();

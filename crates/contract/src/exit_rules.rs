@@ -63,7 +63,7 @@ fn judge_condition<'s>(
         if let Some(code) = exit.code
             && !condition.exit.contains(&code)
         {
-            report(format!("exit code {code} instead of {}; {}", codes(condition), describe(condition)));
+            report(format!("exited with {code}, expected {}; {}", codes(condition), describe(condition)));
         }
         if let Some(reason) = run.mismatch(condition) {
             report(format!("{reason}; {}", describe(condition)));
@@ -91,7 +91,7 @@ fn judge_condition<'s>(
         run.mismatch(only).unwrap_or_default()
     } else {
         let names = with_code.iter().map(|condition| format!("`{}`", condition.name)).collect();
-        format!("the run matches none of {}", alternatives(names))
+        format!("the run does not match {}", alternatives(names))
     };
     let hint = if fitting.is_empty() {
         String::new()

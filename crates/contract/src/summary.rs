@@ -84,7 +84,7 @@ impl Condition {
 
     /// Returns the name and the meaning, and whether a run has to declare the condition.
     pub fn meaning(&self) -> String {
-        let declared = if self.declared { ", only for runs that are declared so" } else { "" };
+        let declared = if self.declared { ", only for runs that declare it" } else { "" };
         format!("{}{declared}: {}", self.name, self.what)
     }
 
@@ -112,7 +112,7 @@ impl Contract {
         if let Some(events) = &spec.events {
             let subtype = events.subtype.as_ref().map(|pointer| format!(" and {}", pointer.text));
             let pointers = format!("{}{}", events.discriminator.text, subtype.unwrap_or_default());
-            let known = if events.allow_unknown { "" } else { ", and the contract knows it" };
+            let known = if events.allow_unknown { "" } else { ", and the contract declares the type" };
             rules.push(built_in("event-type", format!("Each record has its type at {pointers}{known}.")));
             if let Some(first) = &events.first {
                 rules
@@ -129,7 +129,10 @@ impl Contract {
             finding: rule.finding.clone(),
         }));
         if !spec.conditions.is_empty() {
-            rules.push(built_in("exit-code", "The exit code and the data match a condition.".to_owned()));
+            rules.push(built_in(
+                "exit-code",
+                "The exit code, stdout and stderr match a condition.".to_owned(),
+            ));
         }
         ContractSummary {
             name: spec.name.clone(),
@@ -165,7 +168,7 @@ fn detail(rule: &Rule) -> Vec<String> {
     let mut lines: Vec<String> = scope.into_iter().collect();
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern, p.at.text)));
+            lines.extend(defines.iter().map(|p| format!("{} defines {}", p.pattern, p.at.text)));
             lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern, p.at.text)));
         }
         RuleKind::StateMachine(machine) => {
@@ -175,9 +178,9 @@ fn detail(rule: &Rule) -> Vec<String> {
                 .map(|part| part.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" or "))
                 .collect();
             if !parts.is_empty() {
-                lines.push(format!("for each {}", parts.join(", ")));
+                lines.push(format!("one state machine per {}", parts.join(", ")));
             }
-            lines.push(format!("begins `{}`", machine.states[0]));
+            lines.push(format!("initial state: `{}`", machine.states[0]));
             for transition in &machine.transitions {
                 let from = (0..machine.states.len()).filter(|state| transition.from >> state & 1 == 1);
                 let from: Vec<&str> = from.map(|state| machine.states[state].as_str()).collect();
@@ -188,7 +191,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             }
             if let Some(end) = &machine.end {
                 let end: Vec<&str> = end.iter().map(|state| machine.states[*state].as_str()).collect();
-                lines.push(format!("ends `{}`", end.join("` or `")));
+                lines.push(format!("final state: `{}`", end.join("` or `")));
             }
         }
         RuleKind::Compare { left, relation, right } => {
@@ -196,7 +199,7 @@ fn detail(rule: &Rule) -> Vec<String> {
         }
         RuleKind::Same(pointers) => {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
-            lines.push(format!("one value at {}", all.join(", ")));
+            lines.push(format!("the same value at {} throughout the stream", all.join(", ")));
         }
         RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
         RuleKind::OneOf { at, values } => {
@@ -204,6 +207,6 @@ fn detail(rule: &Rule) -> Vec<String> {
             lines.push(format!("{} is {}", at.text, values.join(" or ")));
         }
     }
-    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning: the finding `{id}`")));
+    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning, the finding `{id}`")));
     lines
 }

@@ -42,8 +42,8 @@ pub enum DerivedKind {
     NoInput,
     /// A declared probe with the option that disables the pager, after and before its arguments.
     NoPager,
-    /// A declared probe with a common option before the subcommand, or, if the flag position is before the subcommand,
-    /// with the format flag after it.
+    /// A declared probe with a common option before its arguments; if it declares a flag position, also with the format
+    /// flag after its arguments.
     GlobalFlag,
     /// The calls that print completion scripts for bash, zsh and fish.
     Completions,
