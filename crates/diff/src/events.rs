@@ -231,7 +231,7 @@ impl OutputComparison<'_> {
                 (Some(before), Some(after)) => {
                     let class =
                         if after.is_subset(before) { Severity::Compatible } else { Severity::Breaking };
-                    (class, format!("a stream {verb} with {} instead of {}", words(after), words(before)))
+                    (class, format!("a stream {verb} with {}; before: {}", words(after), words(before)))
                 }
                 (Some(before), None) => (
                     Severity::Breaking,

@@ -40,7 +40,9 @@ impl<'a> OutputComparison<'a> {
         match spent {
             None => self.compare_all_schemas(has_data),
             Some(spent) => {
-                self.add(Change::undecided(format!("the schemas were not compared: this needs {spent}")));
+                self.add(Change::undecided(format!(
+                    "the schemas were not compared: the comparison needs {spent}"
+                )));
             }
         }
         if has_data {
@@ -98,9 +100,9 @@ impl<'a> OutputComparison<'a> {
                 new_exit.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
             if !old_exit.codes.iter().any(|code| new_exit.codes.contains(code)) {
                 let message = format!(
-                    "the exit code{condition} changed: now {}, before {}",
-                    join_or(&new_exit.codes),
-                    join_or(&old_exit.codes)
+                    "the exit code{condition} changed from {} to {}",
+                    join_or(&old_exit.codes),
+                    join_or(&new_exit.codes)
                 );
                 let change = Change::breaking("diff-exit-changed", message);
                 self.add(change.old(&old_exit.codes).new_value(&new_exit.codes));

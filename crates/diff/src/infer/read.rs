@@ -27,7 +27,7 @@ pub(super) struct InferenceState {
 
 pub(super) fn too_many_positions() -> io::Error {
     let message = format!(
-        "the samples have more than {MAX_POSITIONS} different places: at several depths, the keys are data"
+        "the samples have more than {MAX_POSITIONS} different positions; keys at several depths seem to be data"
     );
     io::Error::new(io::ErrorKind::InvalidData, message)
 }

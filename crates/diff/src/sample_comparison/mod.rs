@@ -68,7 +68,8 @@ pub fn compare_sample(contract: &Arc<Contract>, sample: &Path, side: SampleSide)
     });
     whole.unwrap_or_else(|spent| {
         let mut compared = compare_coarsely(contract, sample, framing, side)?;
-        let message = format!("keys that the schema does not name were not looked for: this needs {spent}");
+        let message =
+            format!("keys that the schema does not name were not reported: the comparison needs {spent}");
         compared.changes.push(Change::undecided(message));
         compared.changes.sort_by_key(|change| change.class);
         Ok(compared)
@@ -278,7 +279,7 @@ impl<'b> SampleComparer<'b> {
             event: Some(name.to_owned()),
             value: Some(json!(name)),
             messages: [
-                format!("the contract does not know the event type `{name}`"),
+                format!("the contract does not declare the event type `{name}`"),
                 format!("the event type `{name}` is new"),
             ],
             ..context.occurrence("diff-event-added", &located, located.value)

@@ -237,7 +237,7 @@ impl Dir {
 
     fn walk_level(&self, path: &Path, visit: &mut Visit<'_>, depth: usize) -> io::Result<()> {
         if depth > MAX_DEPTH {
-            return Err(io::Error::other("folders are nested too deep"));
+            return Err(io::Error::other("folders are nested too deeply"));
         }
         let mut names: Vec<OsString> = Vec::new();
         for entry in self.entries()? {
