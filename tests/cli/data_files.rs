@@ -314,9 +314,9 @@ fn an_invalid_state_is_an_error_with_its_line() {
         lines.join("\n")
     };
     let rows = [
-        (String::new(), 1, "not complete"),
+        (String::new(), 1, "incomplete"),
         ("{}".to_owned(), 1, "missing field"),
-        (good.replace("\"inference\":1", "\"inference\":2"), 1, "version 2 is unknown"),
+        (good.replace("\"inference\":1", "\"inference\":2"), 1, "unknown version 2"),
         (without(1), 3, "shape 1 is not on an earlier line"),
         (without(lines.len() - 1), lines.len() - 1, "the file is incomplete"),
         (format!("{good}{}\n", lines[1]), lines.len() + 1, "the file is incomplete"),

@@ -131,7 +131,7 @@ fn code_is_checked_if_nothing_can_be_run() {
     let output = check(["--check", "p2-exit-documented"]);
     assert_eq!((output.code, output.status("p2-exit-documented")), (Some(0), "pass".into()), "{output:?}");
     let note = output.data()["notes"][0].as_str().unwrap().to_owned();
-    assert!(note.starts_with("nothing was run: cannot make a temporary folder"), "{note}");
+    assert!(note.starts_with("nothing was run: cannot create a temporary folder"), "{note}");
     assert_eq!(check(["--layer", "behavioral"]).code, Some(1));
 }
 

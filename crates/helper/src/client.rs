@@ -272,7 +272,7 @@ impl Helper {
             }
             StreamLocation::File(len, digest) => {
                 let file = files.next().ok_or_else(|| {
-                    Failure::new("cannot store the large output of so many runs: too many open files")
+                    Failure::new("cannot store the output of the runs: too many open files")
                         .hint("raise the limit: ulimit -n")
                 })?;
                 Bytes::File { file: self.files.deduplicate(file.into(), len, digest), start: 0, len, digest }

@@ -219,7 +219,7 @@ impl Dir {
                 _ if copy.left.is_some() => {}
                 _ => {
                     let message =
-                        format!("{} is neither a file nor a folder nor a link", name.to_string_lossy());
+                        format!("{} is neither a file, a folder nor a link", name.to_string_lossy());
                     return Err(io::Error::new(io::ErrorKind::Unsupported, message));
                 }
             }

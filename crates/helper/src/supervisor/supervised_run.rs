@@ -410,7 +410,7 @@ impl SupervisedRun<'_> {
 
     /// Returns why the target was not started: a request to stop, or the time limit.
     fn not_launched(&self) -> ForcedEnd {
-        let message = format!("the system did not start it within {} s", LAUNCH_TIMEOUT.as_secs());
+        let message = format!("the system did not start the program within {} s", LAUNCH_TIMEOUT.as_secs());
         let is_stopped = *self.stop.borrow() >= STOP;
         (if is_stopped { RunEnd::Interrupted } else { RunEnd::NotStarted(ETIMEDOUT, message) }, None)
     }
@@ -561,7 +561,7 @@ impl SupervisedRun<'_> {
         match self.leader.status() {
             Some(Status::Exited(code)) => RunEnd::Exited(code),
             Some(Status::Signaled(signal)) => RunEnd::Signaled(signal),
-            None => RunEnd::NotStarted(0, "somebody else has reaped it".into()),
+            None => RunEnd::NotStarted(0, "another process reaped it".into()),
         }
     }
 }
