@@ -271,7 +271,7 @@ fn permission_asked(state: &mut State, event: &EventFields) -> MapResult {
         (Some(title), _) => title.to_owned(),
         (None, Some(kind)) if patterns.is_empty() => kind.to_owned(),
         (None, Some(kind)) => format!("{kind} ({patterns})"),
-        (None, None) => "not said for what".to_owned(),
+        (None, None) => "not specified".to_owned(),
     };
     let id = event.nonempty(Field::PermissionId).unwrap_or(&title);
     in_session(state, event, |session| {

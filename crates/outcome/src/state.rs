@@ -354,7 +354,7 @@ impl State {
         };
         match &self.first_skip {
             Some(first) => format!("no known event in {lines}; {first}"),
-            None => format!("no known event in {lines}: the types are unknown"),
+            None => format!("no known event in {lines}: the event types are unknown"),
         }
     }
 

@@ -225,7 +225,7 @@ impl std::fmt::Display for SkipReason {
             }
             Self::Broken(line) => write!(f, "does not parse at line {line}"),
             Self::TooDeep(line) => write!(f, "nested too deeply in line {line}"),
-            Self::TooExpensive => f.write_str("too expensive to search for its size"),
+            Self::TooExpensive => f.write_str("exceeds the search limit for its size"),
         }
     }
 }
@@ -257,7 +257,7 @@ pub enum UnreadReason {
 impl std::fmt::Display for UnreadReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Built => "is a build product whose source code is missing",
+            Self::Built => "is a build product without source code",
             Self::Generated => "is generated",
             Self::NotFound => "is not a file of the program",
         })

@@ -110,7 +110,7 @@ impl Recording {
     }
 }
 
-const HINT: &str = "`agentnative check --record FILE` writes a recording";
+const HINT: &str = "record one with `agentnative check --record FILE`";
 
 fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
     let message = match error.is_data() {
