@@ -51,9 +51,9 @@ impl From<Against> for Category {
 
 /// The number of errors of each kind, and of known findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts([u64; Category::COUNT]);
+pub struct ViolationCounts([u64; Category::COUNT]);
 
-impl Counts {
+impl ViolationCounts {
     /// Returns the number of errors of a kind.
     pub fn of(self, against: Against) -> u64 {
         self.0[against as usize]
@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for ViolationCounts {
     fn add_assign(&mut self, other: Self) {
         self.0.iter_mut().zip(other.0).for_each(|(count, more)| *count += more);
     }
@@ -92,7 +92,7 @@ impl ReportLimit {
 
     /// Returns the limit that remains after some violations were reported.
     #[must_use]
-    pub fn minus(mut self, reported: Counts) -> Self {
+    pub fn minus(mut self, reported: ViolationCounts) -> Self {
         let used = reported.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         self.0.iter_mut().zip(used).for_each(|(limit, used)| *limit = limit.saturating_sub(used));
         self
@@ -208,7 +208,7 @@ pub(crate) struct LimitedViolations {
     pub violations: Vec<Violation>,
     pub limit: ReportLimit,
     /// Number of violations beyond the limit.
-    pub omitted: Counts,
+    pub omitted: ViolationCounts,
 }
 
 impl LimitedViolations {

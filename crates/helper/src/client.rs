@@ -2,7 +2,7 @@
 
 use crate::names::{NAME, RUN_VARIABLE, SUPERVISE};
 use crate::protocol::{Reply, Request, StreamLocation, frame, receive};
-use crate::{Bytes, Captured, Event, Failure, Job, Options, Service, Template, sys};
+use crate::{Bytes, Captured, Failure, HelperEvent, Job, Options, Service, Template, sys};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -194,16 +194,16 @@ impl Helper {
     ///
     /// # Errors
     /// If the helper is gone.
-    pub fn next_event(&mut self) -> Result<Event, Failure> {
+    pub fn next_event(&mut self) -> Result<HelperEvent, Failure> {
         match self.wait_for_wakeup().map_err(|_| self.gone_error())? {
             Wakeup::Signal(signal) => {
                 self.has_reported_signal = true;
-                return Ok(Event::Signal(signal));
+                return Ok(HelperEvent::Signal(signal));
             }
             Wakeup::Timeout => {
                 self.child.kill().unwrap_or_default();
                 self.socket = None;
-                return Ok(Event::Finished(None, None));
+                return Ok(HelperEvent::Finished(None, None));
             }
             Wakeup::Reply => {}
         }
@@ -218,10 +218,10 @@ impl Helper {
                 {
                     self.set_bytes(stream, location, &mut payload, &mut files)?;
                 }
-                Ok(Event::Done(index, outcome))
+                Ok(HelperEvent::Done(index, outcome))
             }
-            Reply::Finished(confinement, why) => Ok(Event::Finished(confinement, why)),
-            Reply::Serving => Ok(Event::Serving),
+            Reply::Finished(confinement, why) => Ok(HelperEvent::Finished(confinement, why)),
+            Reply::Serving => Ok(HelperEvent::Serving),
             Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) | Reply::Left(_) => Err(self.gone_error()),
         }
     }

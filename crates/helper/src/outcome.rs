@@ -12,7 +12,7 @@ use std::time::Duration;
 /// An event of a helper.
 #[derive(Debug)]
 #[cfg(feature = "client")]
-pub enum Event {
+pub enum HelperEvent {
     /// The run of the job with this index, or the service with this index, has ended.
     Done(usize, Box<Outcome>),
     /// The service is ready.

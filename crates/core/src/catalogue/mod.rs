@@ -8,7 +8,7 @@ pub use standard::{Requirement, principle_title, requirements};
 
 pub use crate::model::DerivedKind;
 use crate::model::{CheckId, Edition, HelpAudience, Layer, Level, OutputFormat, Status, Toolkit, Variant};
-use agentnative_diff::{Severity, change_rules};
+use agentnative_diff::{ChangeSeverity, change_rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -156,7 +156,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
 
 /// Returns the rules of `contract diff` for breaking changes, as ID and title.
 fn breaking_changes() -> impl Iterator<Item = (String, String)> {
-    let breaking = change_rules().iter().filter(|rule| rule.classes.contains(&Severity::Breaking));
+    let breaking = change_rules().iter().filter(|rule| rule.classes.contains(&ChangeSeverity::Breaking));
     breaking.map(|rule| (rule.id.clone(), rule.title.clone()))
 }
 

@@ -30,7 +30,7 @@ pub struct Probe {
     pub formats: Vec<OutputFormat>,
     /// The flag position that the target accepts, if it was determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<FlagPosition>,
+    pub flag_position: Option<FlagPosition>,
     /// The effect of a call that changes something; `None` for any other call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
@@ -109,7 +109,7 @@ impl Probe {
             asks_format: true,
             exit: Some(config.exit),
             formats: if runs_anyway { formats } else { Vec::new() },
-            place: None,
+            flag_position: None,
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
             writes: config.writes || target.writes,

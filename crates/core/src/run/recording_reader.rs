@@ -82,12 +82,12 @@ struct Runs {
     length: usize,
     streams: HashMap<StreamPosition, Bytes>,
     spill: Spill,
-    line: Line,
+    line: RecordingLine,
 }
 
 /// A line whose streams are replaced by their numbers.
 #[derive(Default)]
-struct Line {
+struct RecordingLine {
     number: usize,
     /// Offset in the input.
     start: u64,
@@ -103,7 +103,7 @@ struct Line {
     replaced: Vec<(usize, usize)>,
 }
 
-impl Line {
+impl RecordingLine {
     /// Returns the column in the recording of a column in the text.
     fn column(&self, column: usize) -> usize {
         let before = self.replaced.iter().take_while(|(at, _)| *at < column);
@@ -162,7 +162,8 @@ impl Sink for Runs {
     fn begin_record(&mut self, line: u64, offset: u64) {
         let mut text = std::mem::take(&mut self.line.text);
         text.clear();
-        self.line = Line { number: line as usize + 1, start: offset, text, ..Line::default() };
+        self.line =
+            RecordingLine { number: line as usize + 1, start: offset, text, ..RecordingLine::default() };
     }
 
     fn end_record(&mut self, _: u64, whole: bool) {

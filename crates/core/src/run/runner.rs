@@ -3,7 +3,7 @@
 use super::{Confinement, Job, Observation, RunEnd, RunKey, RunSpec, RunnerOptions};
 use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_helper::{Event, Failure, Helper};
+use agentnative_helper::{Failure, Helper, HelperEvent};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -107,24 +107,24 @@ impl Runner {
         helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(to_error)?;
         loop {
             match helper.next_event().map_err(to_error)? {
-                Event::Done(_, outcome) if outcome.end.is_resource_exhaustion() => {
+                HelperEvent::Done(_, outcome) if outcome.end.is_resource_exhaustion() => {
                     let RunEnd::NotStarted(_, reason) = outcome.end else { continue };
                     return Err(Error::general(reason).hint(
                         "raise the limits (ulimit -n, ulimit -u), or set TMPDIR to a folder with more free space",
                     ));
                 }
-                Event::Done(index, outcome) => {
+                HelperEvent::Done(index, outcome) => {
                     if let Some(entry) = done.get_mut(index) {
                         let (key, argv) = calls[index].clone();
                         on_done(entry.insert(Observation { key, argv, uncopied: false, outcome: *outcome }));
                     }
                 }
-                Event::Serving => {}
-                Event::Signal(number) => {
+                HelperEvent::Serving => {}
+                HelperEvent::Signal(number) => {
                     finished.interrupted.get_or_insert(number);
                     helper.stop().map_err(to_error)?;
                 }
-                Event::Finished(confinement, reason) => {
+                HelperEvent::Finished(confinement, reason) => {
                     finished.no_namespaces = reason;
                     finished.confinement = confinement;
                     finished.observations = done.into_iter().flatten().collect();

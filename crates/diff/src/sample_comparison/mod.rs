@@ -9,7 +9,7 @@ pub use side::SampleSide;
 
 use super::bundle::{self, Bundle, DATA_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, SamplePosition, Severity};
+use super::change::{Change, ChangeSeverity, SamplePosition};
 use super::predicates::contains;
 use super::schema_comparer::{excerpt, type_phrase};
 use super::streams::framing_phrase;
@@ -320,7 +320,7 @@ impl<'b> SampleComparer<'b> {
                 let message = keywords::message(violation);
                 let closed = violation.rule == "event-type";
                 let class =
-                    (closed && self.occurrences.side == SampleSide::New).then_some(Severity::Breaking);
+                    (closed && self.occurrences.side == SampleSide::New).then_some(ChangeSeverity::Breaking);
                 let occurrence =
                     Occurrence { constraint, class, ..context.occurrence(rule, &located, located.value) };
                 self.occurrences.add(occurrence.message(message));
