@@ -60,7 +60,8 @@ fn prose(path: &Path, text: &str) -> String {
         "md" if path.ends_with("CHANGELOG.md") => text.split("\n## [").take(2).collect::<Vec<_>>().join("\n"),
         "md" => replace(r"(?s)\n```.*?\n```", text),
         "rs" if is_test => {
-            let comments = text.lines().map(|line| if line.trim_start().starts_with("//") { line } else { "" });
+            let comments =
+                text.lines().map(|line| if line.trim_start().starts_with("//") { line } else { "" });
             comments.collect::<Vec<_>>().join("\n")
         }
         _ => text.to_owned(),

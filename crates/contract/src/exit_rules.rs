@@ -19,7 +19,7 @@ pub struct RunExit<'a> {
 
 impl RunExit<'_> {
     /// Creates the exit of a run with this exit code.
-    pub const fn exit(code: i32) -> Self {
+    pub const fn with_code(code: i32) -> Self {
         Self { code: Some(code), condition: None, stderr: None }
     }
 }

@@ -27,8 +27,8 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Returns the severity of the kind.
-            pub const fn class(self) -> Severity {
-                match self { $(Self::$kind => Severity::$class,)* }
+            pub const fn class(self) -> ProblemSeverity {
+                match self { $(Self::$kind => ProblemSeverity::$class,)* }
             }
 
             /// Returns a stable name, such as `duplicate-key`.

@@ -134,9 +134,9 @@ fn a_star_matches_each_element_and_member() {
         differs,
         [("one".to_owned(), "/map/y~1z".to_owned(), "`3` differs from the first value: One run.".to_owned())]
     );
-    assert_eq!(judge.finish(&RunExit::exit(0)).violations, []);
+    assert_eq!(judge.finish(&RunExit::with_code(0)).violations, []);
     judge.push(1, &json!({"type": "a", "items": [{}, {"bad": null}]}));
-    assert_eq!(judge.finish(&RunExit::exit(0)).violations[0].rule, "exit-code");
+    assert_eq!(judge.finish(&RunExit::with_code(0)).violations[0].rule, "exit-code");
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn a_stream_is_judged_across_its_events() {
         (Against::Stream, "/of", "named")
     );
     assert_eq!(judge.push(5, &json!({"type": "c"}))[0].rule, "event-type");
-    let outcome = judge.finish(&RunExit::exit(1));
+    let outcome = judge.finish(&RunExit::with_code(1));
     assert_eq!(outcome.events, 4);
     assert_eq!(outcome.unknown.get("c"), Some(&1));
     let violation = &outcome.violations[0];
@@ -421,7 +421,7 @@ fn a_stream_is_judged_across_its_events() {
     assert!(message.contains("exit code 1") && message.contains("0 (good)"), "{message}");
     // The validator is reset after a run.
     assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);
-    assert_eq!(judge.finish(&RunExit::exit(7)).violations.len(), 1);
+    assert_eq!(judge.finish(&RunExit::with_code(7)).violations.len(), 1);
 }
 
 #[test]
@@ -439,11 +439,11 @@ fn a_condition_can_name_a_finding() {
         (outcome.violations.len(), outcome.known.first().map(|known| known.message.clone()))
     };
     let lie = || Some("It exits with 0 (demo 7)".to_owned());
-    assert_eq!(known(true, RunExit::exit(0)), (0, None));
-    assert_eq!(known(false, RunExit::exit(0)), (0, lie()));
+    assert_eq!(known(true, RunExit::with_code(0)), (0, None));
+    assert_eq!(known(false, RunExit::with_code(0)), (0, lie()));
     assert_eq!(known(false, RunExit { condition: Some("lie"), ..RunExit::default() }), (0, lie()));
     assert_eq!(known(true, RunExit { condition: Some("lie"), ..RunExit::default() }), (1, None));
-    assert_eq!(known(false, RunExit::exit(1)), (1, None));
+    assert_eq!(known(false, RunExit::with_code(1)), (1, None));
     assert_eq!(known(false, RunExit::default()), (0, None));
     assert_eq!(contract.summary().findings, ["Something else.", "It exits with 0 (demo 7)"]);
 

@@ -29,7 +29,7 @@ pub struct Probe {
     /// The formats of the runs.
     pub formats: Vec<OutputFormat>,
     /// The flag position that the target accepts, if it was determined.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "place", skip_serializing_if = "Option::is_none")]
     pub flag_position: Option<FlagPosition>,
     /// The effect of a call that changes something; `None` for any other call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
