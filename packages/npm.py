@@ -26,7 +26,7 @@ LICENSES = ["LICENSE-MIT", "LICENSE-APACHE"]
 def crate():
     command = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
-    return next(package for package in metadata["packages"] if package["name"] == "agentnative")
+    return next(package for package in metadata["packages"] if package["name"] == "agentnative-check")
 
 
 def common(crate):
@@ -71,7 +71,7 @@ def main():
         }
         pack(manifest, {"agentnative": binary}, out)
     manifest = {
-        "name": package["name"],
+        "name": "agentnative",
         **common(package),
         "description": package["description"],
         "keywords": package["keywords"],
