@@ -1,8 +1,8 @@
-//! Speed of the strict JSON reader on about 150 MB of event lines, beside `serde_json`.
+//! Benchmark of the strict JSON reader on about 150 MB of event lines, compared with `serde_json`.
 //!
-//! `cargo bench --bench json`; prints the median of five readings in MB (10^6 bytes) a second.
+//! `cargo bench --bench json` prints the median of five measurements, in MB (10^6 bytes) per second.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use strict_json::{ReadOptions, read_document, read_lines, read_value};
 const BYTES: usize = 150_000_000;
 const RUNS: usize = 5;
 
-/// A small generator of numbers, so that the bytes are the same each time.
+/// A linear congruential generator with a fixed seed, so that each run of the benchmark reads the same bytes.
 struct Random(u64);
 
 impl Random {
@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// Event lines as coding agents print them: steps, texts, tool calls with output, token counts.
+/// Returns event lines in the style of coding agents: steps, texts, tool calls with output, token counts.
 fn events() -> String {
     const WORDS: [&str; 12] = [
         "the",
@@ -75,7 +75,7 @@ fn events() -> String {
                 random.below(50_000)
             ),
         };
-        writeln!(lines, "{line}").expect("a String takes all");
+        writeln!(lines, "{line}").expect("writing to a String succeeds");
     }
     lines
 }
@@ -98,25 +98,26 @@ fn main() {
     let records = lines.lines().count();
     println!("{records} lines, {} bytes", lines.len());
     measure("read_lines", lines.len(), || {
-        let summary = read_lines(lines.as_bytes(), &options, &mut ()).expect("memory can be read");
+        let summary = read_lines(lines.as_bytes(), &options, &mut ()).expect("reading from memory succeeds");
         assert!(summary.problems.is_empty() && summary.complete == records as u64, "{:?}", summary.problems);
     });
     let document = format!("[{}]", lines.trim_end().replace('\n', ",\n  "));
     measure("read_document", document.len(), || {
-        let summary = read_document(document.as_bytes(), &options, &mut ()).expect("memory can be read");
+        let summary =
+            read_document(document.as_bytes(), &options, &mut ()).expect("reading from memory succeeds");
         assert!(summary.problems.is_empty() && summary.complete == 1, "{:?}", summary.problems);
     });
     measure("read_value", document.len(), || {
-        let read = read_value(document.as_bytes(), &options, u64::MAX).expect("memory can be read");
+        let read = read_value(document.as_bytes(), &options, u64::MAX).expect("reading from memory succeeds");
         assert!(black_box(read).value.is_some());
     });
-    measure("serde_json IgnoredAny a line", lines.len(), || {
+    measure("serde_json IgnoredAny per line", lines.len(), || {
         for line in lines.lines() {
             let read: serde::de::IgnoredAny = serde_json::from_str(line).expect("the lines are JSON");
             black_box(read);
         }
     });
-    measure("serde_json IgnoredAny a line from bytes", lines.len(), || {
+    measure("serde_json IgnoredAny per line, from bytes", lines.len(), || {
         for line in lines.as_bytes().split_inclusive(|byte| *byte == b'\n') {
             let read: serde::de::IgnoredAny = serde_json::from_slice(line).expect("the lines are JSON");
             black_box(read);

@@ -1,9 +1,9 @@
-"""Writes a long stream of opencode's server bus: real recordings, again and again under new ids.
+"""Writes a long stream of opencode's server bus: real recordings, repeated with new IDs.
 
 Usage: python3 benches/opencode_stream.py RECORDINGS MEGABYTES [--wrong] > events.jsonl
 
 RECORDINGS is a folder with opencode-bus-text.jsonl, opencode-bus-tool.jsonl and opencode-bus-err400.jsonl. The stream is
-valid against the contract opencode-events; with --wrong every session id is a number.
+valid against the contract opencode-events; with --wrong, every session ID is a number.
 """
 
 import itertools
@@ -17,10 +17,10 @@ ID = re.compile(r"\b((?:evt|ses|msg|prt|call)_)(\w+)")
 DIGITS = string.digits + string.ascii_letters
 
 
-def numbered(text, number):
-    """The text with the number in the last four characters of each id, so that no length changes."""
-    mark = "".join(DIGITS[number // len(DIGITS) ** place % len(DIGITS)] for place in (3, 2, 1, 0))
-    return ID.sub(lambda found: found[1] + (found[2][:-4] if len(found[2]) > 8 else found[2]) + mark, text)
+def with_ids(text, number):
+    """Returns the text with `number` in the last four characters of each ID, so that no length changes."""
+    suffix = "".join(DIGITS[number // len(DIGITS) ** place % len(DIGITS)] for place in (3, 2, 1, 0))
+    return ID.sub(lambda found: found[1] + (found[2][:-4] if len(found[2]) > 8 else found[2]) + suffix, text)
 
 
 def main():
@@ -30,7 +30,7 @@ def main():
         runs = [run.replace('"sessionID":"ses_', '"sessionID":7,"was":"ses_') for run in runs]
     for number in itertools.count():
         for run in runs:
-            text = numbered(run, number).encode()
+            text = with_ids(run, number).encode()
             sys.stdout.buffer.write(text)
             size -= len(text)
         if size <= 0:

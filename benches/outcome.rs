@@ -1,10 +1,9 @@
-//! Speed and memory of making an outcome from 1 GiB of events, beside `serde_json` reading them.
+//! Benchmark of computing an outcome from 1 GiB of events, compared with `serde_json` parsing the same events.
 //!
-//! `cargo bench --bench outcome` prints MB (10^6 bytes) a second of processor time, as medians of
-//! five, their ratio, and the memory that the outcome took. `cargo bench --bench outcome -- FILE`
-//! takes the events of a file.
+//! `cargo bench --bench outcome [-- FILE]` prints medians of five measurements, in MB (10^6 bytes) per second of CPU
+//! time, their ratios, and the memory that the outcome uses. The events come from FILE or are generated.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 use agentnative_outcome::{Collector, OutcomeOptions};
 use serde::de::IgnoredAny;
@@ -12,10 +11,11 @@ use serde_json::{Value, json};
 use std::hint::black_box;
 use std::io::{self, BufRead, Read};
 
+/// Size of the generated events, in bytes; they are repeated until the input has 1 GiB.
 const BLOCK: usize = 64 << 20;
 const RUNS: usize = 5;
 
-/// A small generator of numbers, so that the bytes are the same each time.
+/// A linear congruential generator with a fixed seed, so that each run of the benchmark reads the same bytes.
 struct Random(u64);
 
 impl Random {
@@ -53,8 +53,8 @@ impl Random {
     }
 }
 
-/// Events as the server bus sends them: each message with its reasoning, three calls in four states
-/// each, and a text in pieces.
+/// Returns events in the style of opencode's server bus: each message has reasoning, three tool calls in four states
+/// each, and a text in deltas.
 fn events() -> String {
     let mut random = Random(7);
     let texts: Vec<String> = (0..60).map(|_| random.code()).collect();
@@ -129,47 +129,48 @@ fn events() -> String {
     lines
 }
 
-/// A block of bytes several times over.
+/// A reader of a block of bytes that is repeated.
 struct Repeat<'b> {
     block: &'b [u8],
+    /// Number of repetitions left, the current one included.
     left: usize,
-    at: usize,
+    offset: usize,
 }
 
 impl Read for Repeat<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.block.len() && self.left > 1 {
+        if self.offset == self.block.len() && self.left > 1 {
             self.left -= 1;
-            self.at = 0;
+            self.offset = 0;
         }
-        let read = (&self.block[self.at..]).read(buffer)?;
-        self.at += read;
+        let read = (&self.block[self.offset..]).read(buffer)?;
+        self.offset += read;
         Ok(read)
     }
 }
 
-/// The median of some runs, in MB a second of processor time.
+/// Returns the median speed of `RUNS` runs, in MB per second of CPU time.
 fn measure(bytes: usize, mut run: impl FnMut()) -> f64 {
     let mut speeds: Vec<f64> = (0..RUNS)
         .map(|_| {
-            let start = processor_time();
+            let start = cpu_time();
             run();
-            bytes as f64 / 1e6 / (processor_time() - start)
+            bytes as f64 / 1e6 / (cpu_time() - start)
         })
         .collect();
     speeds.sort_by(f64::total_cmp);
     speeds[RUNS / 2]
 }
 
-/// The processor time of this process, in seconds. Linux counts it in hundredths.
-fn processor_time() -> f64 {
+/// Returns the CPU time of this process, in seconds, with the resolution of Linux, 10 ms.
+fn cpu_time() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace().skip(11);
     fields.take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// The most memory this process has had, in KiB.
-fn peak() -> u64 {
+/// Returns the peak resident memory of this process, in KiB.
+fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
@@ -180,38 +181,45 @@ fn main() {
     let block =
         file.map_or_else(|| events().into_bytes(), |file| std::fs::read(file).expect("the file is readable"));
     let times = (1 << 30) / block.len();
-    let before = peak();
+    let before = peak_memory();
     let outcome = measure(block.len() * times, || {
         let collector = Collector::new(OutcomeOptions::default());
-        let read = collector.read(Repeat { block: &block, left: times, at: 0 }, "");
-        read.expect("memory can be read");
+        let read = collector.read(Repeat { block: &block, left: times, offset: 0 }, "");
+        read.expect("reading from memory succeeds");
         black_box(collector.outcome());
     });
     println!(
         "outcome of {times} x {} MB: {outcome:.0} MB/s, {} KiB more memory",
         block.len() / 1_000_000,
-        peak() - before
+        peak_memory() - before
     );
-    let parsed = |line: &[u8]| {
+    let parse = |line: &[u8]| {
         black_box(serde_json::from_slice::<IgnoredAny>(line).expect("each line is JSON"));
     };
     let stream = measure(block.len() * times, || {
-        let mut reader = io::BufReader::with_capacity(1 << 20, Repeat { block: &block, left: times, at: 0 });
+        let mut reader =
+            io::BufReader::with_capacity(1 << 20, Repeat { block: &block, left: times, offset: 0 });
         let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line).expect("memory can be read") > 0 {
-            parsed(&line);
+        while reader.read_until(b'\n', &mut line).expect("reading from memory succeeds") > 0 {
+            parse(&line);
             line.clear();
         }
     });
-    println!("serde_json on the same stream, nothing kept: {stream:.0} MB/s; ratio {:.2}", outcome / stream);
+    println!(
+        "serde_json on the same stream, values discarded: {stream:.0} MB/s; ratio {:.2}",
+        outcome / stream
+    );
     let memory = measure(block.len() * times, || {
         for _ in 0..times {
             let mut rest = &block[..];
             while let Some(end) = memchr::memchr(b'\n', rest) {
-                parsed(&rest[..end]);
+                parse(&rest[..end]);
                 rest = &rest[end + 1..];
             }
         }
     });
-    println!("serde_json on lines in memory, nothing kept: {memory:.0} MB/s; ratio {:.2}", outcome / memory);
+    println!(
+        "serde_json on lines in memory, values discarded: {memory:.0} MB/s; ratio {:.2}",
+        outcome / memory
+    );
 }

@@ -1,6 +1,6 @@
 //! Checks a command from Rust code: `cargo run --example check_a_command -- COMMAND [ARGS]...`
 //!
-//! The program `agentnative` is not needed: the library carries what runs the command.
+//! The program `agentnative` is not needed: the library contains the helper that runs the command.
 
 use agentnative::{Check, Error, Status};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Error> {
     let mut command = std::env::args_os().skip(1);
-    // Ways to call the command that change nothing, each after the exit code that it should end with.
+    // Calls that change nothing, with the expected exit code before a colon if it is not 0.
     let check = Check::command(command.next().unwrap_or_default()).args(command);
     let report = check.probe("--version").probe("2:--no-such-flag").run()?;
     for result in report.results.iter().filter(|result| result.status == Status::Fail) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The steps of action.yml: `find` installs the program of a release, if there is one; `build` builds it otherwise;
-# `check` runs it. Inputs come as `INPUT_*` from the environment and are never part of a command.
+# The steps of action.yml: `find` installs the program from a release, if one exists; otherwise `build` builds it;
+# `check` runs it. Inputs are environment variables, `INPUT_*`, and are never part of a shell command.
 set -euo pipefail
 
 action=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,12 +15,12 @@ output() {
     echo "$1=$2" >>"$GITHUB_OUTPUT"
 }
 
-# The version of these sources, as the workspace says it.
-own_version() {
+# Prints the version in the Cargo.toml of these sources.
+source_version() {
     sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' "$action/Cargo.toml"
 }
 
-# Downloads a file of a release. 1: the release does not have it.
+# Downloads a file of a release: URL FILE. Returns 1 if the release does not contain the file.
 download() {
     local code status=0
     code=$(curl --silent --show-error --fail --location --proto '=https,file' --retry 3 --output "$2" \
@@ -33,14 +33,14 @@ download() {
 }
 
 find_program() {
-    local version=${INPUT_VERSION:-$(own_version)} target base archive
+    local version=${INPUT_VERSION:-$(source_version)} target base archive
     version=${version#v}
     [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] ||
         fail "input version: expected a version such as 0.1.0, found '$version'"
     case $(uname -sm) in
     "Linux x86_64") target=x86_64-unknown-linux-musl ;;
     "Linux aarch64") target=aarch64-unknown-linux-musl ;;
-    *) fail "agentnative runs programs on Linux, on x86-64 and arm64; this runner is $(uname -sm)" ;;
+    *) fail "agentnative needs Linux on x86-64 or arm64; this runner is $(uname -sm)" ;;
     esac
     mkdir -p "$folder/bin"
     echo "$folder/bin" >>"$GITHUB_PATH"
@@ -51,20 +51,20 @@ find_program() {
     if [ -n "$base" ] && download "$base/$archive" "$folder/$archive"; then
         download "$base/SHA256SUMS" "$folder/SHA256SUMS" || fail "the release of version $version has no SHA256SUMS"
         (cd "$folder" && grep -F "  $archive" SHA256SUMS | sha256sum --check --strict --quiet) ||
-            fail "the checksum of $archive is not that of the release"
+            fail "the checksum of $archive differs from the one in SHA256SUMS"
         tar --extract --gzip --file "$folder/$archive" --directory "$folder/bin" --strip-components 1 \
             "${archive%.tar.gz}/agentnative"
-        echo "agentnative $version of the release for $target"
-    elif [ "$version" = "$(own_version)" ]; then
-        echo "there is no release of agentnative $version for $target: it is built"
+        echo "installed agentnative $version for $target from its release"
+    elif [ "$version" = "$(source_version)" ]; then
+        echo "building agentnative $version: there is no release for $target"
         output build true
         output key "agentnative-$version-$target-${ImageOS:-linux}-$(sources)"
     else
-        fail "there is no release of version $version for $target, and the sources of this action are version $(own_version)"
+        fail "there is no release of version $version for $target, and the sources of this action are version $(source_version)"
     fi
 }
 
-# A digest of what the program is built from.
+# Prints a digest of the sources of the program.
 sources() {
     cd "$action"
     find Cargo.toml Cargo.lock src checks contracts crates -type f -print0 |
@@ -72,7 +72,7 @@ sources() {
 }
 
 build() {
-    command -v cargo >/dev/null || fail "there is no cargo on this runner to build agentnative with"
+    command -v cargo >/dev/null || fail "cargo is not installed on this runner; it is needed to build agentnative"
     cargo install --locked --path "$action" --root "$folder" --force
 }
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Writes what lies beside the program in a package, with a program that runs on this machine:
-# `target/packages/assets/` with completions and man pages.
+# Writes the completions and man pages for the packages to `target/packages/assets/`. PROGRAM must run on this machine.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/assets.sh PROGRAM

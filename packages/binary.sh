@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the static program of a target, such as x86_64-unknown-linux-musl: `target/packages/TARGET/agentnative`.
-# The C compiler and the linker are those of Zig: `pip install -r packages/requirements.txt`.
+# Builds the static program for a target, such as x86_64-unknown-linux-musl: `target/packages/TARGET/agentnative`.
+# Zig is the C compiler and the linker: `pip install -r packages/requirements.txt`.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/binary.sh TARGET

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the checksums of the files of a release: `target/packages/release/SHA256SUMS`.
+# Writes the checksums of the release files to `target/packages/release/SHA256SUMS`.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the program of a target for Debian: `target/packages/release/agentnative_VERSION-1_ARCHITECTURE.deb`. What is
-# in it is told by `[package.metadata.deb]` in Cargo.toml. Before: binary.sh, assets.sh. Needs cargo-deb.
+# Builds the Debian package for a target: `target/packages/release/agentnative_VERSION-1_ARCHITECTURE.deb`. Its
+# contents are declared in `[package.metadata.deb]` in Cargo.toml. Run binary.sh and assets.sh first. Needs cargo-deb.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/debian.sh TARGET

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the npm packages of the binaries that are there: `agentnative`, which starts the program, and one package per
-platform with the program. npm installs only the platform package whose `os` and `cpu` are those of the machine.
+"""Builds the npm packages: `agentnative`, which starts the program, and one package per platform with the program. npm
+installs only the platform package whose `os` and `cpu` match the machine.
 
     packages/npm.py BINARIES OUT
 
-BINARIES holds `TARGET/agentnative`, as `packages/binary.sh` makes it. The tarballs are written to OUT."""
+BINARIES contains `TARGET/agentnative`, built by `packages/binary.sh`. The tarballs are written to OUT."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Static programs: they need no C library, so there is no `libc` to choose by.
+# Static programs need no C library, so the packages have no `libc` field.
 PLATFORMS = {
     "x86_64-unknown-linux-musl": ("linux", "x64"),
     "aarch64-unknown-linux-musl": ("linux", "arm64"),
@@ -26,11 +26,11 @@ LICENSES = ["LICENSE-MIT", "LICENSE-APACHE"]
 def crate():
     command = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
-    return next(package for package in metadata["packages"] if package["name"] == "agentnative")
+    return next(package for package in metadata["packages"] if package["name"] == "agentnative-check")
 
 
 def common(crate):
-    """What all packages say; npm accepts only a repository that is the one of the publishing workflow."""
+    """Returns the fields of all packages. npm requires that the repository is the one of the publishing workflow."""
     common = {"version": crate["version"], "license": crate["license"]}
     if repository := os.environ.get("GITHUB_REPOSITORY"):
         common["repository"] = {"type": "git", "url": f"git+https://github.com/{repository}.git"}
@@ -38,15 +38,15 @@ def common(crate):
 
 
 def pack(manifest, files, out):
-    """Packs these files, by their names in the package, with the licenses."""
+    """Packs `files`, by name in the package, together with the licenses."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         (folder / "package.json").write_text(json.dumps(manifest, indent=2) + "\n")
         for name, path in {**files, **{name: ROOT / name for name in LICENSES}}.items():
             shutil.copy(path, folder / name)
         command = ["npm", "pack", "--silent", "--pack-destination", str(Path(out).resolve())]
-        made = subprocess.check_output(command, cwd=folder, text=True).strip()
-    print(Path(out) / made)
+        tarball = subprocess.check_output(command, cwd=folder, text=True).strip()
+    print(Path(out) / tarball)
 
 
 def main():
@@ -59,7 +59,7 @@ def main():
     for target, (system, cpu) in PLATFORMS.items():
         binary = binaries / target / "agentnative"
         if not binary.exists():
-            sys.exit(f"{binary} is missing; packages/binary.sh {target} makes it")
+            sys.exit(f"{binary} is missing; run packages/binary.sh {target}")
         name = f"@agentnative/{system}-{cpu}"
         platforms[name] = package["version"]
         manifest = {
@@ -71,7 +71,7 @@ def main():
         }
         pack(manifest, {"agentnative": binary}, out)
     manifest = {
-        "name": package["name"],
+        "name": "agentnative",
         **common(package),
         "description": package["description"],
         "keywords": package["keywords"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fails if a tag is not that of the version in Cargo.toml.
+# Fails if a tag does not match the version in Cargo.toml.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/tag.sh TAG
 
 if [ "$1" != "v$version" ]; then
-    echo "the tag $1 is not v$version, the version in Cargo.toml" >&2
+    echo "expected the tag v$version, as in Cargo.toml, found $1" >&2
     exit 1
 fi

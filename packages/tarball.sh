@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the program of a target with licenses, README, changelog, completions and man pages, the same bytes each
-# time: `target/packages/release/agentnative-VERSION-TARGET.tar.gz`. Before: binary.sh, assets.sh.
+# Packs the program for a target with licenses, README, changelog, completions and man pages, reproducibly:
+# `target/packages/release/agentnative-VERSION-TARGET.tar.gz`. Run binary.sh and assets.sh first.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/tarball.sh TARGET

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the files for CI systems by their schemas and by linters, and runs what they run, with this program.
-# Needs pip and npm with their registries.
+# Checks the files for CI systems with their schemas and with linters, and runs their commands with PROGRAM.
+# Needs pip and npm with access to their registries.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/try-ci.sh PROGRAM
@@ -20,7 +20,7 @@ zizmor --offline --no-progress action.yml .github/workflows
 python packages/try_ci.py "$program" "$folder"
 check-jsonschema --builtin-schema vendor.gitlab-ci "$folder/gitlab-header.json" "$folder/gitlab-job.json"
 
-# The hook that needs no build, on the example in a repository of its own.
+# The hook that needs no build, in a separate repository with the example.
 cp -R examples/notes "$folder/hooked"
 mkdir "$folder/bin"
 ln -s "$program" "$folder/bin/agentnative"
@@ -31,4 +31,4 @@ pre-commit validate-manifest .pre-commit-hooks.yaml
     git add -A
     PATH=$folder/bin:$PATH PRE_COMMIT_HOME=$folder/pre-commit pre-commit try-repo "$root" agentnative-system --all-files
 )
-echo "tried the action, the hooks and the GitLab template"
+echo "the action, the hook and the GitLab template work"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the npm packages from their files into an empty folder, and checks the example with them. Before: npm.py.
+# Installs the npm packages from their files into an empty folder, and checks the example with them. Run npm.py first.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -14,4 +14,4 @@ echo '{"private": true}' >"$folder/package.json"
 npm install --silent --no-audit --no-fund --prefix "$folder" \
     "$out/npm/agentnative-$version.tgz" "$out/npm/agentnative-$platform-$version.tgz"
 try_program "$(command -v node)" "$folder/node_modules/.bin/agentnative"
-echo "tried the npm packages for $platform"
+echo "the npm packages for $platform work"

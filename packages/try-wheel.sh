@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the wheel for this machine into an environment of its own, and checks the example with its program and from
-# Python. Before: wheel.sh.
+# Installs the wheel for this machine into a new virtual environment, and checks the example with its program and with
+# `python -m agentnative`. Run wheel.sh first.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -11,4 +11,4 @@ python3 -m venv "$folder/python"
     "agentnative==$version"
 try_program "$folder/python/bin/agentnative"
 try_program "$folder/python/bin/python" -m agentnative
-echo "tried the wheel"
+echo "the wheel works"

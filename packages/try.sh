@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Unpacks the tarball and the Debian package of a target, and checks the example with the program of each. The machine
-# must be able to run the target. Before: tarball.sh, debian.sh.
+# Unpacks the tarball and the Debian package for a target, and checks the example with the program of each. The target
+# must run on this machine. Run tarball.sh and debian.sh first.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/try.sh TARGET
@@ -16,4 +16,4 @@ aarch64-*) architecture=arm64 ;;
 esac
 dpkg-deb --extract "$out/release/agentnative_$version-1_$architecture.deb" "$folder/debian"
 try_program "$folder/debian/usr/bin/agentnative"
-echo "tried the tarball and the Debian package for $1"
+echo "the tarball and the Debian package for $1 work"

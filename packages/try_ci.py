@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the steps of action.yml and the job of the GitLab template as their systems do, with this program as a release.
-The documents of the template are written to FOLDER as JSON, for their schema.
+"""Runs the steps of action.yml and the job of the GitLab template as GitHub and GitLab do, with PROGRAM as the release.
+Writes the documents of the template to FOLDER as JSON, for validation with their schema.
 
     packages/try_ci.py PROGRAM FOLDER"""
 
@@ -22,14 +22,14 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package
 
 
 def release(program, folder):
-    """A release of this version; gives the address of all releases."""
+    """Creates a release of this version, and returns the URL of all releases."""
     name = f"agentnative-{VERSION}-{platform.machine()}-unknown-linux-musl"
-    place = folder / "releases" / f"v{VERSION}"
-    place.mkdir(parents=True)
-    with tarfile.open(place / f"{name}.tar.gz", "w:gz", compresslevel=1) as archive:
+    assets = folder / "releases" / f"v{VERSION}"
+    assets.mkdir(parents=True)
+    with tarfile.open(assets / f"{name}.tar.gz", "w:gz", compresslevel=1) as archive:
         archive.add(program, f"{name}/agentnative")
-    digest = hashlib.sha256((place / f"{name}.tar.gz").read_bytes()).hexdigest()
-    (place / "SHA256SUMS").write_text(f"{digest}  {name}.tar.gz\n")
+    digest = hashlib.sha256((assets / f"{name}.tar.gz").read_bytes()).hexdigest()
+    (assets / "SHA256SUMS").write_text(f"{digest}  {name}.tar.gz\n")
     return f"file://{folder}/releases"
 
 
@@ -41,7 +41,7 @@ def action(program, folder):
     releases = release(program, folder)
 
     def value(expression):
-        """What an expression comes to; the one with the repository of the action is the address of its releases."""
+        """Returns the value of an expression. The one with the repository of the action is replaced by `releases`."""
         expression = expression.group(1).strip()
         return releases if "github.action_repository" in expression else values.get(expression, "")
 
@@ -54,7 +54,7 @@ def action(program, folder):
     for step in action["runs"]["steps"]:
         if "build" in step.get("if", ""):
             continue
-        assert "${{" not in step["run"], "an expression in a script is an injection"
+        assert "${{" not in step["run"], "an expression in a script allows injection"
         output = folder / "output"
         output.write_text("")
         environment |= {name: fill(text) for name, text in step["env"].items()}
@@ -75,7 +75,7 @@ def gitlab(program, folder):
     defaults = {name: spec["default"] for name, spec in header["spec"]["inputs"].items()}
     inputs = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in defaults.items()}
     inputs |= {"version": VERSION, "path": str(ROOT / "examples/notes"), "args": "--check\np2-output-pure,p2-output-json"}
-    # A template is interpolated as a tree.
+    # GitLab interpolates the parsed YAML, not the text.
     def fill(tree):
         if isinstance(tree, dict):
             return {fill(key): fill(value) for key, value in tree.items()}
@@ -90,7 +90,7 @@ def gitlab(program, folder):
     work, tools = folder / "gitlab", folder / "tools"
     work.mkdir()
     tools.mkdir()
-    # What the default of `install` would bring.
+    # Replaces npm, which the default value of `install` calls.
     (tools / "npm").write_text(f'#!/bin/sh\necho "$@" >installed\nln -s {program} {tools}/agentnative\n')
     (tools / "npm").chmod(0o755)
     environment = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(work), **job["variables"]}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the static program of a target with the Python package: `target/packages/release/agentnative-VERSION-*.whl`. A
-# static program needs no C library, so the wheel is for glibc and musl alike. Needs packages/requirements.txt.
+# Builds the wheel with the Python package and the static program: `target/packages/release/agentnative-VERSION-*.whl`.
+# A static program needs no C library, so the wheel is tagged for both glibc and musl. Needs packages/requirements.txt.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 [ $# = 1 ] || usage packages/wheel.sh TARGET

@@ -60,4 +60,4 @@ pub use agentnative_core::model::{
     Stream, TargetInfo, Variant,
 };
 pub use builder::Check;
-pub use report::{Report, Summary};
+pub use report::{Report, ReportSummary};

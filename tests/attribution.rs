@@ -73,7 +73,9 @@ fn apply_end(run: &mut Observation, end: AffectedEnd) {
         AffectedEnd::AsExpected => (),
         AffectedEnd::OtherExit => exit(run, "failed\n"),
         AffectedEnd::Signal => run.outcome.end = RunEnd::Signaled(11),
-        AffectedEnd::BrokenPipeTraceback => exit(run, "Traceback:\nBrokenPipeError: [Errno 32] Broken pipe\n"),
+        AffectedEnd::BrokenPipeTraceback => {
+            exit(run, "Traceback:\nBrokenPipeError: [Errno 32] Broken pipe\n")
+        }
         AffectedEnd::Hang => run.outcome.end = RunEnd::TimedOut,
         AffectedEnd::WaitForInput => {
             run.outcome.end = RunEnd::TimedOut;
@@ -111,9 +113,9 @@ fn recording(obstacle: Obstacle, end: AffectedEnd, affected: AffectedRuns) -> Re
 
 #[test]
 fn a_problem_is_attributed_to_an_obstacle_only_if_that_may_be_the_cause() {
+    use AffectedEnd::{AsExpected, BrokenPipeTraceback, Hang, OtherExit, Signal, WaitForInput};
     use AffectedRuns::{All, OneOfAllWithObstacle, OneWithObstacle};
     use Obstacle::{HiddenFile, MemoryLimit, Network, OfflineWords, Starvation as Starved};
-    use AffectedEnd::{AsExpected, BrokenPipeTraceback, Hang, OtherExit, Signal, WaitForInput};
     use Status::{Fail, Pass, Unverified};
     let all = [Network, OfflineWords, HiddenFile, MemoryLimit, Starved];
     let table = |end: AffectedEnd, affected: AffectedRuns| -> [Status; 5] {

@@ -416,7 +416,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ("|targets = {}".to_owned(), "unknown key `targets` in the file; did you mean `target`?"),
         (
             "target = |[]".to_owned(),
-            "`target` is an array; expected a table: [target], or [target.NAME] for each of several",
+            "`target` is an array; expected a table: [target], or one [target.NAME] per target",
         ),
         (
             "[target]\n|exit_code = [0]".to_owned(),
@@ -497,7 +497,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ("[target]\nenv.A = |1".to_owned(), "`A` is 1; expected a string without NUL"),
         (
             "[target]\nenv.|'A=B' = '1'".to_owned(),
-            "\"A=B\" is no key of env; expected a variable name (not empty, without `=` and NUL)",
+            "\"A=B\" is not a valid key of env; expected a variable name (not empty, without `=` and NUL)",
         ),
         (
             "[target]\npass_env = [|'']".to_owned(),
@@ -529,7 +529,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[target]\n|timeout = 5\n[target.one]\n".to_owned(),
-            "`timeout` is a setting of [target], but the file has [target.one] too; expected either [target] or only named ones",
+            "`timeout` is a setting of [target], but the file also declares [target.one]; expected either [target] or only named targets",
         ),
         (
             "[probe]|\n".replace("[probe]|", "|[probe]"),
@@ -563,11 +563,11 @@ fn each_problem_has_its_position_and_the_expectation() {
         (format!("{probe}exit = |-1"), "`exit` is -1; expected an exit code from 0 to 255"),
         (
             format!("{probe}exit = |3"),
-            "exit 3 is not among the target's exit codes (0, 1, 2, 77, 78); expected one of them, or `exit_codes` in its table with 3",
+            "exit code 3 is not in `exit_codes` of the target (0, 1, 2, 77, 78); expected one of them, or 3 in `exit_codes`",
         ),
         (
             format!("[target]\nexit_codes = [1]\n|{probe}"),
-            "exit 0 is not among the target's exit codes (1); expected one of them, or `exit_codes` in its table with 0",
+            "exit code 0 is not in `exit_codes` of the target (1); expected one of them, or 0 in `exit_codes`",
         ),
         (
             format!("{probe}formats = ['json', |'yaml']"),
@@ -588,11 +588,11 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("{probe}remedy = |['x']"),
-            "`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure",
+            "`remedy` requires a call that fails, but the probe succeeds; expected `exit` with the code of its failure",
         ),
         (
             format!("{probe}exit = 1\nresult = true\nremedy = |['x']"),
-            "`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure",
+            "`remedy` requires a call that fails, but the probe succeeds; expected `exit` with the code of its failure",
         ),
         (format!("{probe}stream = |1"), "`stream` is 1; expected `true` or `false`"),
         (
@@ -614,11 +614,11 @@ fn each_problem_has_its_position_and_the_expectation() {
         ("[target]\ncontract = |'agent-events'".to_owned(), "unknown contract `agent-events`"),
         (
             format!("[target]\ncontract = 'opencode-run'\n{probe}contract = |'opencode-run'"),
-            "the target already has the contract `opencode-run`; expected `contract` in only one of the two places",
+            "duplicate contract: the target already has `opencode-run`; expected `contract` in the target or in the probe",
         ),
         (
             format!("[target]\ncontract = 'opencode-run'\n{probe}exit = |2"),
-            "exit 2 is not among the target's exit codes (0, 1, 130, 143); expected one of them, or `exit_codes` in its table with 2",
+            "exit code 2 is not in `exit_codes` of the target (0, 1, 130, 143); expected one of them, or 2 in `exit_codes`",
         ),
         (
             "[target]\nbuild = |'make'".to_owned(),
@@ -634,7 +634,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[[service]]\ncommand = ['x']\nready = |{ port = 1, line = 'x' }".to_owned(),
-            "`ready` has no `port` and no `line`, or both; expected `ready = { port = \"{port}\" }`, or `ready = { line = \"…\" }` for a line of its output",
+            "`ready` requires either `port` or `line`; expected `ready = { port = \"{port}\" }`, or `ready = { line = \"…\" }` for a line of its output",
         ),
         (
             "[[service]]\ncommand = ['x']\nready = { port = |0 }".to_owned(),
@@ -650,7 +650,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[target.b]\n[target.a]\n|[[service]]\ncommand = ['x']\nready = { line = 'x' }".to_owned(),
-            "[[service]] has no `target` and the file has several; expected target = \"b\" or \"a\"",
+            "[[service]] has no `target`, but the file declares several targets; expected target = \"b\" or \"a\"",
         ),
         (format!("{probe}contract = |{{}}"), "`contract` is empty; expected `json`, `jsonl` or both"),
         (
@@ -668,7 +668,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("[target.b]\n[target.a]\n|{probe}"),
-            "[[probe]] has no `target` and the file has several; expected target = \"b\" or \"a\"",
+            "[[probe]] has no `target`, but the file declares several targets; expected target = \"b\" or \"a\"",
         ),
         (
             "[[waiver]]\ncheck = |'p2-output-jsn'\nreason = 'x'".to_owned(),
@@ -676,7 +676,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[[waiver]]\ncheck = |'p9'\nreason = 'x'".to_owned(),
-            "unknown check `p9`; `agentnative list` shows them",
+            "unknown check `p9`; list all checks with `agentnative list`",
         ),
         (
             "|[[waiver]]\ncheck = 'p2-error-json'".to_owned(),
@@ -706,7 +706,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[check]\nskip = [|'*-yaml']".to_owned(),
-            "no check matches `*-yaml`; `agentnative list` shows them",
+            "no check matches `*-yaml`; list all checks with `agentnative list`",
         ),
         ("[check]\ndeny = [|'must']".to_owned(), "element 1 of `deny` is 'must'; expected `\"should\"`"),
         (
@@ -715,11 +715,11 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[target]\nformats = |{ text = false, json = false, jsonl = false }".to_owned(),
-            "every format is `false`; expected at least one that exists",
+            "all formats are `false`; expected at least one format",
         ),
         (
             "[target]\nformats.json = false\ndefault_format = |'json'".to_owned(),
-            "`default_format` is \"json\", and formats.json is `false`; expected a format that exists",
+            "`default_format` is \"json\", but formats.json is `false`; expected a format of the target",
         ),
         (
             "[target]\ndefault_format = |'yaml'".to_owned(),
@@ -735,7 +735,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[target]\nusage = |64\nexit_codes = [0, 2]".to_owned(),
-            "`usage` is 64, but `exit_codes` does not contain it; expected it in both",
+            "`usage` is 64, which is not in `exit_codes`; expected the same exit code in both",
         ),
         (
             "[target]\nlacks = ['lists', |'pager']".to_owned(),
@@ -743,11 +743,11 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("{probe}changes = |true"),
-            "a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one",
+            "`changes` requires a workspace; expected `workspace` with a folder to copy, or `true` for an empty one",
         ),
         (
             format!("{probe}destructive = |true"),
-            "a call that changes something runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one",
+            "`destructive` requires a workspace; expected `workspace` with a folder to copy, or `true` for an empty one",
         ),
         (
             format!("{probe}workspace = true\nchanges = |false\ndestructive = true"),
@@ -763,16 +763,13 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("{probe}workspace = true\nidempotent = |true"),
-            "`idempotent` is true, but nothing says that the call changes something; expected `changes = true` or `destructive = true` beside it",
+            "`idempotent` is true, but the probe declares no change; expected `changes = true` or `destructive = true` as well",
         ),
         (
             format!("{probe}workspace = true\nexit = 1\nchanges = true\nidempotent = |true"),
             "`idempotent` is true and `exit` is 1; expected a call that exits with 0",
         ),
-        (
-            format!("{probe}setup = |[['init']]"),
-            "`setup` makes calls in the workspace of the probe; expected `workspace` beside it",
-        ),
+        (format!("{probe}setup = |[['init']]"), "`setup` requires a workspace; expected `workspace` as well"),
         (
             format!("{probe}workspace = true\nsetup = [|[]]"),
             "element 1 of `setup` is []; expected an array of strings, one per argument, not empty",
@@ -787,7 +784,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             "[target]\nlacks = ['network']\n|[[probe]]\nname = 'a'\nargs = ['{stalled}']".to_owned(),
-            "the target has `lacks = [\"network\"]`, and this probe sends a request to {stalled}; expected only one of the two",
+            "the target has `lacks = [\"network\"]`, but this probe sends a request to {stalled}; expected only one of the two",
         ),
         (
             "[target]\nflags.timeout = |['--timeout']".to_owned(),
@@ -795,17 +792,17 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("|{probe}secret = true"),
-            "this probe has `secret = true`, and the target has no `secret`; expected `secret.env` in its table",
+            "the probe has `secret = true`, but the target has no `secret`; expected `secret.env` in the table of the target",
         ),
         (
             format!("[target]\nsecret.env = 'TOKEN'\n|{probe}secret = true"),
-            "this probe has `secret = true`, and nothing sets TOKEN; expected it in `env` of the probe or the target, or in `pass_env`",
+            "the probe has `secret = true`, but TOKEN is not set; expected it in `env` of the probe or the target, or in `pass_env`",
         ),
         (
             format!(
                 "[target]\nlacks = ['secret']\nsecret.env = 'TOKEN'\n|{probe}secret = true\nenv.TOKEN = 'x'"
             ),
-            "the target has `lacks = [\"secret\"]`, and this probe has `secret = true`; expected only one of the two",
+            "the target has `lacks = [\"secret\"]`, but this probe has `secret = true`; expected only one of the two",
         ),
         (
             "[target]\nsecret = |{ file = ['--token-file', '{file}'] }".to_owned(),
@@ -817,7 +814,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("{probe}interrupt = |{{ after = 'working' }}"),
-            "a call that is interrupted runs in a folder of its own only; expected `workspace`: a folder to copy, or `true` for an empty one",
+            "`interrupt` requires a workspace; expected `workspace` with a folder to copy, or `true` for an empty one",
         ),
         (
             format!("{probe}workspace = true\ninterrupt.after = |' '"),
@@ -829,7 +826,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("[target]\nlacks = ['changes']\n|{probe}workspace = true\nchanges = true"),
-            "the target has `lacks = [\"changes\"]`, and this probe changes something; expected only one of the two",
+            "the target has `lacks = [\"changes\"]`, but this probe changes something; expected only one of the two",
         ),
         (
             format!("{probe}list = |'/data'"),
@@ -853,15 +850,15 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("[target]\nlacks = ['lists']\n{probe}list = |{{ items = '' }}"),
-            "the target has `lacks = [\"lists\"]`, and this probe prints a list; expected only one of the two",
+            "the target has `lacks = [\"lists\"]`, but this probe prints a list; expected only one of the two",
         ),
         (
             format!("{probe}exit = 1\nlist = |{{ items = '' }}"),
-            "a probe with `list` succeeds, and this one has `exit = 1`; expected a call that exits with 0",
+            "`list` requires exit code 0, but the probe has `exit = 1`; expected a call that exits with 0",
         ),
         (
             format!("{probe}formats = ['text']\nlist = |{{ items = '' }}"),
-            "the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"",
+            "`list` requires the format `json`, but the probe does not run in it; expected \"json\" in `formats`",
         ),
         (
             format!("{probe}formats = {{ |yaml = [] }}"),
@@ -869,7 +866,7 @@ fn each_problem_has_its_position_and_the_expectation() {
         ),
         (
             format!("[target]\nformats.jsonl = false\n{probe}formats = |['json', 'jsonl']"),
-            "the probe is run in jsonl, and the target has no such format according to its configuration; expected formats that it has",
+            "`formats` contains jsonl, which the target does not have; expected formats of the target",
         ),
         (
             format!("{probe}[[waiver]]\ncheck = 'p2-error-json'\nreason = 'x'\nprobe = |'aa'"),
@@ -893,23 +890,23 @@ fn each_problem_has_its_position_and_the_expectation() {
         "duplicate probe",
         "unknown target",
         "unknown probe",
-        "has several; expected target",
-        "is not among the target's exit codes",
-        "the target already has the contract",
-        "the target has no such format according to its configuration",
-        "`exit_codes` does not contain it",
-        "and formats.json is `false`",
+        "declares several targets; expected target",
+        "is not in `exit_codes` of the target",
+        "duplicate contract: the target already has",
+        "which the target does not have",
+        "which is not in `exit_codes`",
+        "but formats.json is `false`",
         "is a setting of [target]",
         "no check matches",
-        "and this probe prints a list",
-        "and this probe changes something",
-        "and this probe sends a request",
-        "and the target has no `secret`",
-        "and nothing sets TOKEN",
+        "but this probe prints a list",
+        "but this probe changes something",
+        "but this probe sends a request",
+        "but the target has no `secret`",
+        "but TOKEN is not set",
         "a probe with `secret = true` succeeds",
-        "and this probe has `secret = true`",
-        "a probe with `list` succeeds",
-        "are counted in json",
+        "but this probe has `secret = true`",
+        "`list` requires exit code 0",
+        "`list` requires the format `json`",
         "`expires` is no date",
     ];
     let schema = jsonschema::draft202012::new(&schema()).unwrap();
@@ -975,7 +972,7 @@ ready = { line = "listening" }
 "#;
     let path = folder.path().join("agentnative.toml");
     let several = Config::parse(text, &path, &KNOWN).unwrap_err();
-    let message = "9:1 this probe has a {port}, but 3 services run with it; expected the port in the `env` of the service";
+    let message = "9:1 the probe uses {port}, but 3 services run with it; expected the port in the `env` of the service";
     assert_eq!(issue_lines(&several), [message]);
     let config = Config::parse(&text.replace(r#"["{port}"]"#, "[]"), &path, &KNOWN).unwrap();
     let target = &config.targets[0];
@@ -1036,11 +1033,12 @@ fn a_workspace_is_limited_in_size_and_to_its_folder() {
             "{message}"
         );
     }
-    let expected = "; expected the path of a folder below this file, or `true` for an empty one";
+    let expected =
+        "; expected the path of a folder below the folder of this file, or `true` for an empty workspace";
     for (value, message) in [
-        ("'../x'", "\"../x\" is not below this file"),
-        ("'/etc'", "\"/etc\" is not below this file"),
-        ("''", "\"\" is not below this file"),
+        ("'../x'", "\"../x\" is outside the folder of this file"),
+        ("'/etc'", "\"/etc\" is outside the folder of this file"),
+        ("''", "\"\" is outside the folder of this file"),
         ("'elsewhere'", "`elsewhere` is outside the folder of this file"),
         ("'file'", "`file` is not a folder"),
         ("'no'", "cannot read `no`: No such file or directory (os error 2)"),
@@ -1070,7 +1068,7 @@ fn files_of_the_home_are_in_it_and_come_from_below_the_configuration() {
     let no_path = |name: &str| {
         format!("{name:?} is not a file path in the home folder; expected a relative path without `..`")
     };
-    let expected = "expected the path of a file below this one";
+    let expected = "expected the path of a file below the folder of this file";
     let mut found = issue_lines(&error);
     found.sort_by_key(|line| line.split(':').next().unwrap().parse::<usize>().unwrap());
     assert_eq!(
@@ -1080,7 +1078,7 @@ fn files_of_the_home_are_in_it_and_come_from_below_the_configuration() {
             format!("3:1 {}", no_path("/x")),
             format!("4:1 {}", no_path("")),
             format!("5:1 {}", no_path(".")),
-            format!("6:5 \"../f\" is not below this file; {expected}"),
+            format!("6:5 \"../f\" is outside the folder of this file; {expected}"),
             format!("7:5 `out` is outside the folder of this file; {expected}"),
             format!("8:5 cannot read `no`: No such file or directory (os error 2); {expected}"),
             format!("9:5 {}/. is not a file; {expected}", folder.path().display()),
@@ -1139,7 +1137,7 @@ fn bytes_that_are_not_utf8_have_a_position() {
     let path = folder.path().join("agentnative.toml");
     fs::write(&path, b"[target]\n# \xc3\xa9 \xff\n").unwrap();
     let error = Config::load(&path, &KNOWN).unwrap_err();
-    assert_eq!(issue_lines(&error), ["2:5 a byte that is not UTF-8; expected TOML in UTF-8"]);
+    assert_eq!(issue_lines(&error), ["2:5 invalid UTF-8; expected TOML in UTF-8"]);
 }
 
 #[test]
@@ -1228,7 +1226,10 @@ fn a_manifest_may_contain_the_configuration() {
         let without = text.replace("agentnative", "other");
         let error = Config::parse(&without, &path, &KNOWN).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Config);
-        assert!(error.message.starts_with(&format!("{} has no configuration", path.display())), "{error}");
+        assert!(
+            error.message.starts_with(&format!("{} contains no configuration", path.display())),
+            "{error}"
+        );
     }
 }
 
@@ -1239,8 +1240,8 @@ fn json_that_toml_cannot_represent_is_a_problem() {
         issue_lines(&error)
     };
     let null = r#"{"agentnative": {"target": {"timeout": null, "env": {"A": "é", "B": 1}}}}"#;
-    assert_eq!(problems(null), ["1:40 `null` is no value here; leave the key out"]);
-    assert_eq!(problems(r#"{"agentnative": null}"#), ["1:17 `null` is no value here; leave the key out"]);
+    assert_eq!(problems(null), ["1:40 `null` is not allowed here; remove the key"]);
+    assert_eq!(problems(r#"{"agentnative": null}"#), ["1:17 `null` is not allowed here; remove the key"]);
     assert_eq!(problems(r#"{"agentnative": [1]}"#), ["1:17 `agentnative` is an array; expected a table"]);
     assert_eq!(problems(r#"{"agentnative": {"target": {"usage": 2.5}}}"#).len(), 1);
     let twice = problems(r#"{"agentnative": {"target": {}, "target": {}}}"#);
@@ -1253,7 +1254,7 @@ fn json_that_toml_cannot_represent_is_a_problem() {
     // A syntax error elsewhere in a file without a configuration is not reported.
     let other =
         Config::parse("{\"x\": {\"agentnative\": {}}, ", Path::new("package.json"), &KNOWN).unwrap_err();
-    assert!(other.issues.is_empty() && other.message.contains("has no configuration"), "{other:?}");
+    assert!(other.issues.is_empty() && other.message.contains("contains no configuration"), "{other:?}");
     let numbers = r#"{"agentnative": {"target": {"timeout": 1.5E1, "exit_codes": [0, 1, 2]}}}"#;
     let config = Config::parse(numbers, Path::new("package.json"), &KNOWN).unwrap();
     assert_eq!(config.targets[0].timeout, Duration::from_secs(15));
@@ -1287,7 +1288,7 @@ fn manifests_are_found_like_the_file_and_two_in_a_folder_are_an_error() {
     assert_eq!(error.kind, ErrorKind::Config);
     assert_eq!(
         error.message,
-        "there are 4 configurations in one folder: agentnative.toml, package.metadata.agentnative in Cargo.toml, \
+        "4 configurations in one folder: agentnative.toml, package.metadata.agentnative in Cargo.toml, \
          tool.agentnative in pyproject.toml, agentnative in package.json"
     );
     let places: Vec<String> =
@@ -1301,7 +1302,7 @@ fn manifests_are_found_like_the_file_and_two_in_a_folder_are_an_error() {
     fs::remove_file(at("repo/pyproject.toml")).unwrap();
     assert!(found("repo").unwrap_err().message.starts_with("there are 2 configurations"));
     fs::remove_file(at("repo/agentnative.toml")).unwrap();
-    assert!(found("repo").unwrap_err().message.ends_with("Cargo.toml has an error"));
+    assert!(found("repo").unwrap_err().message.ends_with("Cargo.toml is invalid"));
     // A file that is named is the only one that is read.
     fs::write(at("repo/Cargo.toml"), MANIFESTS[0].1).unwrap();
     fs::write(at("repo/agentnative.toml"), "").unwrap();

@@ -288,7 +288,7 @@ fn help_is_called_only_as_documented_and_within_limits() {
     });
     assert!(count <= 100 && commands.leaves.iter().all(|call| call.words.len() <= 4), "{count}");
     let commands = CommandTree::explore(deep.as_bytes(), &mut |_| Vec::new());
-    let unread = "the help pages of 1 command were not read: it took too long";
+    let unread = "the help pages of 1 command were not read: the time limit was exceeded";
     assert_eq!(commands.unread.as_deref(), Some(unread));
     let many: String = (0..400).map(|n| format!("  c{n}  C\n")).collect();
     let many = deep.replace("  a  A\n", &many);
@@ -372,8 +372,11 @@ fn the_effect_of_a_command_is_derived_from_its_name_and_description() {
         assert_eq!((&*call.name(), call.effect()), (name, effect), "{about}");
     }
     let text = generate(&commands, &[], &[]);
-    let titles =
-        ["only read:", "the help does not tell whether these only read:", "these may change something:"];
+    let titles = [
+        "read-only by name and description:",
+        "the help does not state whether these are read-only:",
+        "these may change something:",
+    ];
     let positions = titles.map(|title| text.find(title).unwrap_or_else(|| panic!("{title}: {text}")));
     assert!(positions.is_sorted());
 }
@@ -419,9 +422,9 @@ fn the_next_step_is_a_command_with_all_calls_that_only_read() {
         template(&[]).next_steps("./my-notes"),
         [
             "declare the calls that are safe to run up to 40 times:\n  agentnative init --force --safe list --probe \"show <id>\" ./my-notes\nreplace `<id>` with a value that exists",
-            "add those of these that only read: `tags` and `fold`",
-            "leave out what may change something, or declare it with `workspace` and `changes = true`: `wipe`",
-            "add a probe that fails with each of the exit codes 1, 77 and 78, such as `--probe \"1:show <id that does not exist>\"`, or remove the code from `exit_codes`",
+            "add those of these commands that are read-only: `tags` and `fold`",
+            "omit commands that may change something, or declare them with `workspace` and `changes = true`: `wipe`",
+            "add a probe for each of the exit codes 1, 77 and 78, such as `--probe \"1:show <id that does not exist>\"`, or remove the code from `exit_codes`",
             "run `agentnative check`",
         ]
     );

@@ -266,16 +266,16 @@ fn the_parser_and_the_schema_accept_the_same_values() {
 
 /// Parts of messages about conditions that the schema cannot express.
 const NOT_IN_SCHEMA: [&str; 10] = [
-    "and the target has no `secret`",
+    "but the target has no `secret`",
     "is a date or time",
     "no such folder",
     "is not a folder",
     "unknown target",
     "unknown probe",
-    "is not among the target's exit codes",
+    "is not in `exit_codes` of the target",
     "cannot read",
     "no check matches",
-    "is not below this file",
+    "is outside the folder of this file",
 ];
 
 #[test]
@@ -413,7 +413,7 @@ fn keys_are_explained() {
     ] {
         let (code, out, err) = agentnative(&["explain", "config", query]);
         assert_eq!((code, out.as_str()), (Some(2), ""));
-        assert!(err.contains("there is no configuration key") && err.contains(hint), "{err}");
+        assert!(err.contains("unknown configuration key") && err.contains(hint), "{err}");
     }
     let (code, _, err) = agentnative(&["explain", "p2-output-json", "timeout"]);
     assert_eq!(code, Some(2), "{err}");

@@ -4,7 +4,7 @@
 //! `UPDATE=1 cargo test --test product contract_generated` rewrites them.
 
 use crate::programs::program;
-use agentnative::report::{Envelope, Event, Reports};
+use agentnative::report::{Envelope, ReportEvent, Reports};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -78,7 +78,7 @@ fn the_schema_of_the_report_is_up_to_date() {
 
 #[test]
 fn the_schema_of_the_events_is_up_to_date() {
-    let mut schema = schema_of::<Event>("An event of agentnative check --output jsonl");
+    let mut schema = schema_of::<ReportEvent>("An event of agentnative check --output jsonl");
     reject_unknown_keys_of_events(&mut schema, "/oneOf");
     assert_eq!(schema["oneOf"][3]["properties"]["type"], json!({"type": "string", "const": "summary"}));
     assert_up_to_date("contracts/agentnative-events/event.schema.json", &schema);

@@ -96,7 +96,7 @@ fn probe(name: &str, id: ProbeId, exit: Option<i32>, formats: &[OutputFormat]) -
         asks_format: true,
         exit,
         formats: formats.to_vec(),
-        place: None,
+        flag_position: None,
         effect: None,
         timeout: Duration::from_secs(10),
         writes: false,

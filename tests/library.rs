@@ -103,7 +103,7 @@ fn an_invalid_setting_is_an_error_with_the_expectation() {
         ),
         (
             check().principle(9),
-            "no checks for principle 9; expected PRINCIPLES\nhint: `agentnative list` shows all of them",
+            "no checks for principle 9; expected PRINCIPLES\nhint: list all checks with `agentnative list`",
         ),
         (
             check().contract("dexter-falt"),
@@ -140,7 +140,7 @@ fn an_invalid_setting_is_an_error_with_the_expectation() {
         ),
         (
             Check::command("./Cargo.toml"),
-            "ROOT/Cargo.toml may not be executed: it is not executable\nhint: chmod +x ROOT/Cargo.toml",
+            "ROOT/Cargo.toml cannot be executed: it is not executable\nhint: chmod +x ROOT/Cargo.toml",
         ),
     ];
     let principles: BTreeSet<u8> = checks().iter().map(|check| check.principle).collect();

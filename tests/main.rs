@@ -59,3 +59,4 @@ mod target;
 mod toolkit;
 mod validate;
 mod verdicts;
+mod wording;

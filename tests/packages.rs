@@ -152,9 +152,9 @@ fn the_action_rejects_invalid_releases_and_builds_only_its_own_version() {
     let sums = runner.path(&format!("releases/v{VERSION}/SHA256SUMS"));
     let text = fs::read_to_string(&sums).unwrap();
     fs::write(&sums, format!("{}{}", "0".repeat(64), &text[64..])).unwrap();
-    assert_error(find(&releases, ""), "is not that of the release");
+    assert_error(find(&releases, ""), "differs from the one in SHA256SUMS");
     fs::write(&sums, text.replace("agentnative-", "other-")).unwrap();
-    assert_error(find(&releases, ""), "is not that of the release");
+    assert_error(find(&releases, ""), "differs from the one in SHA256SUMS");
     assert!(!runner.path("agentnative/bin/agentnative").exists());
 
     // Without a release.

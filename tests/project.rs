@@ -1,6 +1,6 @@
 //! The project checks: documented exit codes, and the schema in the repository.
 
-use agentnative::facts::{Document, ProjectDocuments};
+use agentnative::facts::{ProjectDocument, ProjectDocuments};
 use agentnative::judge::project_files::{Help, ProjectEvidence};
 use agentnative::model::{CheckId, CheckResult, Status, Stream};
 use agentnative::source::read_project;
@@ -163,7 +163,7 @@ fn a_number_counts_only_as_an_exit_code() {
 #[test]
 fn the_places_of_documented_exit_codes_are_reported() {
     let (_folder, project) = project(&[("README.md", "Exit codes: 0 success, 2 usage\n")]);
-    let manual = Document {
+    let manual = ProjectDocument {
         file: "/usr/share/man/man1/tool.1.gz".into(),
         text: "EXIT STATUS\n    77  no key\n".into(),
     };

@@ -5,7 +5,7 @@ use agentnative::model::{
     CheckId, CheckResult, ConfigInfo, Evidence, Layer, Level, Status, Stream, TargetInfo, Variant,
 };
 use agentnative::output::{RENDERERS, ReportView};
-use agentnative::report::{Event, Report};
+use agentnative::report::{Report, ReportEvent};
 use agentnative_output::{OutputConfig, OutputFormat};
 use std::path::Path;
 use strict_json::sanitize;
@@ -286,13 +286,13 @@ fn json_contains_the_report_and_matches_its_snapshot() {
 #[test]
 fn jsonl_contains_all_results_and_matches_its_snapshot() {
     let lines = render("jsonl", &mixed_report(), OutputConfig::plain(OutputFormat::Jsonl));
-    let events: Vec<Event> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(matches!(events.first(), Some(Event::Start(start)) if start.checks.len() == 10));
-    assert!(matches!(events.last(), Some(Event::Summary(summary)) if !summary.conformant));
+    let events: Vec<ReportEvent> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(matches!(events.first(), Some(ReportEvent::Start(start)) if start.checks.len() == 10));
+    assert!(matches!(events.last(), Some(ReportEvent::Summary(summary)) if !summary.conformant));
     let results: Vec<_> = events
         .into_iter()
         .filter_map(|event| match event {
-            Event::Result(result) => Some(result),
+            ReportEvent::Result(result) => Some(result),
             _ => None,
         })
         .collect();

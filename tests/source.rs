@@ -545,7 +545,7 @@ fn not_read_reason(folder: &Path) -> String {
 
 #[test]
 fn build_products_of_a_package_are_not_its_code() {
-    let built = "is a build product whose source code is missing";
+    let built = "is a build product without source code";
     let manifest_with_bin =
         |bin: &str| format!("{{\"name\": \"tool\", \"version\": \"1.0.0\", \"bin\": \"{bin}\"}}");
     let manifest = manifest_with_bin("bin/tool.js");

@@ -105,7 +105,7 @@ fn resolve(name: &OsStr, folder: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(folder.join(name)).unwrap();
     match path.metadata() {
         Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => Ok(path),
-        Ok(_) => Err(Error::auth(format!("{} may not be executed", path.display()))),
+        Ok(_) => Err(Error::auth(format!("{} cannot be executed", path.display()))),
         Err(_) => Err(Error::config(format!("no program {}", path.display()))),
     }
 }

@@ -1,4 +1,4 @@
-//! The events and documents that are validated, and their contract.
+//! Generates the events and documents that are validated, and their contract.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -8,30 +8,30 @@ use std::process::Command;
 
 const EVENTS: usize = 200_000;
 
-/// Megabytes of the real stream.
-const REAL: &str = "170";
+/// Size of the real stream, in MB.
+const REAL_MEGABYTES: &str = "170";
 
-/// The real stream, right and wrong, where the recordings that it is made of are beside the repository.
+/// Writes the real stream, valid and invalid. Returns `false` if its recordings, `../shared/captures`, do not exist.
 pub fn write_real(folder: &Path) -> io::Result<bool> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let recordings = root.join("../shared/captures");
     if !recordings.is_dir() {
         return Ok(false);
     }
-    for (name, more) in [("real.jsonl", None), ("real-wrong.jsonl", Some("--wrong"))] {
+    for (name, option) in [("real.jsonl", None), ("real-wrong.jsonl", Some("--wrong"))] {
         let mut script = Command::new("python3");
-        script.arg(root.join("benches/opencode_stream.py")).arg(&recordings).arg(REAL).args(more);
+        script.arg(root.join("benches/opencode_stream.py")).arg(&recordings).arg(REAL_MEGABYTES).args(option);
         let status = script.stdout(File::create(folder.join(name))?).status()?;
         assert!(status.success(), "{name}");
     }
     Ok(true)
 }
 
-/// Seven types besides those of opencode, so that there are 21.
-const MORE: [&str; 7] =
+/// Event types in addition to the 14 of opencode.
+const ADDED_TYPES: [&str; 7] =
     ["plan.made", "plan.changed", "cost.told", "file.read", "search.done", "hook.run", "note.taken"];
 
-/// Writes the made-up stream, right and wrong, a long line, an array of this size, and their contract.
+/// Writes the generated stream, valid and invalid, a long line, an array of `megabytes` MB, and their contract.
 pub fn write_all(folder: &Path, megabytes: usize) -> io::Result<()> {
     let contract = folder.join("contract");
     fs::create_dir(&contract)?;
@@ -40,7 +40,7 @@ pub fn write_all(folder: &Path, megabytes: usize) -> io::Result<()> {
     let mut schema: serde_json::Value =
         serde_json::from_slice(&fs::read(bundled.join("event.schema.json"))?)?;
     let mut types = String::new();
-    for name in MORE {
+    for name in ADDED_TYPES {
         writeln!(types, "\"{name}\" = \"event.schema.json#/$defs/{name}\"").map_err(io::Error::other)?;
         schema["$defs"][name] = serde_json::json!({"type": "object", "required": ["type", "properties"], "properties": {
             "type": {"const": name}, "properties": {"type": "object", "required": ["sessionID", "count", "text"],
@@ -76,11 +76,11 @@ pub fn write_all(folder: &Path, megabytes: usize) -> io::Result<()> {
     array.write_all(b"\n]\n")?;
     array.flush()?;
     drop(array);
-    // Not measured: brings the data into the page cache.
+    // Loads the data into the page cache before it is measured.
     io::copy(&mut File::open(folder.join("array.json"))?.take(u64::MAX), &mut io::sink()).map(|_| ())
 }
 
-/// Sessions of messages with steps, texts and tool calls, as opencode's server tells them.
+/// Returns sessions of messages with steps, texts and tool calls, in the style of opencode's server.
 fn events() -> String {
     let words = "the reader takes a line and \\\"quotes\\\" it, été, src/json/mod.rs -> test result: ok.\\n";
     let (mut out, mut count, mut turn) = (String::new(), 0, 0_u64);
@@ -112,7 +112,7 @@ fn events() -> String {
             r#"{{"id":"ses_{s:08}","slug":"calm-otter","projectID":"prj","directory":"/srv/project","title":"Turn {turn}","version":"1.18.33","cost":0.01,"tokens":{tokens},"time":{{"created":{t},"updated":{t}}}}}"#
         );
         let text = words.repeat(1 + (turn % 7) as usize * 3);
-        let more = MORE[(turn % 7) as usize];
+        let added = ADDED_TYPES[(turn % 7) as usize];
         let lines = [
             format!(
                 r#"{{"id":"evt_{turn}","type":"{}","properties":{{{ses},"info":{info}}}}}"#,
@@ -134,7 +134,7 @@ fn events() -> String {
                 r#"{{"type":"message.part.delta","properties":{{{ses},"messageID":"{msg}","partID":"prt_{turn}","field":"text","delta":"{words}"}}}}"#
             ),
             part("step-finish", &format!(r#""reason":"stop","tokens":{tokens},"cost":0.0001"#)),
-            format!(r#"{{"type":"{more}","properties":{{{ses},"count":{turn},"text":"{words}"}}}}"#),
+            format!(r#"{{"type":"{added}","properties":{{{ses},"count":{turn},"text":"{words}"}}}}"#),
             format!(
                 r#"{{"type":"file.edited","properties":{{"path":"/srv/project/src/json/mod.rs","diff":{{"file":"src/json/mod.rs","before":"{words}","after":"{text}","additions":10,"deletions":5}}}}}}"#
             ),

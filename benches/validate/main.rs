@@ -1,12 +1,12 @@
-//! Speed and memory of validating: a real stream of opencode with the rules of its contract, 200,000 events of 21 types
-//! with a schema each, an array document, and what other validators make of the same bytes.
+//! Benchmark of validation: a real stream of opencode with the rules of its contract, 200,000 events of 21 types with a
+//! schema each, an array document, and other validators on the same bytes.
 //!
-//! `cargo bench --bench validate [-- MEGABYTES_OF_THE_ARRAY]`; prints the best of three readings, in MB
-//! (10^6 bytes) a second of CPU and of the clock, and the greatest memory so far. Each case is a process of its own.
-//! `cargo bench --bench validate -- self-test` compares 100,000 generated documents with serde_json and the jsonschema
-//! crate instead.
+//! `cargo bench --bench validate [-- MEGABYTES_OF_THE_ARRAY]` prints the best of three measurements, in MB (10^6 bytes)
+//! per second of CPU time and of wall-clock time, and the peak memory. Each case runs in a separate process.
+//! `cargo bench --bench validate -- self-test` compares the results for 100,000 generated documents with those of
+//! serde_json and the jsonschema crate instead.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 mod data;
 #[path = "../../tests/support/documents.rs"]
@@ -24,22 +24,22 @@ use std::time::Instant;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     if let [case, folder] = args.as_slice() {
-        return run(case, Path::new(folder));
+        return run_case(case, Path::new(folder));
     }
     if args.first().is_some_and(|arg| arg == "self-test") {
         return self_test::run();
     }
     let megabytes = args.first().and_then(|arg| arg.parse().ok()).unwrap_or(256);
-    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = tempfile::tempdir().expect("a folder can be created");
     data::write_all(folder.path(), megabytes).expect("the data can be written");
     let real = data::write_real(folder.path()).expect("the data can be written");
     if !real {
-        println!("the recordings of opencode are not there: the cases of the real stream are left out");
+        println!("skipped: the cases of the real stream, whose recordings do not exist");
     }
     let program = std::env::current_exe().expect("this program has a path");
     for case in CASES.into_iter().filter(|case| real || !case.contains("real")) {
         let mut child = Command::new(&program);
-        let status = child.args([case]).arg(folder.path()).status().expect("this program can be run");
+        let status = child.args([case]).arg(folder.path()).status().expect("this program can be started");
         assert!(status.success(), "{case}");
     }
 }
@@ -61,7 +61,7 @@ const CASES: [&str; 14] = [
     "node ajv",
 ];
 
-fn run(case: &str, folder: &Path) {
+fn run_case(case: &str, folder: &Path) {
     let events = folder.join("events.jsonl");
     let opencode = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/opencode-events");
     let (file, contract) = match case {
@@ -72,39 +72,41 @@ fn run(case: &str, folder: &Path) {
         _ if case.contains("wrong") => (folder.join("wrong.jsonl"), folder.join("contract")),
         _ => (events, folder.join("contract")),
     };
-    let bytes = fs::metadata(&file).expect("the data is there").len();
+    let bytes = fs::metadata(&file).expect("the data exists").len();
     let threads = if case.contains("two threads") { 2 } else { 1 };
     let wrong = case.contains("wrong");
-    // As many errors as a command line shows, or all.
+    // The limit of the command line, or none.
     let max_errors = if wrong && !case.contains("real") { usize::MAX } else { 20 };
     let mut best: Option<(f64, f64)> = None;
     for _ in 0..3 {
-        let (cpu, clock) = (cpu(), Instant::now());
-        let done = match case {
-            "serde_json::Value and the jsonschema crate by type" => crate_by_type(&file, &contract),
-            "serde_json::Value and the jsonschema crate, one schema" => crate_whole(&file, &contract),
-            "python jsonschema-rs" => other("python3", PYTHON, &file, &contract),
-            "node ajv" => other("node", NODE, &file, &contract),
-            _ => Some(ours(&file, &contract, threads, max_errors, wrong)),
+        let (cpu, clock) = (cpu_time(), Instant::now());
+        let result = match case {
+            "serde_json::Value and the jsonschema crate by type" => {
+                validate_with_crate_by_type(&file, &contract)
+            }
+            "serde_json::Value and the jsonschema crate, one schema" => validate_with_crate(&file, &contract),
+            "python jsonschema-rs" => validate_with_script("python3", PYTHON, &file, &contract),
+            "node ajv" => validate_with_script("node", NODE, &file, &contract),
+            _ => Some(validate(&file, &contract, threads, max_errors, wrong)),
         };
-        if done.is_none() {
-            println!("{case:56} is not installed");
+        if result.is_none() {
+            println!("{case:56} skipped: not installed");
             return;
         }
-        let took = (self::cpu() - cpu, clock.elapsed().as_secs_f64());
-        best = Some(best.map_or(took, |best| (best.0.min(took.0), best.1.min(took.1))));
+        let times = (self::cpu_time() - cpu, clock.elapsed().as_secs_f64());
+        best = Some(best.map_or(times, |best| (best.0.min(times.0), best.1.min(times.1))));
     }
-    let (cpu, clock) = best.expect("three readings were made");
+    let (cpu, clock) = best.expect("each case was measured three times");
     let megabytes = bytes as f64 / 1e6;
     let (by_cpu, by_clock) = (megabytes / cpu.max(1e-9), megabytes / clock);
-    println!("{case:56} {by_cpu:7.0} MB/s of CPU {by_clock:7.0} MB/s of the clock {:7.1} MiB", peak());
+    println!("{case:56} {by_cpu:7.0} MB/s CPU {by_clock:7.0} MB/s wall {:7.1} MiB", peak_memory());
 }
 
-fn ours(file: &Path, contract: &Path, threads: usize, max_errors: usize, wrong: bool) -> bool {
+fn validate(file: &Path, contract: &Path, threads: usize, max_errors: usize, wrong: bool) -> bool {
     let contract = Contract::load(contract).expect("the contract is valid");
     let framing = contract.framing();
     let settings = Settings { framing, max_errors, exit: RunExit::default(), threads };
-    let input = File::open(file).expect("the data is there");
+    let input = File::open(file).expect("the data exists");
     let verdict =
         Validation::new(&contract, settings).validate(input, &mut |_| ()).expect("the data can be read");
     assert!(verdict.is_valid() != wrong, "{:?}", verdict.errors.first());
@@ -113,11 +115,11 @@ fn ours(file: &Path, contract: &Path, threads: usize, max_errors: usize, wrong: 
 }
 
 fn schema(contract: &Path) -> serde_json::Value {
-    serde_json::from_slice(&fs::read(contract.join("event.schema.json")).expect("it is there"))
-        .expect("it is JSON")
+    serde_json::from_slice(&fs::read(contract.join("event.schema.json")).expect("the schema exists"))
+        .expect("the schema is JSON")
 }
 
-fn crate_by_type(file: &Path, contract: &Path) -> Option<bool> {
+fn validate_with_crate_by_type(file: &Path, contract: &Path) -> Option<bool> {
     let schema = schema(contract);
     let names = schema["$defs"].as_object()?.keys().filter(|name| name.contains('.'));
     let validators: HashMap<String, jsonschema::Validator> = names
@@ -125,10 +127,10 @@ fn crate_by_type(file: &Path, contract: &Path) -> Option<bool> {
             let mut of_type = schema.clone();
             of_type.as_object_mut().expect("an object").remove("allOf");
             of_type["$ref"] = format!("#/$defs/{name}").into();
-            (name.clone(), jsonschema::validator_for(&of_type).expect("it is valid"))
+            (name.clone(), jsonschema::validator_for(&of_type).expect("the schema is valid"))
         })
         .collect();
-    each(file, |value| {
+    assert_each(file, |value| {
         value["type"]
             .as_str()
             .and_then(|name| validators.get(name))
@@ -136,14 +138,14 @@ fn crate_by_type(file: &Path, contract: &Path) -> Option<bool> {
     })
 }
 
-fn crate_whole(file: &Path, contract: &Path) -> Option<bool> {
-    let validator = jsonschema::validator_for(&schema(contract)).expect("it is valid");
-    each(file, |value| validator.is_valid(value))
+fn validate_with_crate(file: &Path, contract: &Path) -> Option<bool> {
+    let validator = jsonschema::validator_for(&schema(contract)).expect("the schema is valid");
+    assert_each(file, |value| validator.is_valid(value))
 }
 
-fn each(file: &Path, good: impl Fn(&serde_json::Value) -> bool) -> Option<bool> {
+fn assert_each(file: &Path, is_valid: impl Fn(&serde_json::Value) -> bool) -> Option<bool> {
     for line in BufReader::with_capacity(1 << 20, File::open(file).ok()?).lines() {
-        assert!(good(&serde_json::from_str(&line.ok()?).ok()?));
+        assert!(is_valid(&serde_json::from_str(&line.ok()?).ok()?));
     }
     Some(true)
 }
@@ -155,7 +157,7 @@ const NODE: &str = "const A = require('ajv/dist/2020'), fs = require('fs'), rl =
 const v = new A({strict: false}).compile(JSON.parse(fs.readFileSync(process.argv[2])));
 rl.createInterface({input: fs.createReadStream(process.argv[1])}).on('line', l => { if (!v(JSON.parse(l))) process.exit(1) });";
 
-fn other(program: &str, script: &str, file: &Path, contract: &Path) -> Option<bool> {
+fn validate_with_script(program: &str, script: &str, file: &Path, contract: &Path) -> Option<bool> {
     let flag = if program == "node" { "-e" } else { "-c" };
     let mut child = Command::new(program);
     child.args([flag, script]).arg(file).arg(contract.join("event.schema.json"));
@@ -163,16 +165,16 @@ fn other(program: &str, script: &str, file: &Path, contract: &Path) -> Option<bo
     status.success().then_some(true)
 }
 
-/// Seconds of CPU that this process and its children have taken.
-fn cpu() -> f64 {
-    let text = fs::read_to_string("/proc/self/stat").expect("the system tells");
+/// Returns the CPU time of this process and its children, in seconds.
+fn cpu_time() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").expect("/proc is mounted");
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(4).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// The greatest resident memory so far, in MiB.
-fn peak() -> f64 {
-    let text = fs::read_to_string("/proc/self/status").expect("the system tells");
+/// Returns the peak resident memory of this process, in MiB.
+fn peak_memory() -> f64 {
+    let text = fs::read_to_string("/proc/self/status").expect("/proc is mounted");
     let line = text.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
 }

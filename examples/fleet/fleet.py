@@ -5,8 +5,8 @@
     python fleet.py check tools --parts 20 --out reports
     python fleet.py validate recordings --contract list.schema.json --out summary.json
 
-`agentnative` and the files have to be on each machine under the same path: a shared file system, or an image. The
-variable AGENTNATIVE names the program if it is not on PATH. A task whose worker is lost is made again by Ray.
+`agentnative` and the files must have the same path on each machine: use a shared file system or an image. The
+environment variable AGENTNATIVE names the program if it is not on PATH. Ray repeats a task whose worker is lost.
 """
 
 import argparse
@@ -20,28 +20,28 @@ from pathlib import Path
 import ray
 
 PROGRAM = os.environ.get("AGENTNATIVE", "agentnative")
-# The files that are validated by one call.
+# Number of files that one call validates.
 BATCH = 200
 SUFFIXES = tuple(f"{kind}{packed}" for kind in (".json", ".jsonl", ".ndjson") for packed in ("", ".gz", ".zst"))
 
 
 class Interrupted(Exception):
-    """A call was ended by a signal: what it gave is not complete."""
+    """A call was killed by a signal: its output is incomplete."""
 
 
 def call(arguments, folder, stdin=None):
-    """Calls the program. Exit code 1 stands for findings, which are a result."""
+    """Calls the program. Exit code 1 means that it has findings; this is not an error."""
     done = subprocess.run([PROGRAM, *arguments], cwd=folder, input=stdin, capture_output=True, text=True)
     if done.returncode < 0 or done.returncode > 128:
-        raise Interrupted(f"{PROGRAM} was ended by a signal")
+        raise Interrupted(f"{PROGRAM} was killed by a signal")
     return done
 
 
 @ray.remote(max_retries=5, retry_exceptions=[Interrupted])
 def check_part(paths, part, parts, options, folder):
-    """The report of one part."""
-    with tempfile.TemporaryDirectory() as own:
-        report = Path(own, "report.json")
+    """Checks one part of the targets, and returns the report."""
+    with tempfile.TemporaryDirectory() as temporary:
+        report = Path(temporary, "report.json")
         partition = ["--partition", f"{part}/{parts}", "--report", f"json={report}"]
         done = call(["check", "--all", *paths, *partition, "--quiet", *options], folder)
         if not report.exists():
@@ -50,7 +50,7 @@ def check_part(paths, part, parts, options, folder):
 
 
 def check(args):
-    """Each part is a task; what becomes of them is one report."""
+    """Checks each part in a task, and merges the reports."""
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     for old in out.glob("part-*.json"):
@@ -63,10 +63,10 @@ def check(args):
         part = tasks[task]
         try:
             Path(out, f"part-{part}.json").write_text(ray.get(task))
-            print(f"part {part}/{args.parts} is there, {len(waiting)} to come", file=sys.stderr)
+            print(f"part {part}/{args.parts} finished, {len(waiting)} remaining", file=sys.stderr)
         except ray.exceptions.RayError as error:
             print(f"part {part}/{args.parts} failed: {error}", file=sys.stderr)
-    # It names parts that are missing, and refuses one that comes twice.
+    # `report merge` names missing parts and rejects duplicate ones.
     files = sorted(str(path) for path in out.glob("part-*.json"))
     if not files:
         return 1
@@ -75,7 +75,7 @@ def check(args):
 
 
 def validate_batch(batch, contract, folder):
-    """What became of each of these files."""
+    """Validates the files of a batch, and returns a row for each."""
     paths = list(batch["path"])
     arguments = ["validate", "--json", "--contract", contract, "--jobs", "1", "--max-errors", "1"]
     done = call([*arguments, "--files-from", "-"], folder, "\0".join(paths) + "\0")
@@ -84,18 +84,18 @@ def validate_batch(batch, contract, folder):
     data = json.loads(done.stdout)["data"]
     files = {file["file"]: file for file in data["files"]}
     unreadable = {file["file"]: file["message"] for file in data["unreadable"]}
-    told = [files.get(path, {}) for path in paths]
-    error = [next((error["message"] for error in file.get("errors", [])), "") for file in told]
+    results = [files.get(path, {}) for path in paths]
+    error = [next((error["message"] for error in file.get("errors", [])), "") for file in results]
     return {
         "path": paths,
-        "valid": [bool(file.get("valid")) for file in told],
-        "records": [file.get("records", 0) for file in told],
+        "valid": [bool(file.get("valid")) for file in results],
+        "records": [file.get("records", 0) for file in results],
         "error": [message or unreadable.get(path, "") for path, message in zip(paths, error)],
     }
 
 
 def validate(args):
-    """Files are validated in batches; the summary has each file once."""
+    """Validates the files in batches, and writes a summary with each file once."""
     found = set()
     for path in map(Path, args.paths):
         below = path.rglob("*") if path.is_dir() else [path]
@@ -119,12 +119,12 @@ def validate(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--address", default="auto", help="the cluster; `local` starts one on this machine")
+    parser.add_argument("--address", default="auto", help="address of the cluster; `local` starts one on this machine")
     commands = parser.add_subparsers(required=True)
     checking = commands.add_parser("check", help="check the targets of configurations")
-    checking.add_argument("--parts", type=int, default=10, help="number of tasks; a few for each machine")
-    checking.add_argument("--out", default="reports", help="folder for the reports of the parts and of all")
-    checking.add_argument("--option", action="append", default=[], help="option of `agentnative check`, as --option=--fast")
+    checking.add_argument("--parts", type=int, default=10, help="number of parts; a few per machine")
+    checking.add_argument("--out", default="reports", help="folder for the reports of the parts and the merged report")
+    checking.add_argument("--option", action="append", default=[], help="option of `agentnative check`, such as --option=--fast; repeatable")
     checking.set_defaults(run=check)
     validating = commands.add_parser("validate", help="validate JSON documents and JSON Lines")
     validating.add_argument("--contract", required=True)

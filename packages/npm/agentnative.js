@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the program for this platform, which is in an optional dependency of this package.
+// Starts the program for this platform, which an optional dependency of this package contains.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -31,7 +31,7 @@ function program() {
 const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => fail(`cannot start the program: ${error.message}`));
 
-// A terminal sends its interrupt to the program as well: a second one would end it without a report.
+// A terminal sends SIGINT to the program as well; a second SIGINT would end it without a report.
 const terminal = [0, 1, 2].some(tty.isatty);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {

@@ -73,7 +73,7 @@ impl BaselineFile {
     /// Reads the file at `path`.
     ///
     /// # Errors
-    /// The errors of [`Error::data`]; a configuration error with line and column if it is not a baseline.
+    /// The errors of [`Error::data_file`]; a configuration error with line and column if it is not a baseline.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = files::read(path, MAX_DATA_BYTES).map_err(|error| {
             let error = Error::data_file(path, &error);

@@ -75,7 +75,7 @@ impl HelpRunner<'_> {
     fn root_page(&self, runner: &mut Runner) -> Result<Vec<u8>> {
         let root = self.specs(&[vec!["--help".to_owned()]]);
         let seen = run_all(runner, root, &mut |_| {})?.pop();
-        let seen = seen.ok_or_else(|| Error::general("the helper returned no result"))?;
+        let seen = seen.ok_or_else(|| Error::general("the helper returned no outcome"))?;
         let name = &self.target.name;
         match &seen.end {
             RunEnd::Exited(_) => Ok(help_text(&seen)),

@@ -25,7 +25,7 @@ impl Session {
     /// Returns the configuration of the target, if there is one. Runs nothing.
     ///
     /// # Errors
-    /// The errors of [`Finder::start`] and [`Config::load`].
+    /// The errors of [`Finder::search_start`] and [`Config::load`].
     pub fn config(&self) -> Result<Option<Config>> {
         self.find_config(&self.finder(&current_folder()?))
     }
@@ -136,7 +136,7 @@ fn find_single(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&C
         (Some(target), true) => Ok(target),
         (last, _) => {
             let names: Vec<String> = targets.into_iter().chain(last).map(|target| target.name).collect();
-            let message = format!("the configuration has several targets: {}", names.join(", "));
+            let message = format!("the configuration declares several targets: {}", names.join(", "));
             Err(Error::config(message).hint("choose one with --bin NAME"))
         }
     }

@@ -11,7 +11,7 @@ use agentnative_contract::{OutputSpec, Payload};
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::probe::{Probe, Recording};
 use agentnative_diff::lock::{LOCK_FOLDER, Lock, lock_path};
-use agentnative_diff::{Change, Severity, compare};
+use agentnative_diff::{Change, ChangeSeverity, compare};
 use agentnative_output::pretty;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -126,7 +126,7 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
         version,
         promises: promises.len(),
         written,
-        compatible: changes.iter().all(|change| change.class != Severity::Breaking),
+        compatible: changes.iter().all(|change| change.class != ChangeSeverity::Breaking),
         changes,
     })
 }

@@ -1,6 +1,6 @@
 //! The events of a running session, and their lines in `check --output jsonl`.
 
-use crate::report::{Ended, Event, RunEvent, StartEvent, VERSION};
+use crate::report::{Ended, ReportEvent, RunEvent, StartEvent, VERSION};
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::Check;
 use agentnative_core::probe::Recording;
@@ -34,9 +34,9 @@ pub type Observer<'o> = dyn FnMut(Progress<'_>) -> Result<()> + 'o;
 
 impl Progress<'_> {
     /// Returns the line of the event in the stream of a session with these checks.
-    pub fn event(&self, checks: &[&Check]) -> Event {
+    pub fn event(&self, checks: &[&Check]) -> ReportEvent {
         match self {
-            Self::Started { recording, runs } => Event::Start(StartEvent {
+            Self::Started { recording, runs } => ReportEvent::Start(StartEvent {
                 version: VERSION.to_owned(),
                 time: recording.time.clone(),
                 config: recording.config_info(),
@@ -45,7 +45,7 @@ impl Progress<'_> {
                 checks: checks.iter().map(|check| check.id.to_string()).collect(),
                 runs: *runs,
             }),
-            Self::Ended { probe, observation, .. } => Event::Run(run_event(probe, observation)),
+            Self::Ended { probe, observation, .. } => ReportEvent::Run(run_event(probe, observation)),
         }
     }
 }

@@ -9,7 +9,7 @@ use agentnative_contract::Contract;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
 use agentnative_core::config::{Config, TargetConfig, rfc3339};
-use agentnative_core::facts::Document;
+use agentnative_core::facts::ProjectDocument;
 use agentnative_core::model::{CheckId, Layer, TargetInfo};
 use agentnative_core::probe::{Probe, Recording, TargetProfile};
 use agentnative_core::run::Runner;
@@ -164,7 +164,7 @@ impl Session {
 }
 
 /// Reads the manual page of the target, next to its program or in its project.
-fn read_manual(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Document> {
+fn read_manual(target: Option<&Target>, code: Option<&CodeBase>) -> Option<ProjectDocument> {
     // The manual of an interpreter does not describe the script that it runs.
     let is_script = |target: &&Target| target.prefix_args.iter().any(|word| target.cwd.join(word).is_file());
     let program = target.filter(|target| !is_script(target)).map(|target| target.program.as_path());
@@ -177,7 +177,7 @@ fn read_manual(target: Option<&Target>, code: Option<&CodeBase>) -> Option<Docum
     let folders: Vec<&Path> = package.into_iter().chain(project).collect();
     let (file, text) = targets::manual::page(name, program, &folders)?;
     let file = project.and_then(|project| file.strip_prefix(project).ok()).unwrap_or(&file);
-    Some(Document { file: file.display().to_string(), text })
+    Some(ProjectDocument { file: file.display().to_string(), text })
 }
 
 fn not_run_note(why: &Error) -> String {

@@ -42,7 +42,7 @@ impl Selection {
         if let Some(unknown) = self.principles.iter().find(|principle| !known.contains(principle)) {
             let known = Vec::from_iter(known.iter().map(u8::to_string)).join(", ");
             let error = Error::usage(format!("no checks for principle {unknown}; expected {known}"));
-            return Err(error.hint("`agentnative list` shows all of them"));
+            return Err(error.hint("list all checks with `agentnative list`"));
         }
         let selected: Vec<_> = catalogue::checks()
             .iter()
@@ -54,7 +54,7 @@ impl Selection {
             .collect();
         if selected.is_empty() {
             let error = Error::usage("these options select no check");
-            return Err(error.hint("`agentnative list` shows all of them"));
+            return Err(error.hint("list all checks with `agentnative list`"));
         }
         Ok(selected)
     }
@@ -107,7 +107,7 @@ fn check_pattern(pattern: &str) -> Result<()> {
     }
     let hint = match nearest_pattern(pattern, ids()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`agentnative list` shows all of them".to_owned(),
+        None => "list all checks with `agentnative list`".to_owned(),
     };
     Err(Error::usage(format!("no check matches `{pattern}`")).hint(hint))
 }

@@ -7,7 +7,7 @@ use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::ProbeConfig;
 use agentnative_core::run::RunnerOptions;
-use agentnative_diff::{Change, Evidence, OtherOutput, SampleSide, Severity};
+use agentnative_diff::{Change, ChangeSeverity, Evidence, OtherOutput, SampleSide};
 use agentnative_output::{Output, Page, StyledText, Tone};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub(super) struct Diff {
     /// The name of the new side.
     new: String,
     #[serde(flatten)]
-    counts: Counts,
+    counts: ChangeCounts,
     /// The part of a sample that was compared, if one side is a sample and the other a schema or contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<ComparedSample>,
@@ -64,7 +64,7 @@ pub(super) struct Diff {
 
 /// Number of changes of each class.
 #[derive(Serialize, JsonSchema, Clone, Copy)]
-struct Counts {
+struct ChangeCounts {
     /// They break consumers.
     breaking: usize,
     /// The comparison could not decide it.
@@ -78,7 +78,7 @@ struct Counts {
 /// A line of `contract diff --output jsonl`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line<'a> {
+enum ChangeLine<'a> {
     Change {
         #[serde(flatten)]
         change: &'a Change,
@@ -87,7 +87,7 @@ enum Line<'a> {
         old: &'a str,
         new: &'a str,
         #[serde(flatten)]
-        counts: Counts,
+        counts: ChangeCounts,
         #[serde(skip_serializing_if = "Option::is_none")]
         sample: Option<ComparedSample>,
     },
@@ -96,23 +96,26 @@ enum Line<'a> {
 pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     let (old, new) = args.inputs(output, runner)?;
     let Comparison { changes, outputs, sample } = diff(&old, &new)?;
-    let count = |class: Severity| changes.iter().filter(|change| change.class == class).count();
-    let counts = Counts {
-        breaking: count(Severity::Breaking),
-        undecided: count(Severity::Undecided),
-        risky: count(Severity::Risky),
-        compatible: count(Severity::Compatible),
+    let count = |class: ChangeSeverity| changes.iter().filter(|change| change.class == class).count();
+    let counts = ChangeCounts {
+        breaking: count(ChangeSeverity::Breaking),
+        undecided: count(ChangeSeverity::Undecided),
+        risky: count(ChangeSeverity::Risky),
+        compatible: count(ChangeSeverity::Compatible),
     };
     let undecided = if args.strict { counts.undecided } else { 0 };
     let ok = counts.breaking == 0 && undecided == 0;
     let data = Diff { old: old.name, new: new.name, counts, sample, changes };
-    let summary = Line::Summary { old: &data.old, new: &data.new, counts, sample };
-    let lines = data.changes.iter().map(|change| Line::Change { change }).chain([summary]);
+    let summary = ChangeLine::Summary { old: &data.old, new: &data.new, counts, sample };
+    let lines = data.changes.iter().map(|change| ChangeLine::Change { change }).chain([summary]);
     output.emit_records("contract diff", ok, &data, lines, |page| show(&data, outputs, page))?;
     if ok {
         return Ok(0);
     }
-    let unmet = count_by_class(&[(counts.breaking, Severity::Breaking), (undecided, Severity::Undecided)]);
+    let unmet = count_by_class(&[
+        (counts.breaking, ChangeSeverity::Breaking),
+        (undecided, ChangeSeverity::Undecided),
+    ]);
     let many = if counts.breaking + undecided == 1 { "change" } else { "changes" };
     output.error(&Error::findings(format!("{} {many}", unmet.join(" and "))));
     Ok(1)
@@ -153,7 +156,7 @@ impl DiffArgs {
 
 fn show(diff: &Diff, outputs: usize, page: &mut Page) {
     let quiet = page.config().quiet;
-    let shown = diff.changes.iter().filter(|change| !(quiet && change.class == Severity::Compatible));
+    let shown = diff.changes.iter().filter(|change| !(quiet && change.class == ChangeSeverity::Compatible));
     let names = diff.sample.map(|sample| match sample.side {
         SampleSide::Old => (&*diff.old, &*diff.new),
         SampleSide::New => (&*diff.new, &*diff.old),
@@ -169,10 +172,10 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
         return page.line(0, &[StyledText::new(Tone::Success, format!("no difference{what}"))]);
     }
     let counts = count_by_class(&[
-        (diff.counts.breaking, Severity::Breaking),
-        (diff.counts.undecided, Severity::Undecided),
-        (diff.counts.risky, Severity::Risky),
-        (diff.counts.compatible, Severity::Compatible),
+        (diff.counts.breaking, ChangeSeverity::Breaking),
+        (diff.counts.undecided, ChangeSeverity::Undecided),
+        (diff.counts.risky, ChangeSeverity::Risky),
+        (diff.counts.compatible, ChangeSeverity::Compatible),
     ]);
     page.line(0, &[StyledText::strong(counts.join(", "))]);
     if let Some((sample, (_, schema))) = diff.sample.zip(names).filter(|(sample, _)| sample.records > 0) {
@@ -182,7 +185,7 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
 }
 
 /// Formats the classes that have changes, each with its number.
-fn count_by_class(counts: &[(usize, Severity)]) -> Vec<String> {
+fn count_by_class(counts: &[(usize, ChangeSeverity)]) -> Vec<String> {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, class)| format!("{count} {}", class.name())).collect()
 }
@@ -266,10 +269,10 @@ fn show_witnesses(changes: &[&Change], indent: usize, page: &mut Page) {
 /// Shows a change in the style of a compiler error.
 fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Page) {
     let tone = match change.class {
-        Severity::Breaking => Tone::Error,
-        Severity::Undecided => Tone::Hint,
-        Severity::Risky => Tone::Warn,
-        Severity::Compatible => Tone::Success,
+        ChangeSeverity::Breaking => Tone::Error,
+        ChangeSeverity::Undecided => Tone::Hint,
+        ChangeSeverity::Risky => Tone::Warn,
+        ChangeSeverity::Compatible => Tone::Success,
     };
     let head = StyledText::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
     page.line(indent, &[head, StyledText::strong(&change.message)]);

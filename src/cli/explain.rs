@@ -6,7 +6,7 @@ use super::selection_args::{self, Ids};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Example, check, checks};
 use agentnative_core::model::{Status, unknown_id_error};
-use agentnative_diff::{ChangeRule, Severity, change_rule, change_rules};
+use agentnative_diff::{ChangeRule, ChangeSeverity, change_rule, change_rules};
 use agentnative_output::{Output, Page, StyledText, Tone};
 use clap::builder::PossibleValue;
 use schemars::JsonSchema;
@@ -84,9 +84,9 @@ fn show_rule(rule: &ChangeRule, page: &mut Page) {
     for example in &rule.examples {
         page.blank();
         let tone = match example.class {
-            Severity::Breaking => Tone::Error,
-            Severity::Compatible => Tone::Success,
-            Severity::Risky | Severity::Undecided => Tone::Warn,
+            ChangeSeverity::Breaking => Tone::Error,
+            ChangeSeverity::Compatible => Tone::Success,
+            ChangeSeverity::Risky | ChangeSeverity::Undecided => Tone::Warn,
         };
         page.line(0, &[StyledText::new(tone, format!("Example: {}", example.class.name()))]);
         for (label, side) in [("old: ", &example.old), ("new: ", &example.new)] {

@@ -8,7 +8,7 @@ use crate::check::{LockMode, Locked, Session, lock, lock_checks};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::run::RunnerOptions;
-use agentnative_diff::Severity;
+use agentnative_diff::ChangeSeverity;
 use agentnative_diff::lock::{LOCK_FOLDER, Lock};
 use agentnative_output::{Output, Page, StyledText};
 
@@ -53,7 +53,8 @@ pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) 
         show(&locked, session_output.recording.lock.as_ref(), page)
     })?;
     if !ok {
-        let breaking = locked.changes.iter().filter(|change| change.class == Severity::Breaking).count();
+        let breaking =
+            locked.changes.iter().filter(|change| change.class == ChangeSeverity::Breaking).count();
         let message = counted(breaking, "breaking change");
         output.error(&Error::findings(message).hint("accept them with --update"));
     }

@@ -18,7 +18,7 @@ pub(super) struct Outcomes {
     /// The files that could not be read.
     unreadable: Vec<UnreadableFile>,
     /// Totals of all runs.
-    summary: Summary,
+    summary: OutcomeSummary,
 }
 
 /// The outcome of the run in a file.
@@ -32,7 +32,7 @@ pub(super) struct RunOfFile {
 
 /// Totals of several runs.
 #[derive(Serialize, JsonSchema, Default)]
-pub(super) struct Summary {
+pub(super) struct OutcomeSummary {
     /// Number of runs.
     runs: u64,
     /// Number of runs that succeeded.
@@ -69,10 +69,10 @@ pub(super) struct Total {
 /// A line of `outcome --each --output jsonl`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line<'a> {
+enum OutcomeLine<'a> {
     Run(&'a RunOfFile),
     Unreadable(&'a UnreadableFile),
-    Summary(&'a Summary),
+    Summary(&'a OutcomeSummary),
 }
 
 pub(super) fn run(
@@ -81,7 +81,7 @@ pub(super) fn run(
     options: &OutcomeOptions,
     output: &mut Output,
 ) -> Result<()> {
-    let (mut runs, mut summary) = (Vec::new(), Summary::default());
+    let (mut runs, mut summary) = (Vec::new(), OutcomeSummary::default());
     let summarize = |file: DataFile, _: usize, progress: &mut dyn FnMut(u64)| {
         let collector = Collector::new(options.clone());
         collector.read(file.reader, "")?;
@@ -90,7 +90,7 @@ pub(super) fn run(
     };
     let (unreadable, error) = read_each(paths, jobs, output, summarize, |_, run, output| {
         summary.add(&run.outcome);
-        output.stream([Line::Run(&run)], |page| show(&run, page))?;
+        output.stream([OutcomeLine::Run(&run)], |page| show(&run, page))?;
         runs.push(run);
         Ok(())
     })?;
@@ -101,14 +101,18 @@ pub(super) fn run(
         return Err(error);
     }
     let outcomes = Outcomes { runs, unreadable, summary };
-    let lines = outcomes.unreadable.iter().map(Line::Unreadable).chain([Line::Summary(&outcomes.summary)]);
+    let lines = outcomes
+        .unreadable
+        .iter()
+        .map(OutcomeLine::Unreadable)
+        .chain([OutcomeLine::Summary(&outcomes.summary)]);
     output.emit_records("outcome", error.is_none(), &outcomes, lines, |page| {
         page.text(&outcomes.summary.text())
     })?;
     error.map_or(Ok(()), Err)
 }
 
-impl Summary {
+impl OutcomeSummary {
     fn add(&mut self, outcome: &RunOutcome) {
         self.runs += 1;
         *(if outcome.success { &mut self.succeeded } else { &mut self.failed }) += 1;

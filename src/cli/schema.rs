@@ -4,7 +4,7 @@ use super::outcomes::Outcomes;
 use super::{completions, contract, diff, explain, infer, init, list, validate};
 use crate::baseline::BaselineFile;
 use crate::check::Locked;
-use crate::report::{ErrorObject, Event, Reports};
+use crate::report::{ErrorObject, ReportEvent, Reports};
 use agentnative_contract::error::Result;
 use agentnative_core::config::ConfigKey;
 use agentnative_outcome::RunOutcome;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<()> {
     let schema = match args.name {
         Name::Output => documents(DATA),
         Name::Report => documents(&DATA[..1]),
-        Name::Events => root::<Event>(),
+        Name::Events => root::<ReportEvent>(),
         Name::Outcome => root::<RunOutcome>(),
         Name::Error => root::<ErrorObject>(),
         Name::Baseline => root::<BaselineFile>(),

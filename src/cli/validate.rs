@@ -95,7 +95,7 @@ const fn is_zero(number: &u64) -> bool {
 /// A line of `validate --output jsonl`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line<'a> {
+enum ValidationLine<'a> {
     Error(Found<'a>),
     Known(Found<'a>),
     File {
@@ -174,8 +174,8 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     let validated = Validated { contract: contract.name().to_owned(), valid, files, unreadable };
     let (contract, files) = (&validated.contract, validated.files.len());
     let unreadable = validated.unreadable.len();
-    let summary = Line::Summary { contract, valid, files, invalid, unreadable };
-    let lines = validated.unreadable.iter().map(Line::Unreadable).chain([summary]);
+    let summary = ValidationLine::Summary { contract, valid, files, invalid, unreadable };
+    let lines = validated.unreadable.iter().map(ValidationLine::Unreadable).chain([summary]);
     output.emit_records("validate", valid, &validated, lines, |page| {
         if named > 1 {
             let unread = if unreadable > 0 { format!(", {unreadable} unreadable") } else { String::new() };
@@ -211,11 +211,12 @@ impl ValidatedFile {
         }
     }
 
-    fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    fn lines(&self) -> impl Iterator<Item = ValidationLine<'_>> {
         let file = self.file.as_str();
-        let errors = self.errors.iter().map(move |violation| Line::Error(Found { file, violation }));
-        let known = self.known.iter().map(move |violation| Line::Known(Found { file, violation }));
-        errors.chain(known).chain(iter::once(Line::File {
+        let errors =
+            self.errors.iter().map(move |violation| ValidationLine::Error(Found { file, violation }));
+        let known = self.known.iter().map(move |violation| ValidationLine::Known(Found { file, violation }));
+        errors.chain(known).chain(iter::once(ValidationLine::File {
             file,
             valid: self.valid,
             records: self.records,

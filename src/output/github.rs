@@ -1,6 +1,6 @@
 //! The renderer of `github`: annotations as workflow commands of GitHub Actions.
 
-use super::problem::{Problem, Severity, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, problems, short, undecided};
 use super::view::ReportView;
 use agentnative_contract::error::Result;
 use strict_json::sanitize;
@@ -12,11 +12,14 @@ const MAX_TITLE: usize = 200;
 
 /// Renders one line per annotation, errors first.
 pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
-    let all: Vec<Problem<'_>> = view.judged.iter().flat_map(|judged| problems(view, judged)).collect();
+    let all: Vec<ReportedProblem<'_>> =
+        view.judged.iter().flat_map(|judged| problems(view, judged)).collect();
     let mut out = String::new();
-    for (severity, kind) in
-        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Waived, "notice")]
-    {
+    for (severity, kind) in [
+        (DisplaySeverity::Error, "error"),
+        (DisplaySeverity::Warning, "warning"),
+        (DisplaySeverity::Waived, "notice"),
+    ] {
         let mut lines = Vec::new();
         // Lists the first problem of each check before further ones, so that the limit hides as few checks as
         // possible.
@@ -24,7 +27,7 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
         let is_first = |at: usize| at == 0 || !std::ptr::eq(of[at].result, of[at - 1].result);
         let (first, further): (Vec<usize>, Vec<usize>) = (0..of.len()).partition(|at| is_first(*at));
         lines.extend(first.iter().map(|at| annotation(view, kind, of[*at])));
-        if severity == Severity::Error {
+        if severity == DisplaySeverity::Error {
             lines.extend(unverified_lines(view));
         }
         lines.extend(further.iter().map(|at| annotation(view, kind, of[*at])));
@@ -50,7 +53,7 @@ fn unverified_lines<'v>(view: &'v ReportView<'v>) -> impl Iterator<Item = String
     })
 }
 
-fn annotation(view: &ReportView<'_>, kind: &str, problem: &Problem<'_>) -> String {
+fn annotation(view: &ReportView<'_>, kind: &str, problem: &ReportedProblem<'_>) -> String {
     let mut properties = Vec::new();
     if let (Some(file), Some(evidence)) = (problem.file(view), problem.evidence) {
         properties.push(("file", file));

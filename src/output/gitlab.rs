@@ -1,6 +1,6 @@
 //! The renderer of `gitlab`: a Code Quality report for GitLab merge requests.
 
-use super::problem::{Problem, Severity, problems, short};
+use super::problem::{DisplaySeverity, ReportedProblem, problems, short};
 use super::view::ReportView;
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
@@ -13,11 +13,11 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     Ok(to_string(&issues)? + "\n")
 }
 
-fn issue(view: &ReportView<'_>, problem: &Problem<'_>) -> Value {
+fn issue(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> Value {
     let severity = match problem.severity {
-        Severity::Error => "critical",
-        Severity::Warning => "minor",
-        Severity::Waived => "info",
+        DisplaySeverity::Error => "critical",
+        DisplaySeverity::Warning => "minor",
+        DisplaySeverity::Waived => "info",
     };
     let evidence = problem.evidence;
     // An issue requires a file: without a source file, it is the program.
@@ -39,7 +39,7 @@ fn issue(view: &ReportView<'_>, problem: &Problem<'_>) -> Value {
 }
 
 /// Returns the program if it is in the repository, else the name of the target.
-fn program(view: &ReportView<'_>, problem: &Problem<'_>) -> String {
+fn program(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> String {
     let inside = problem.program(view).filter(|path| !path.starts_with('/'));
     inside.unwrap_or_else(|| problem.report.target.name.clone())
 }

@@ -1,6 +1,6 @@
 //! The renderer of `junit`: JUnit XML with one suite per target and one case per check, for CI and test dashboards.
 
-use super::problem::{Problem, Severity, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, problems, short, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
@@ -96,10 +96,15 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
 }
 
 /// Returns the body of a test case. JUnit has no warnings: a warning is a passed case with output.
-fn case(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>], suite: &mut Suite) -> String {
+fn case(
+    view: &ReportView<'_>,
+    result: &CheckResult,
+    problems: &[&ReportedProblem<'_>],
+    suite: &mut Suite,
+) -> String {
     let status = result.status.name();
     match result.status {
-        _ if problems.iter().any(|problem| problem.severity == Severity::Error) => {
+        _ if problems.iter().any(|problem| problem.severity == DisplaySeverity::Error) => {
             suite.failures += 1;
             failure(view, result, problems)
         }
@@ -120,7 +125,7 @@ fn case(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>], 
     }
 }
 
-fn failure(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
+fn failure(view: &ReportView<'_>, result: &CheckResult, problems: &[&ReportedProblem<'_>]) -> String {
     let status = result.status.name();
     let message = escape(&short(result.text()));
     let text = escape(&describe(view, result, problems));
@@ -128,7 +133,7 @@ fn failure(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>
 }
 
 /// Returns the requirement and each problem.
-fn describe(view: &ReportView<'_>, result: &CheckResult, problems: &[&Problem<'_>]) -> String {
+fn describe(view: &ReportView<'_>, result: &CheckResult, problems: &[&ReportedProblem<'_>]) -> String {
     let mut describe = vec![short(&result.title)];
     describe.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| {
         let line = problem.evidence.and_then(|evidence| evidence.line).unwrap_or(1);

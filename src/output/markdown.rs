@@ -1,7 +1,7 @@
 //! The renderer of `markdown`: a comment for a pull request, or the summary of a CI step. Its length is limited to
 //! what both accept.
 
-use super::problem::{Problem, Severity, page, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, page, problems, short, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::{Report, Undecided};
@@ -25,7 +25,7 @@ const EXPLAIN: &str = "`agentnative explain ID` explains a check.";
 
 /// Renders the page.
 pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
-    let mut output = Page::default();
+    let mut output = MarkdownPage::default();
     if view.judged.len() > 1 {
         let rows = view.judged.iter().map(|Judged { report, .. }| {
             format!("- {}: {} ({})", prose(&report.target.name), report.verdict(), counts(report))
@@ -43,12 +43,12 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
 
 /// A page that accepts blocks up to its maximum length.
 #[derive(Default)]
-struct Page {
+struct MarkdownPage {
     text: String,
     omitted: usize,
 }
 
-impl Page {
+impl MarkdownPage {
     /// Adds a block after an empty line, if it fits. Omits all blocks after the first that does not fit.
     fn add(&mut self, block: &str) {
         if self.omitted > 0 || self.text.len() + block.len() + 2 > MAX_BYTES {
@@ -74,7 +74,7 @@ impl Page {
 }
 
 /// Adds the section of a target.
-fn target(view: &ReportView<'_>, judged: &Judged, output: &mut Page) {
+fn target(view: &ReportView<'_>, judged: &Judged, output: &mut MarkdownPage) {
     let report = &judged.report;
     let name = prose(&report.target.name);
     output.add(&format!("## agentnative · {name}: {}", report.verdict()));
@@ -83,9 +83,11 @@ fn target(view: &ReportView<'_>, judged: &Judged, output: &mut Page) {
         output.add(principles.trim_end());
     }
     let problems = problems(view, judged);
-    for (severity, heading) in
-        [(Severity::Error, "Failed"), (Severity::Warning, "Warnings"), (Severity::Waived, "Waived")]
-    {
+    for (severity, heading) in [
+        (DisplaySeverity::Error, "Failed"),
+        (DisplaySeverity::Warning, "Warnings"),
+        (DisplaySeverity::Waived, "Waived"),
+    ] {
         let of: Vec<_> = problems.iter().filter(|problem| problem.severity == severity).collect();
         if !of.is_empty() {
             output.add(&format!("### {heading}: {name}"));
@@ -123,7 +125,7 @@ fn principles(report: &Report) -> Option<String> {
 }
 
 /// Adds a check with its problems.
-fn check_block(view: &ReportView<'_>, problems: &[&Problem<'_>], output: &mut Page) {
+fn check_block(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>], output: &mut MarkdownPage) {
     let [first, ..] = problems else { return };
     let result = first.result;
     let level = result.level.name().to_uppercase();
@@ -148,7 +150,7 @@ fn check_block(view: &ReportView<'_>, problems: &[&Problem<'_>], output: &mut Pa
 }
 
 /// Returns where a problem is, and what is wrong there.
-fn place(view: &ReportView<'_>, problem: &Problem<'_>) -> String {
+fn place(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> String {
     let file = problem.file(view).map(|file| {
         let line = problem.evidence.and_then(|evidence| evidence.line);
         line.map_or(file.clone(), |line| format!("{file}:{line}"))
@@ -168,7 +170,7 @@ fn place(view: &ReportView<'_>, problem: &Problem<'_>) -> String {
 }
 
 /// Adds the unverified checks, by reason.
-fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut Page) {
+fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut MarkdownPage) {
     let Undecided { waiting, causes, reasons } = report.undecided();
     let mut lines = Vec::new();
     let ids = |results: &[&CheckResult]| {

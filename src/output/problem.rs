@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 1000;
 
 /// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
+pub(super) enum DisplaySeverity {
     /// Makes the command fail.
     Error,
     /// An unmet SHOULD.
@@ -27,12 +27,12 @@ pub(super) enum Severity {
 
 /// One problem of one target. Runs of a probe in one format that show the same kind of problem are merged; each place
 /// in code is a separate problem.
-pub(super) struct Problem<'a> {
+pub(super) struct ReportedProblem<'a> {
     /// The report of the target.
     pub report: &'a Report,
     /// The verdict of the check that found it.
     pub result: &'a CheckResult,
-    pub severity: Severity,
+    pub severity: DisplaySeverity,
     /// The first evidence.
     pub evidence: Option<&'a Evidence>,
     /// The command line that shows it, ready to paste in the current folder.
@@ -46,7 +46,7 @@ pub(super) struct Problem<'a> {
 }
 
 /// Returns the problems of a report, in its order.
-pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Problem<'a>> {
+pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<ReportedProblem<'a>> {
     let report = &judged.report;
     let toolkit = judged.toolkit();
     let mut seen = BTreeMap::new();
@@ -65,7 +65,7 @@ pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Pro
             let key = fault.key();
             let same_problem: &mut Vec<usize> = seen.entry(fault).or_default();
             if let Some(first) = same_problem.first().filter(|_| !is_in_code) {
-                let first: &mut Problem<'_> = &mut problems[*first];
+                let first: &mut ReportedProblem<'_> = &mut problems[*first];
                 first.more += 1;
                 continue;
             }
@@ -74,21 +74,30 @@ pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Pro
             let help = result.id.check().help.for_toolkit(toolkit);
             let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
             let command = command.map(|command| short(&command));
-            problems.push(Problem { report, result, severity, evidence, command, more: 0, help, key });
+            problems.push(ReportedProblem {
+                report,
+                result,
+                severity,
+                evidence,
+                command,
+                more: 0,
+                help,
+                key,
+            });
         }
     }
     problems
 }
 
 /// Returns the severity of the problems of a check, if it found any.
-fn severity(report: &Report, result: &CheckResult) -> Option<Severity> {
+fn severity(report: &Report, result: &CheckResult) -> Option<DisplaySeverity> {
     match result.status {
-        Status::Fail => Some(Severity::Error),
-        Status::Warn if report.deny.contains(&Level::Should) => Some(Severity::Error),
-        Status::Warn => Some(Severity::Warning),
+        Status::Fail => Some(DisplaySeverity::Error),
+        Status::Warn if report.deny.contains(&Level::Should) => Some(DisplaySeverity::Error),
+        Status::Warn => Some(DisplaySeverity::Warning),
         // A check that only depends on a waived one has no problem of its own.
         Status::Waived if !result.blocked_by.is_empty() => None,
-        Status::Waived => Some(Severity::Waived),
+        Status::Waived => Some(DisplaySeverity::Waived),
         Status::Pass | Status::Unverified | Status::NotApplicable => None,
     }
 }
@@ -106,13 +115,13 @@ pub(super) fn undecided<'a>(view: &ReportView<'_>, report: &'a Report) -> Vec<&'
     if view.strict { report.open_musts().collect() } else { Vec::new() }
 }
 
-impl<'a> Problem<'a> {
+impl<'a> ReportedProblem<'a> {
     /// Returns what is wrong, in one line; for a waived problem, the reason of the waiver.
     pub fn message(&self) -> String {
         let result = self.result;
         let detail = self.evidence.map(|evidence| evidence.detail.as_str()).filter(|text| !text.is_empty());
         let text = match (self.severity, detail) {
-            (Severity::Waived, _) | (_, None) if !result.message.is_empty() => &result.message,
+            (DisplaySeverity::Waived, _) | (_, None) if !result.message.is_empty() => &result.message,
             (_, Some(detail)) => detail,
             (_, None) => &result.title,
         };

@@ -1,6 +1,6 @@
 //! The renderer of `sarif`: a SARIF 2.1.0 log with one run per target, for code scanning.
 
-use super::problem::{Problem, Severity, page, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, page, problems, short, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
@@ -102,10 +102,10 @@ fn rule(result: &CheckResult) -> Value {
 }
 
 /// Returns a problem as a result.
-fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &Problem<'_>) -> Value {
+fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &ReportedProblem<'_>) -> Value {
     let level = match problem.severity {
-        Severity::Error => "error",
-        Severity::Warning | Severity::Waived => "warning",
+        DisplaySeverity::Error => "error",
+        DisplaySeverity::Warning | DisplaySeverity::Waived => "warning",
     };
     let mut fingerprints = json!({ "agentnative/v1": problem.key });
     let (location, properties) = if let Some(file) = problem.file(view) {
@@ -133,12 +133,12 @@ fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &Problem<'_>) -> Va
         "partialFingerprints": fingerprints,
         "occurrenceCount": problem.more + 1,
         "properties": properties,
-        "suppressions": (problem.severity == Severity::Waived).then_some(suppression),
+        "suppressions": (problem.severity == DisplaySeverity::Waived).then_some(suppression),
     }))
 }
 
 /// Returns the logical location: the probe, else the target.
-fn logical_location(problem: &Problem<'_>) -> Value {
+fn logical_location(problem: &ReportedProblem<'_>) -> Value {
     let name = short(&problem.report.target.name);
     let Some(probe) = problem.evidence.and_then(|evidence| evidence.probe.as_deref()) else {
         return json!({ "name": name, "fullyQualifiedName": name, "kind": "program" });
@@ -148,7 +148,7 @@ fn logical_location(problem: &Problem<'_>) -> Value {
 }
 
 /// Returns the properties of the run: its command line, and the place in its output.
-fn run_properties(problem: &Problem<'_>) -> Value {
+fn run_properties(problem: &ReportedProblem<'_>) -> Value {
     let Some(evidence) = problem.evidence else { return json!({}) };
     without_nulls(json!({
         "kind": short(&evidence.kind),
@@ -164,7 +164,7 @@ fn run_properties(problem: &Problem<'_>) -> Value {
 }
 
 /// Returns the region in a file.
-fn region(problem: &Problem<'_>) -> Value {
+fn region(problem: &ReportedProblem<'_>) -> Value {
     let Some(evidence) = problem.evidence else { return json!({}) };
     without_nulls(json!({
         "startLine": evidence.line.unwrap_or(1),

@@ -1,6 +1,6 @@
 //! The lines of `check --output jsonl`, written during the check.
 
-use super::{Report, Summary};
+use super::{Report, ReportSummary};
 use agentnative_core::model::{CheckResult, ConfigInfo, Edition, Level, OutputFormat, TargetInfo, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// of checks, and one `summary`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub enum Event {
+pub enum ReportEvent {
     /// Start of the check.
     Start(StartEvent),
     /// A run has ended.
@@ -124,7 +124,7 @@ pub struct SummaryEvent {
     /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.
-    pub summary: Summary,
+    pub summary: ReportSummary,
     /// Additional information: unused or expired waivers, limits that were not enforced.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
@@ -132,8 +132,8 @@ pub struct SummaryEvent {
 
 impl Report {
     /// Returns the `start` line of this report.
-    pub fn start_event(&self) -> Event {
-        Event::Start(StartEvent {
+    pub fn start_event(&self) -> ReportEvent {
+        ReportEvent::Start(StartEvent {
             version: self.version.clone(),
             time: self.time.clone(),
             config: self.config.clone(),
@@ -145,8 +145,8 @@ impl Report {
     }
 
     /// Returns the last lines of a stream: one `result` per check, then the `summary`.
-    pub fn result_events(&self) -> impl Iterator<Item = Event> + '_ {
-        let summary = Event::Summary(SummaryEvent {
+    pub fn result_events(&self) -> impl Iterator<Item = ReportEvent> + '_ {
+        let summary = ReportEvent::Summary(SummaryEvent {
             conformant: self.conformant,
             verified: self.verified,
             deny: self.deny.clone(),
@@ -155,6 +155,6 @@ impl Report {
             summary: self.summary,
             notes: self.notes.clone(),
         });
-        self.results.iter().cloned().map(Event::Result).chain([summary])
+        self.results.iter().cloned().map(ReportEvent::Result).chain([summary])
     }
 }

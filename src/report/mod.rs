@@ -9,8 +9,8 @@ mod summary;
 
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
 pub use causes::Undecided;
-pub use events::{Ended, Event, RunEvent, StartEvent, SummaryEvent};
-pub use summary::{Summary, merged};
+pub use events::{Ended, ReportEvent, RunEvent, StartEvent, SummaryEvent};
+pub use summary::{ReportSummary, merged};
 
 use agentnative_core::model::{CheckResult, ConfigInfo, Confinement, Edition, Level, TargetInfo};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -55,7 +55,7 @@ pub struct Report {
     /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.
-    pub summary: Summary,
+    pub summary: ReportSummary,
     /// The verdicts, in the order of the table of checks.
     pub results: Vec<CheckResult>,
     /// Additional information: unused or expired waivers, limits that were not enforced.
@@ -92,7 +92,7 @@ pub struct MergedReport {
     /// The report of each target.
     pub targets: Vec<Report>,
     /// Number of verdicts of each kind, over all targets.
-    pub summary: Summary,
+    pub summary: ReportSummary,
     /// The parts of all targets that the report covers; absent for merged reports of single targets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fleet: Option<FleetInfo>,

@@ -17,7 +17,7 @@ impl Reports {
     /// Reads a document of `check --json`, or a merged one; `-` is stdin.
     ///
     /// # Errors
-    /// The errors of [`Error::data`]; a configuration error with line and column if it is not a report.
+    /// The errors of [`Error::data_file`]; a configuration error with line and column if it is not a report.
     pub fn read(path: &Path) -> Result<Self> {
         let mut bytes = Vec::new();
         let read = match path == Path::new("-") {

@@ -12,7 +12,7 @@ use std::iter::Sum;
 /// Number of verdicts of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub struct Summary {
+pub struct ReportSummary {
     /// Requirements that are met.
     pub pass: usize,
     /// MUST requirements that are not met.
@@ -27,7 +27,7 @@ pub struct Summary {
     pub waived: usize,
 }
 
-impl Summary {
+impl ReportSummary {
     /// Counts the verdicts of `results`.
     pub fn of<'a>(results: impl IntoIterator<Item = &'a CheckResult>) -> Self {
         let mut summary = Self::default();
@@ -74,7 +74,7 @@ impl MergedReport {
     }
 }
 
-impl Sum for Summary {
+impl Sum for ReportSummary {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |sum, one| Self {
             pass: sum.pass + one.pass,
@@ -104,7 +104,7 @@ pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
         if report.results.len() == before {
             return true;
         }
-        report.summary = Summary::of(&report.results);
+        report.summary = ReportSummary::of(&report.results);
         let is_open =
             |result: &CheckResult| result.level == Level::Must && result.status == Status::Unverified;
         report.verified = !report.results.iter().any(is_open);
@@ -115,10 +115,10 @@ pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
 
 impl Report {
     /// Returns the summary of each principle that was judged.
-    pub fn by_principle(&self) -> BTreeMap<u8, Summary> {
+    pub fn by_principle(&self) -> BTreeMap<u8, ReportSummary> {
         let principles: BTreeSet<u8> = self.results.iter().map(|result| result.principle).collect();
         let of = |principle| self.results.iter().filter(move |result| result.principle == principle);
-        principles.into_iter().map(|principle| (principle, Summary::of(of(principle)))).collect()
+        principles.into_iter().map(|principle| (principle, ReportSummary::of(of(principle)))).collect()
     }
 
     /// Creates a report; derives `conformant`, `verified` and the summary from the verdicts.
@@ -143,7 +143,7 @@ impl Report {
             interrupted,
             isolation: None,
             runs,
-            summary: Summary::of(&results),
+            summary: ReportSummary::of(&results),
             results,
             notes,
         }

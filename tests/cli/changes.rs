@@ -91,7 +91,7 @@ fn a_problem_is_reported_by_one_check() {
     expect(&locked, "p5-idempotent", "unverified", "see p5-confirm");
 
     let full = folder("store() { fail 1 full general 'there is no room'; }", PROBES).run(&CHECK_P5);
-    expect(&full, "p5-confirm", "unverified", "the call before it, `add milk`, exited with 1");
+    expect(&full, "p5-confirm", "unverified", "the preceding call `add milk` exited with 1");
     expect(&full, "p5-dry-run", "unverified", "correct `args`, `setup` or `exit` of the probe");
     expect(&full, "p5-read-only", "pass", "");
 
@@ -120,7 +120,7 @@ fn setup_calls_receive_the_secret_in_the_environment() {
     expect(&output, "p1-secret-silent", "pass", "");
     let short = folder("", &config.replace("tok_4f7a91c2", "tok"));
     let short = short.run(&["check", "--json", "--check", "p1-secret-*"]);
-    expect(&short, "p1-secret-path", "unverified", "the call before it, `whoami`, exited with 77");
+    expect(&short, "p1-secret-path", "unverified", "the preceding call `whoami` exited with 77");
 }
 
 #[test]

@@ -229,10 +229,10 @@ fn checks_are_selected_by_id_pattern_principle_layer_and_requirement() {
         (
             "--check",
             "p8-may-install-all",
-            "no check decides p8-may-install-all: a permission: there is nothing to require",
+            "no check decides p8-may-install-all: a permission, which requires nothing",
             "`agentnative list --standard` shows the checks of each requirement",
         ),
-        ("--skip", "*-yaml", "no check matches `*-yaml`", "`agentnative list` shows all of them"),
+        ("--skip", "*-yaml", "no check matches `*-yaml`", "list all checks with `agentnative list`"),
     ] {
         let output = run(&["--check", "p2-raw", flag, wrong]);
         assert_eq!((output.code, output.out.as_str()), (Some(2), ""));

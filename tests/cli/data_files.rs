@@ -314,15 +314,15 @@ fn an_invalid_state_is_an_error_with_its_line() {
         lines.join("\n")
     };
     let rows = [
-        (String::new(), 1, "not complete"),
+        (String::new(), 1, "incomplete"),
         ("{}".to_owned(), 1, "missing field"),
-        (good.replace("\"inference\":1", "\"inference\":2"), 1, "version 2 is unknown"),
-        (without(1), 3, "shape 1 is not above"),
-        (without(lines.len() - 1), lines.len() - 1, "the file is not complete"),
-        (format!("{good}{}\n", lines[1]), lines.len() + 1, "the file is not complete"),
+        (good.replace("\"inference\":1", "\"inference\":2"), 1, "unknown version 2"),
+        (without(1), 3, "shape 1 is not on an earlier line"),
+        (without(lines.len() - 1), lines.len() - 1, "the file is incomplete"),
+        (format!("{good}{}\n", lines[1]), lines.len() + 1, "the file is incomplete"),
         (good.replace("\"list\":", "\"lists\":").replace("\"tuple\":", "\"tuples\":"), 4, "unknown variant"),
-        (good.replacen("\"integers\":1", "\"integers\":9999999999999999999", 1), 2, "greater than any count"),
-        (good.replacen("\"loose\":[]", "\"loose\":[\"id\"]", 1), lines.len(), "`id` is no tag key"),
+        (good.replacen("\"integers\":1", "\"integers\":9999999999999999999", 1), 2, "exceeds the maximum"),
+        (good.replacen("\"loose\":[]", "\"loose\":[\"id\"]", 1), lines.len(), "`id` is not a tag key"),
     ];
     for (text, line, reason) in rows {
         folder.write("wrong.state", &text);

@@ -82,7 +82,7 @@ fn versions_of_a_contract_are_compared() {
     let (code, out, _) = diff("codex-exec@0.42", "codex-exec@0.45");
     assert_eq!(code, 1);
     for change in [
-        "breaking[diff-exit-changed]: the exit code when `failed` changed: now 1, before 0",
+        "breaking[diff-exit-changed]: the exit code when `failed` changed from 0 to 1",
         "breaking[diff-discriminator-changed]: the event type moved from /msg/type to /type",
         "breaking[diff-event-removed]: the event type `(none)` was removed; a stream could begin with it",
     ] {
@@ -359,7 +359,7 @@ fn outputs_that_were_not_compared_are_named_next_to_a_breaking_change() {
     assert_eq!(code, 1, "{out}");
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "breaking[diff-exit-changed]: the exit code changed: now 3, before 0",
+        "breaking[diff-exit-changed]: the exit code changed from 0 to 3",
         "= note: nothing else was compared: the new side: list · json exited with 3, expected 0: see p2-exit-success; stderr: no such table",
         "= also in: probe list, jsonl",
         "1 breaking",

@@ -139,8 +139,8 @@ fn a_missing_or_invalid_target_or_configuration_exits_with_78() {
 fn missing_permissions_exit_with_77() {
     let folder = Folder::new();
     let path = folder.write("data", "not a program");
-    assert_error(&folder, &["check", "./data"], 77, "may not be executed", "chmod +x");
-    assert_error(&folder, &["check", "--", path.to_str().unwrap()], 77, "may not be executed", "chmod +x");
+    assert_error(&folder, &["check", "./data"], 77, "cannot be executed", "chmod +x");
+    assert_error(&folder, &["check", "--", path.to_str().unwrap()], 77, "cannot be executed", "chmod +x");
     // No user can create a file in /sys.
     let one = ["check", "./data", "--check", "p2-output-json"];
     for flags in [["--report", "json=/sys/report"], ["--record", "/sys/recording"]] {

@@ -66,7 +66,7 @@ fn a_script_without_a_manifest_is_ready_after_init() {
     assert_eq!(data["text"], text);
     for line in [
         "command = [\"python3\", \"./notes.py\"]",
-        "formats.json = [\"--output\", \"json\"]    # how a format is asked for, from its help",
+        "formats.json = [\"--output\", \"json\"]    # arguments that select the format, from its help",
         "formats.jsonl = [\"--output\", \"jsonl\"]    # not in its help, but required by principle 2",
         "args = [\"{format}\", \"show\", \"1\"]",
         "args = [\"{format}\", \"remote\", \"ls\"]",
@@ -97,7 +97,11 @@ fn init_calls_only_help_and_declares_only_confirmed_commands() {
     assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "without a terminal there are no prompts");
     let expected = "wrote agentnative.toml: 2 commands found in the help, 0 probes declared\nnext:\n  - declare the calls that are safe to run up to 40 times:\n      agentnative init --force --safe list ./cli\n";
     assert!(output.out.starts_with(expected), "{}", output.out);
-    assert!(output.out.contains("leave out what may change something, or declare it"), "{}", output.out);
+    assert!(
+        output.out.contains("omit commands that may change something, or declare them"),
+        "{}",
+        output.out
+    );
     assert!(!folder.path().join("calls").exists(), "{}", folder.read("calls"));
     let text = folder.read("agentnative.toml");
     assert!(

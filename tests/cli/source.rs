@@ -131,7 +131,7 @@ fn code_is_checked_if_nothing_can_be_run() {
     let output = check(["--check", "p2-exit-documented"]);
     assert_eq!((output.code, output.status("p2-exit-documented")), (Some(0), "pass".into()), "{output:?}");
     let note = output.data()["notes"][0].as_str().unwrap().to_owned();
-    assert!(note.starts_with("nothing was run: cannot make a temporary folder"), "{note}");
+    assert!(note.starts_with("nothing was run: cannot create a temporary folder"), "{note}");
     assert_eq!(check(["--layer", "behavioral"]).code, Some(1));
 }
 
@@ -214,8 +214,8 @@ fn the_configuration_can_name_the_output_modules() {
     assert_eq!(places(&folder.run(&STRAY_PRINT), "p2-src-stray-print"), ["src/output.rs:1"]);
     for (value, words) in [
         ("[\"src/none\"]", "cannot read `src/none`"),
-        ("[\"../elsewhere\"]", "is not below this file"),
-        ("[\"\"]", "is not below this file"),
+        ("[\"../elsewhere\"]", "is outside the folder of this file"),
+        ("[\"\"]", "is outside the folder of this file"),
         ("\"src\"", "expected an array of paths below the configuration file"),
         ("[1]", "expected a path below the configuration file"),
     ] {

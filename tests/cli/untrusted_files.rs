@@ -58,10 +58,10 @@ impl Repository {
         assert_eq!((output.code, output.error()["kind"].as_str()), (Some(78), Some("config")), "{output:?}");
         let message = output.error()["message"].to_string();
         assert!(
-            message.contains("shared/agentnative.toml is not used: ") && message.contains(why),
+            message.contains("shared/agentnative.toml is not trusted: ") && message.contains(why),
             "{output:?}"
         );
-        assert_eq!(output.error()["hint"], "--config FILE uses it all the same");
+        assert_eq!(output.error()["hint"], "use it anyway with --config FILE");
         assert!(!self.take_build_marker("shared"));
         let named = self.check(&["--config", "../agentnative.toml", "./tool"]);
         assert!(named.code == Some(0) && self.take_build_marker("shared"), "{named:?}");
@@ -127,14 +127,14 @@ fn a_folder_that_others_can_write_to_ends_the_search() {
     }
     repository.0.write("shared/agentnative.toml", CONFIG);
     repository.set_mode("shared", 0o1777);
-    repository.assert_refused("everybody may write to its folder ");
+    repository.assert_refused("all users can write to its folder ");
     // The same applies to the folder in which the search begins.
     let mut command = repository.0.command();
     let output = output_of(command.args(CHECK).args(["own/tool"]).current_dir(repository.path("shared")));
     assert!(output.code == Some(78) && output.err.contains("agentnative.toml is not used"), "{output:?}");
     repository.set_mode("shared", 0o755);
     repository.set_mode("shared/agentnative.toml", 0o666);
-    repository.assert_refused("everybody may write to it");
+    repository.assert_refused("all users can write to it");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_folder_that_another_group_can_write_to_ends_the_search() {
     }
     repository.assert_used();
     chown(repository.path("shared"), None, Some(THIRD)).unwrap();
-    repository.assert_refused(&format!("the group {THIRD} may write to its folder "));
+    repository.assert_refused(&format!("the group {THIRD} can write to its folder "));
     repository.set_mode("shared", 0o755);
     repository.assert_used();
 }

@@ -265,11 +265,11 @@ fn a_damaged_run_is_an_error_with_its_position() {
         (line_with("{\"text\":\"\",\"chunks\":\"\"}"), "format of this version"),
         (
             line_with("{\"same_as\":{\"line\":2,\"stream\":\"stderr\"}}"),
-            "stderr of line 2; expected a stream before it",
+            "stderr of line 2; expected an earlier stream",
         ),
         (line_with("{\"same_as\":{\"line\":99,\"stream\":\"stdout\"}}"), "stdout of line 99"),
         (line_with("{\"text\":\"\"}").strip_suffix(b"}").unwrap().to_vec(), "damaged"),
-        (line_with("{\"text\":\"\"}").replace_once("\"cli\"", "\"text\":\"\""), "2 streams"),
+        (line_with("{\"text\":\"\"}").replace_once("\"cli\"", "\"text\":\"\""), "damaged"),
         (
             line_with("{\"text\":\"\"}").replace_once("\"Exited\":0", "\"Exited\":{\"text\":\"\"}"),
             "2 streams",

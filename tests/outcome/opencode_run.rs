@@ -110,7 +110,7 @@ fn dialects_are_recognized_by_their_events() {
     );
     let wrong = outcome_with(as_dialect(Dialect::Opencode), &run);
     assert_eq!(wrong["success"], false);
-    assert_eq!(wrong["error"], "no known event in 3 lines: the types are unknown");
+    assert_eq!(wrong["error"], "no known event in 3 lines: the event types are unknown");
 }
 
 #[test]

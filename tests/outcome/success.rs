@@ -30,14 +30,14 @@ fn a_stream_without_known_events_is_a_failure() {
             vec!["Error: no such model"],
             "no known event in 1 line; line 1 is skipped: expected a JSON value, found `Error`",
         ),
-        (vec![r#"{"type":"thread.begun"}"#], "no known event in 1 line: the types are unknown"),
+        (vec![r#"{"type":"thread.begun"}"#], "no known event in 1 line: the event types are unknown"),
         (
             vec!["{}", "[]", "1"],
             "no known event in 3 lines; line 2 is skipped: expected an object, found an array",
         ),
         (
             vec![r#"{"type":"server.connected","properties":{}}"#],
-            "no known event in 1 line: the types are unknown",
+            "no known event in 1 line: the event types are unknown",
         ),
     ];
     for (stream, error) in cases {

@@ -106,7 +106,7 @@ pub fn record(config: &str, checks: &[&Check], answer: impl Fn(&Call) -> CallRes
     record_with_help(b"Commands:\n  list  List\n", config, checks, answer)
 }
 
-/// Like [`seen`], with this help page.
+/// Like [`record`], with this help page.
 pub fn record_with_help(
     help: &[u8],
     config: &str,
@@ -128,7 +128,7 @@ pub fn record_with_help(
     record_probes(declared, profile, checks, answer)
 }
 
-/// Like [`seen`], with these probes and this profile.
+/// Like [`record`], with these probes and this profile.
 pub fn record_probes(
     declared: Vec<Probe>,
     profile: TargetProfile,

@@ -1,7 +1,8 @@
 //! The values of records on a tape, filled by events or directly by the reader.
 
 use strict_json::{
-    Event, JsonType, ReadOptions, Sink, Summary, Tape, TapeKey, TapeNode, read_lines, read_lines_in_memory,
+    Event, JsonType, ReadOptions, ReadSummary, Sink, Tape, TapeKey, TapeNode, read_lines,
+    read_lines_in_memory,
 };
 
 /// Prints each complete record as text, with the offset of each value.
@@ -59,7 +60,11 @@ fn print(value: TapeNode<'_>, out: &mut String) {
 
 /// Reads these lines in three ways and returns the summaries and records: by events, directly from a reader, and
 /// directly from memory.
-pub fn read_three_ways(bytes: &[u8], sizes: &[usize], options: &ReadOptions) -> [(Summary, Vec<String>); 3] {
+pub fn read_three_ways(
+    bytes: &[u8],
+    sizes: &[usize],
+    options: &ReadOptions,
+) -> [(ReadSummary, Vec<String>); 3] {
     let sink = |direct| TapePrinter { direct, ..TapePrinter::default() };
     let (mut one, mut two, mut three) = (sink(false), sink(true), sink(true));
     let by_events = read_lines(bytes, options, &mut one).expect("memory can be read");

@@ -1,87 +1,91 @@
-"""What a case is, and what is expected of it."""
+"""The classes of a case and its expectation, and constructors of cases."""
 
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
 MIB = 1 << 20
-#: The file that fills a disk; it is no leftover.
+#: Name of the file that fills a disk; it does not count as left over.
 FILLER = "filler"
-#: What confines a run, from nothing to all of it.
-RUNGS = ("none", "landlock", "namespaces")
+#: Confinement levels, in increasing order.
+LEVELS = ("none", "landlock", "namespaces")
 
 
 @dataclass(frozen=True)
 class Expect:
-    """How a case ends. What is `None` is not looked at."""
+    """The expected end of a case. `None` means any value."""
+
+    #: Expected exit codes; negative numbers are signals.
 
     codes: tuple = (0,)
-    #: Statuses by ID of check, each one word or several: `{"p2-completes": "fail"}`.
+    #: Allowed statuses by check ID, separated by spaces: `{"p2-completes": "fail"}`.
     status: dict = field(default_factory=dict)
-    #: Patterns that stdout or stderr must match.
+    #: Regular expressions that stdout or stderr must match.
     has: tuple = ()
-    #: Text that must not be in stdout, stderr or a file that the program wrote.
+    #: Texts that must not occur in stdout or stderr.
     lacks: tuple = ()
-    #: `kind` of the error object on stderr.
+    #: Allowed values of `kind` in the error object on stderr, separated by spaces.
     kind: str | None = None
-    #: Processes of the target may be left (and are ended by the driver).
+    #: Whether processes of the target may survive; the driver kills them.
     survivors: bool = False
-    #: Folders may be left in TMPDIR; with `told`, if the report says so of each.
+    #: Whether folders may be left in TMPDIR; with `reported`, only if the report names each of them.
     leftovers: bool | str = False
-    #: The program is stopped for ever, since nothing protects it; `None`: it may be.
+    #: Whether the program hangs, since nothing protects it from the target; `None` if it may hang.
     hangs: bool | None = False
-    #: Looks at the folder of the case afterwards; returns what is wrong, or nothing.
+    #: Called after the case; returns the problem, or `None`.
     after: Callable | None = None
 
 
 @dataclass(frozen=True)
 class Case:
     name: str
-    #: The command line. `{bin}`, `{work}`, `{targets}` and what `prepare` returns are put in.
+    #: The command line. `{bin}`, `{work}`, `{targets}` and other keys of `context.words` are replaced.
     argv: tuple
-    #: By rung, or one for all. A rung that is missing has the expectation of the one before it.
+    #: One expectation for all confinement levels, or one per level. A missing level has that of the level below.
     expect: dict | Expect = Expect()
-    #: Whether a target is run: then `--isolation` is added, and the rung counts.
+    #: Whether a target is run. Then `--isolation` is added, and the confinement level selects the expectation.
     live: bool = True
-    #: Files of its work folder: text, bytes or a function of the path; a leading `x:` in the name makes it executable.
+    #: Files in the work folder: text, bytes, or a function of the path. Files with the prefix `x:` are executable.
     files: dict = field(default_factory=dict)
-    #: Called with the folder of the case before; returns more words for the command line. What it adds to `case.undo`
-    #: is called afterwards.
+    #: Called before the case; returns additional arguments. Functions that it adds to `context.undo` are called after
+    #: the case.
     prepare: Callable | None = None
-    #: Called in a thread with the process once it runs.
+    #: Called in a thread after the program was started, with its process.
     act: Callable | None = None
-    #: A piece of sh before the program, such as `ulimit -n 20;`.
+    #: Shell code before the program, such as `ulimit -n 20;`.
     before: str = ""
-    #: Where stdout and stderr go, instead of files: `closed`, or a path.
+    #: Where stdout and stderr are redirected to instead of files: `closed`, or a path.
     stdout: str | None = None
     stderr: str | None = None
     stdin: str | None = None
-    #: Variables; `None` removes one.
+    #: Environment variables; `None` removes a variable.
     env: dict = field(default_factory=dict)
+    #: Seconds after which the case fails.
     deadline: float = 30
+    #: Memory limit of each process of the programs, in bytes.
     memory: int = 256 * MIB
-    #: The program prints JSON.
+    #: Whether the program prints JSON.
     json: bool = True
-    #: Needs root, to prepare it.
+    #: Whether the preparation needs root.
     root: bool = False
-    #: Runs as an ordinary user, also when the suite is run by root.
+    #: Whether the case runs as an ordinary user even if the suite is run by root.
     user: bool = False
-    #: Takes long, or much of the machine: left out by --quick.
+    #: Whether the case takes long or uses many resources; skipped with --quick.
     heavy: bool = False
-    #: Runs alone, since it takes what others need.
+    #: Whether no other case runs in parallel, since this one exhausts shared resources.
     alone: bool = False
 
-    def expected(self, rung):
+    def expected(self, level):
         if isinstance(self.expect, Expect):
             return self.expect
-        given = [self.expect[name] for name in RUNGS[: RUNGS.index(rung) + 1] if name in self.expect]
-        return given[-1]
+        expectations = [self.expect[name] for name in LEVELS[: LEVELS.index(level) + 1] if name in self.expect]
+        return expectations[-1]
 
     def but(self, **changes):
         return replace(self, **changes)
 
 
 def check(name, target, expect=Expect(), *, checks=("p2-exit-success",), probe="go", fast=True, timeout=5, more=(), **rest):
-    """A `check` of a target with one probe. By default with the plain runs alone, which are few."""
+    """Returns a case that checks a target with one probe, by default with plain runs only."""
     argv = ["{bin}/agentnative", "check", "--json", "--probe", probe, "--timeout", str(timeout)]
     argv += ["--fast"] if fast else []
     argv += [word for one in checks for word in ("--check", one)]
@@ -89,5 +93,5 @@ def check(name, target, expect=Expect(), *, checks=("p2-exit-success",), probe="
 
 
 def program(name, command, *words, expect=Expect(), **rest):
-    """A command of agentnative that runs no target."""
+    """Returns a case of a command of agentnative that runs no target."""
     return Case(name, ("{bin}/agentnative", *command.split(), *words), expect, live=False, **rest)

@@ -1,7 +1,7 @@
-"""Becomes a command as a container of a hosted CI runs it: `container.py [--no-landlock] COMMAND...`
+"""Executes a command as in a container of a hosted CI: `container.py [--no-landlock] COMMAND...`
 
-No user namespaces and no mounts, by a seccomp filter that refuses what the default profiles of container engines
-refuse, and with the capabilities that they leave to root. The filter is for x86-64 and aarch64.
+A seccomp filter refuses the system calls that the default profiles of container engines refuse, such as those for user
+namespaces and mounts; root has only the capabilities of a container. The filter supports x86-64 and aarch64.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ CLONE_NEW = 0x7E020000
 #: net_bind_service, net_raw, sys_chroot, mknod, audit_write, setfcap.
 KEPT = {0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31}
 
-#: Refused with EPERM: their numbers on x86-64 and aarch64 (-1: there is none).
+#: System calls that are refused with EPERM, with their numbers on x86-64 and aarch64 (-1: does not exist).
 REFUSED = {
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431),
@@ -44,7 +44,7 @@ def instruction(code, jump_true, jump_false, value):
 
 
 def program(machine, landlock):
-    """The filter: a number that is refused returns EPERM, `clone3` does not exist, and no `clone` makes a namespace."""
+    """Returns the filter: refused calls and `clone` with a new namespace return EPERM, `clone3` returns ENOSYS."""
     load, equal, any_bit, back = 0x20, 0x15, 0x45, 0x06
     refused = REFUSED | ({} if landlock else LANDLOCK)
     code = [instruction(load, 0, 0, 0)]
@@ -52,7 +52,7 @@ def program(machine, landlock):
         if numbers[machine] >= 0:
             code += [instruction(equal, 0, 1, numbers[machine]), instruction(back, 0, 0, ERRNO | errno.EPERM)]
     code += [instruction(equal, 0, 1, CLONE3[machine]), instruction(back, 0, 0, ERRNO | errno.ENOSYS)]
-    # The flags are the first argument of clone, 16 bytes into the data.
+    # The flags are the first argument of clone, at offset 16 of the seccomp data.
     code += [
         instruction(equal, 0, 3, CLONE[machine]),
         instruction(load, 0, 0, 16),
@@ -77,7 +77,7 @@ def main():
     buffer = ctypes.create_string_buffer(code)
     filter_ = ctypes.create_string_buffer(struct.pack("HxxxxxxP", length, ctypes.addressof(buffer)))
     if os.geteuid() == 0:
-        # Root installs a filter without `no_new_privs`, as a container engine does, and then gives up its rights.
+        # As in a container engine, root installs the filter without `no_new_privs`, and then drops capabilities.
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter_))
         for capability in range(64):
             if capability not in KEPT:

@@ -1,4 +1,4 @@
-"""Processes as /proc shows them: who descends from us, who is left, and how much memory the checker held."""
+"""Finds and kills the descendants of this process, and measures the memory of the programs, by /proc."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ ZOMBIES = "ZX"
 
 
 def become_subreaper():
-    """Whoever loses its parent below us becomes our child: no daemon gets away unseen, whatever it sheds."""
+    """Makes this process the new parent of orphaned descendants, so that every daemon stays a descendant."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
@@ -25,35 +25,35 @@ def read(path):
 
 
 def stat(pid):
-    """State and parent of a process; `None` if it is gone."""
+    """Returns the state and the parent of a process; `None` if it does not exist."""
     _, _, rest = read(f"/proc/{pid}/stat").rpartition(b") ")
     fields = rest.split()
     return (fields[0].decode(), int(fields[1])) if len(fields) > 1 else None
 
 
-def forget_peak():
-    """What a process inherits from us counts as its own memory: no more than we hold now."""
+def reset_peak():
+    """Resets the peak memory of this process, which a forked child inherits."""
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
-def descendants(root, dead=False):
-    """Everybody below a process, as numbers: also the dead that nobody has buried, if they are asked for."""
-    below = {}
+def descendants(root, zombies=False):
+    """Returns the process IDs of all descendants of a process, with `zombies` including those not yet reaped."""
+    children = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (found := stat(name)):
-            below.setdefault(found[1], []).append((int(name), found[0]))
-    seen, queue = [], [root]
+            children.setdefault(found[1], []).append((int(name), found[0]))
+    found, queue = [], [root]
     while queue:
-        for pid, state in below.get(queue.pop(), []):
+        for pid, state in children.get(queue.pop(), []):
             queue.append(pid)
-            if dead or state not in ZOMBIES:
-                seen.append(pid)
-    return seen
+            if zombies or state not in ZOMBIES:
+                found.append(pid)
+    return found
 
 
 def reap():
-    """Buries the dead among our children."""
+    """Reaps the children that ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -61,13 +61,14 @@ def reap():
         pass
 
 
-def described(pid):
+def description(pid):
+    """Returns the process ID with the start of the command line."""
     words = read(f"/proc/{pid}/cmdline").replace(b"\0", b" ").strip() or read(f"/proc/{pid}/comm").strip()
     return f"{pid} ({words[:60].decode(errors='backslashreplace')})"
 
 
 def survivors(grace):
-    """Whoever is still there below us after `grace` seconds."""
+    """Waits until no descendants are left, for at most `grace` seconds; returns those that are."""
     until = time.monotonic() + grace
     while True:
         reap()
@@ -77,8 +78,8 @@ def survivors(grace):
         time.sleep(0.02)
 
 
-def opened(pid):
-    """A handle of a process that still descends from us: its number may be somebody else's by now."""
+def pidfd_of_descendant(pid):
+    """Returns a pidfd; `None` if the process is no longer a descendant, since its ID may be reused."""
     try:
         handle = os.pidfd_open(pid)
     except OSError:
@@ -91,12 +92,12 @@ def opened(pid):
 
 
 def kill_all():
-    """Ends everybody below us. Who forks meanwhile is found in the next round."""
+    """Kills all descendants. Repeats this for processes that were forked in the meantime."""
     for _ in range(500):
         left = descendants(os.getpid())
         if not left:
             break
-        handles = [handle for pid in left if (handle := opened(pid))]
+        handles = [handle for pid in left if (handle := pidfd_of_descendant(pid))]
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for handle in handles:
                 try:
@@ -111,22 +112,22 @@ def kill_all():
 
 
 class Memory:
-    """The largest resident memory of each process of a program, by polling: targets are not counted."""
+    """The peak resident memory of any process of the named programs, without targets, measured by polling."""
 
     def __init__(self, names):
         self.names = [name.encode() for name in names]
         self.peak = 0
 
-    def is_ours(self, pid):
+    def is_measured(self, pid):
         first = read(f"/proc/{pid}/cmdline").split(b"\0")[0]
         return any(first == name or first.endswith(b"/" + name) for name in self.names)
 
-    def look(self, root):
-        """Looks at a process and at those below it, as far as they are ours or lead there."""
+    def update(self, root):
+        """Measures a process and its descendants. Follows only the named programs and the commands that start them."""
         queue = [root]
         while queue:
             pid = queue.pop()
-            if self.is_ours(pid):
+            if self.is_measured(pid):
                 found = re.search(rb"VmHWM:\s*(\d+) kB", read(f"/proc/{pid}/status"))
                 self.peak = max(self.peak, int(found[1]) * 1024 if found else 0)
             elif pid != root and not read(f"/proc/{pid}/cmdline").startswith((b"unshare", b"sh\0")):

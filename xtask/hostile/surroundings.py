@@ -1,4 +1,4 @@
-"""Where the table is run: each surroundings is a command that becomes the command of a case."""
+"""The surroundings in which the cases can run. Each is a command that executes the command of a case."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ NO_PROC = 'mount -t tmpfs none /proc && exec "$0" "$@"'
 PID = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 MAP_ROOT = () if os.geteuid() == 0 else ("--user", "--map-root-user")
 
-#: What surrounds the program, and the command that does it.
+#: Description of each surroundings, and the command that creates it.
 SURROUNDINGS = {
     "here": ("as the caller", lambda scripts: ()),
     "user": ("as an ordinary user", lambda scripts: USER if os.geteuid() == 0 else ()),
@@ -26,17 +26,17 @@ SURROUNDINGS = {
         lambda scripts: (PYTHON, f"{scripts}/container.py"),
     ),
     "old-container": (
-        "the same, with a profile that has no Landlock",
+        "in such a container, with a seccomp profile that refuses Landlock",
         lambda scripts: (PYTHON, f"{scripts}/container.py", "--no-landlock"),
     ),
     "user-container": (
-        "the container, as an ordinary user",
+        "in such a container, as an ordinary user",
         lambda scripts: (*(USER if os.geteuid() == 0 else ()), PYTHON, f"{scripts}/container.py"),
     ),
 }
 
-#: Tells by its exit code what confines it: 40 nothing, 41 Landlock, 42 namespaces.
-TELLING = """#!/bin/sh
+#: A target whose exit code is its confinement level: 40 none, 41 Landlock, 42 namespaces.
+LEVEL_TARGET = """#!/bin/sh
 [ "$(readlink /proc/self/ns/pid)" = "$(cat "${0%/*}/namespace")" ] || exit 42
 (echo >"${0%/*}/outside/written") 2>/dev/null && exit 40
 exit 41
@@ -44,21 +44,21 @@ exit 41
 CODES = {"40": "none", "41": "landlock", "42": "namespaces"}
 
 
-def works(prefix):
-    """Whether these surroundings can be had; if not, why."""
-    done = subprocess.run([*prefix, "true"], capture_output=True, text=True)
-    return None if done.returncode == 0 else done.stderr.strip() or f"exit code {done.returncode}"
+def unavailable(prefix):
+    """Returns why the surroundings are not available; `None` if they are."""
+    completed = subprocess.run([*prefix, "true"], capture_output=True, text=True)
+    return None if completed.returncode == 0 else completed.stderr.strip() or f"exit code {completed.returncode}"
 
 
-def rung(binaries, prefix, isolation, base):
-    """What `--isolation` gives in these surroundings, as a run of the program finds it."""
+def level(binaries, prefix, isolation, base):
+    """Returns the confinement level that `--isolation` results in, as found by a run; `None` if it is unknown."""
     with tempfile.TemporaryDirectory(dir=base) as folder:
         os.chmod(folder, 0o755)
         for name in ("work", "outside"):
             os.mkdir(f"{folder}/{name}")
             os.chmod(f"{folder}/{name}", 0o777)
-        target = pathlib.Path(folder, "telling")
-        target.write_text(TELLING)
+        target = pathlib.Path(folder, "target")
+        target.write_text(LEVEL_TARGET)
         target.chmod(0o755)
         pathlib.Path(folder, "namespace").touch()
         os.chmod(f"{folder}/namespace", 0o666)
@@ -66,6 +66,6 @@ def rung(binaries, prefix, isolation, base):
         script = 'readlink /proc/self/ns/pid >../namespace; exec "$0" "$@"'
         words = ["check", "--json", "--fast", "--probe", "go", "--check", "p2-exit-success", "--isolation", isolation]
         argv = [*prefix, "sh", "-c", script, f"{binaries}/agentnative", *words, str(target)]
-        done = subprocess.run(argv, capture_output=True, text=True, cwd=f"{folder}/work")
-        code = re.search(r"exit code (4\d)", done.stdout)
+        completed = subprocess.run(argv, capture_output=True, text=True, cwd=f"{folder}/work")
+        code = re.search(r"exit code (4\d)", completed.stdout)
         return CODES[code[1]] if code else None

@@ -17,7 +17,7 @@ pub const STACK_BYTES: usize = 64 << 20;
 /// Maximum time between two measurements of the resources used.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The limits of a step of work. A step ends when the work calls [`progress`] or is done.
+/// The limits of a step of work. A step ends when the work calls [`finish_step`] or is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// CPU time of this process, capped at the elapsed time because other threads use CPU time as well.
@@ -60,7 +60,9 @@ impl fmt::Display for ExceededLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(limit) => write!(f, "more than {} s of CPU time", limit.as_secs_f64()),
-            Self::Elapsed(limit) => write!(f, "more than {} s, as the machine is busy", limit.as_secs_f64()),
+            Self::Elapsed(limit) => {
+                write!(f, "more than {} s of elapsed time, because the machine is busy", limit.as_secs_f64())
+            }
             Self::Memory(limit) => write!(f, "more than {} MiB of memory", limit >> 20),
         }
     }
@@ -69,7 +71,7 @@ impl fmt::Display for ExceededLimit {
 impl From<ExceededLimit> for Error {
     fn from(spent: ExceededLimit) -> Self {
         Self::new(ErrorKind::Budget, format!("the work was stopped: it needs {spent}"))
-            .hint("a schema gets expensive by references that branch again and again, a document by a great many errors")
+            .hint("simplify the schema if its references branch repeatedly, or the document if it has very many errors")
     }
 }
 
@@ -127,7 +129,9 @@ pub fn run_within<T: Send + 'static>(
         match done.recv_timeout(interval) {
             Ok(Ok(result)) => return Ok(result),
             Ok(Err(panic)) => resume_unwind(panic),
-            Err(RecvTimeoutError::Disconnected) => resume_unwind(Box::new("the work is lost")),
+            Err(RecvTimeoutError::Disconnected) => {
+                resume_unwind(Box::new("the worker thread ended without a result"))
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         interval = (interval * 2).min(MAX_POLL_INTERVAL);

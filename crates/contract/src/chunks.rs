@@ -17,7 +17,7 @@ pub struct RemainingInput<R> {
 }
 
 /// Source of chunks that the threads share.
-struct Source<R> {
+struct ChunkSource<R> {
     chunker: LineChunker<R>,
     /// Reusable buffers. Their number limits how far ahead the input is read.
     free_buffers: Receiver<Vec<u8>>,
@@ -25,7 +25,7 @@ struct Source<R> {
     number: usize,
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> ChunkSource<R> {
     /// Returns the next chunk with its number; `None` at the end of the input or if reading was stopped.
     fn next(&mut self) -> io::Result<Option<(usize, Chunk)>> {
         let Ok(buffer) = self.free_buffers.recv() else { return Ok(None) };
@@ -54,7 +54,7 @@ pub fn fold_chunks<R: Read + Send, S: Send, T: Send>(
     for _ in 0..if threads < 2 { 1 } else { threads + 2 } {
         let _ = buffer_sender.send(Vec::new());
     }
-    let source = Mutex::new(Source { chunker: LineChunker::new(reader), free_buffers, number: 0 });
+    let source = Mutex::new(ChunkSource { chunker: LineChunker::new(reader), free_buffers, number: 0 });
     let next = || source.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = |deliver: &mut dyn FnMut(usize, (Chunk, Option<T>))| {
         let mut state = state();
@@ -83,7 +83,7 @@ pub fn fold_chunks<R: Read + Send, S: Send, T: Send>(
         }
     };
     let states = run_in_order(threads, work, take)?;
-    let Source { chunker, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let ChunkSource { chunker, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unmerged = unmerged.into_inner();
     let base = unmerged.first().map(|chunk| chunk.position);
     let read = unmerged.into_iter().flat_map(|chunk| chunk.bytes).chain(chunker.rest);

@@ -69,7 +69,7 @@ impl Contract {
             let error = Error::config(format!("unknown contract `{name}`"));
             return Err(match nearest(name, bundled_names()) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint("`agentnative contract list` lists the bundled contracts; a path contains a `/` or ends in .json"),
+                None => error.hint("list the bundled contracts with `agentnative contract list`; a path contains a `/` or ends in .json"),
             });
         };
         let text = bundled(known, CONTRACT_FILE).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Contract {
             };
             let place = Some(place(path, text, span.start));
             let message = format!("`{reference}`: {}", error.message);
-            Error::config(format!("{} has an error", path.display())).issues(vec![Issue { place, message }])
+            Error::config(format!("{} is invalid", path.display())).issues(vec![Issue { place, message }])
         })?;
         Ok(Self { text: Some((text.to_owned(), version.map(str::to_owned))), ..contract })
     }

@@ -33,7 +33,7 @@ impl DataFile {
     /// Opens a file, which may be compressed with gzip or Zstandard; `-` is stdin.
     ///
     /// # Errors
-    /// As of [`Error::data`], if the file cannot be opened.
+    /// As of [`Error::data_file`], if the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let open_error = |error| Error::data_file(path, &error);
         let (Decompressed { reader, compressed }, length) = if path.as_os_str() == "-" {
@@ -54,7 +54,7 @@ impl DataFile {
     }
 }
 
-/// Returns the number of threads to read `length` bytes with; see [`DataFile::threads`].
+/// Returns the number of threads to read `length` bytes with; see [`DataFile::thread_count`].
 pub fn thread_count(length: u64, requested: Option<u8>) -> usize {
     if length < MIN_PARALLEL_BYTES { 1 } else { default_threads(requested) }
 }
@@ -93,7 +93,7 @@ fn display_name(path: &Path) -> String {
 /// Returns the named files, and in place of a folder its `*.json`, `*.jsonl` and `*.ndjson` files (also with `.gz` or
 /// `.zst`), sorted by name. Returns stdin if `named` is empty.
 ///
-/// A folder that cannot be read or has no such file is an [`Unreadable`]. Files are not opened.
+/// A folder that cannot be read or has no such file is an [`UnreadablePath`]. Files are not opened.
 pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, UnreadablePath>> {
     if named.is_empty() {
         return vec![Ok(PathBuf::from("-"))];

@@ -19,7 +19,7 @@ pub struct RunExit<'a> {
 
 impl RunExit<'_> {
     /// Creates the exit of a run with this exit code.
-    pub const fn exit(code: i32) -> Self {
+    pub const fn with_code(code: i32) -> Self {
         Self { code: Some(code), condition: None, stderr: None }
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn judge_exit(
 ) -> bool {
     let before = out.len();
     let spec = &contract.spec;
-    let run = Run { contract, spec, events, payload, stderr: exit.stderr };
+    let run = ExitFacts { contract, spec, events, payload, stderr: exit.stderr };
     let (complete, condition) = judge_condition(&run, exit, out);
     let matched = condition.filter(|_| out.len() == before).and_then(|condition| condition.finding.as_ref());
     if let Some(finding) = matched.and_then(|id| spec.finding(id)) {
@@ -48,11 +48,11 @@ pub(super) fn judge_exit(
 
 /// Returns whether the payload has to be complete, and the condition of the run.
 fn judge_condition<'s>(
-    run: &Run<'s>,
+    run: &ExitFacts<'s>,
     exit: &RunExit<'_>,
     out: &mut Vec<Violation>,
 ) -> (bool, Option<&'s Condition>) {
-    let Run { spec, events, .. } = *run;
+    let ExitFacts { spec, events, .. } = *run;
     let mut report = |message: String| out.push(Violation::new(Against::Exit, RULE, "", message));
     if let Some(name) = exit.condition {
         let Some(condition) = spec.conditions.iter().find(|condition| condition.name == name) else {
@@ -63,7 +63,7 @@ fn judge_condition<'s>(
         if let Some(code) = exit.code
             && !condition.exit.contains(&code)
         {
-            report(format!("exit code {code} instead of {}; {}", codes(condition), describe(condition)));
+            report(format!("exited with {code}, expected {}; {}", codes(condition), describe(condition)));
         }
         if let Some(reason) = run.mismatch(condition) {
             report(format!("{reason}; {}", describe(condition)));
@@ -91,7 +91,7 @@ fn judge_condition<'s>(
         run.mismatch(only).unwrap_or_default()
     } else {
         let names = with_code.iter().map(|condition| format!("`{}`", condition.name)).collect();
-        format!("the run matches none of {}", alternatives(names))
+        format!("the run does not match {}", alternatives(names))
     };
     let hint = if fitting.is_empty() {
         String::new()
@@ -110,7 +110,7 @@ fn codes(condition: &Condition) -> String {
     alternatives(condition.exit.iter().map(ToString::to_string).collect())
 }
 
-struct Run<'a> {
+struct ExitFacts<'a> {
     contract: &'a Contract,
     spec: &'a Spec,
     events: u64,
@@ -118,7 +118,7 @@ struct Run<'a> {
     stderr: Option<&'a [u8]>,
 }
 
-impl Run<'_> {
+impl ExitFacts<'_> {
     /// Returns why the run does not match a condition; `None` if it matches as far as is known.
     fn mismatch(&self, condition: &Condition) -> Option<String> {
         self.data_mismatch(condition).or_else(|| {

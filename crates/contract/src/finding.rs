@@ -4,16 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
-/// Where the origin contradicts itself or the program, and which side the contract takes.
+/// A contradiction in the origin of a contract, or between the origin and the program, and what the contract requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ContractFinding")]
 pub struct Finding {
-    /// Its ID, which rules and conditions refer to.
+    /// ID, to which rules and conditions refer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it is, in a sentence or a few.
+    /// Description.
     pub what: String,
-    /// Where it was published, such as the number of an issue.
+    /// Where it is published, such as the number of an issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }

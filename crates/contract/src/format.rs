@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An output format of principle 2: of a target's run, and of this program itself.
+/// An output format of principle 2, of a target or of agentnative itself.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
 )]
@@ -38,7 +38,7 @@ impl OutputFormat {
     }
 }
 
-/// Which of a run's two streams.
+/// An output stream of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {

@@ -71,4 +71,4 @@ pub use validate::{JudgedRecord, RecordObserver};
 pub use validation::{Settings, Validation};
 pub use verdict::Verdict;
 pub use version::{ContractVersion, VersionChoice, find_version};
-pub use violation::{Against, Counts, Violation};
+pub use violation::{Against, Violation, ViolationCounts};

@@ -8,10 +8,10 @@ use super::verdict::Verdict;
 use super::violation::ReportLimit;
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
-use strict_json::{Chunk, Position, ProblemKind, ReadOptions, Summary, Tape, read_lines_in_memory};
+use strict_json::{Chunk, Position, ProblemKind, ReadOptions, ReadSummary, Tape, read_lines_in_memory};
 
 /// The records of a chunk, validated individually.
-type ExaminedChunk = (Summary, ValidatedRecords);
+type ExaminedChunk = (ReadSummary, ValidatedRecords);
 
 /// Validates lines that can be split into chunks. Returns the rest of the input from the first line that has to be read
 /// as a stream.

@@ -270,7 +270,7 @@ pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
     let pointer = wildcard_pointer(value)?;
     if !pointer.is_single() {
         let message =
-            "refers to several values, and one is expected here; use `*` in `when`, `at`, `same` and `sum`";
+            "refers to several values, expected one; use `*` only in `when`, `at`, `same` and `sum`";
         return value.report(&format!("{:?} {message}", pointer.text));
     }
     Some(pointer)

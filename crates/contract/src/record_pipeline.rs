@@ -6,7 +6,7 @@ use super::location_buffer::LocationBuffer;
 use super::record_validator::{ValidatedRecord, ValidatedRecords, offset_of};
 use super::rule_index::nth_scalar;
 use super::stream_state::{RunEvent, StreamOutcome, StreamState};
-use super::violation::{Counts, LimitedViolations, ReportLimit, Violation};
+use super::violation::{LimitedViolations, ReportLimit, Violation, ViolationCounts};
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
 
@@ -64,7 +64,7 @@ impl<'c> RecordPipeline<'c> {
         options: &JudgeOptions<'_>,
         limit: &mut ReportLimit,
         found: &mut Vec<Violation>,
-    ) -> Counts {
+    ) -> ViolationCounts {
         let spec = &self.contract.spec;
         let mut by_record = records.violations.drain(..).peekable();
         let (mut omitted, mut inputs) = (std::mem::take(&mut records.omitted), 0);

@@ -3,7 +3,7 @@
 use super::contract::Contract;
 use super::pointer::Pointer;
 use super::rule_index::{RecordClass, RuleInputs};
-use super::violation::{Against, Counts, LimitedViolations, ReportLimit, Violation};
+use super::violation::{Against, LimitedViolations, ReportLimit, Violation, ViolationCounts};
 use strict_json::{Event, Sink, Tape};
 
 /// Records that were validated individually, in input order.
@@ -15,7 +15,7 @@ pub(super) struct ValidatedRecords {
     /// Violations by single records.
     pub violations: Vec<RecordViolation>,
     /// Violations beyond the reporting limit.
-    pub omitted: Counts,
+    pub omitted: ViolationCounts,
     /// Number of records that could not be judged completely.
     pub incomplete: u64,
 }

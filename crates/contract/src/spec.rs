@@ -107,18 +107,18 @@ impl Spec {
     }
 }
 
-/// The program whose output a contract is taken from.
+/// The program whose output a contract describes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContractProgram {
-    /// Its name, as it is called.
+    /// Name of the executable.
     pub name: String,
-    /// What its `--version` prints beside the version.
+    /// Text that its `--version` prints in addition to the version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prints: Option<String>,
-    /// A time limit that suits its runs, in seconds.
+    /// Suitable time limit for a run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
-    /// Variables that keep its runs from downloading updates and sending telemetry.
+    /// Environment variables that prevent downloads of updates, and telemetry.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
@@ -154,7 +154,7 @@ pub enum Payload {
     Part,
     /// Nothing.
     Nothing,
-    /// Its contents are unknown.
+    /// Anything: the contents are unknown.
     Any,
 }
 
@@ -193,33 +193,33 @@ impl ErrorOutput {
     }
 }
 
-/// A condition that a run can end in.
+/// A condition in which a run can end.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ConditionSummary")]
 pub struct Condition {
     /// Its name.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Description, in one sentence.
     pub what: String,
     /// Its exit codes.
     pub exit: Vec<i32>,
     /// The contents of stdout in this condition.
     pub stdout: Payload,
-    /// The contents of stderr in this condition; absent where they are unknown.
+    /// The contents of stderr in this condition; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<ErrorOutput>,
     /// The schema of the JSON object on stderr.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_schema: Option<String>,
-    /// The data has each of these.
+    /// Patterns that must each match a record.
     #[schemars(with = "Vec<String>")]
     pub some: Vec<Pattern>,
-    /// The data has none of these.
+    /// Patterns that no record may match.
     #[schemars(with = "Vec<String>")]
     pub none: Vec<Pattern>,
-    /// It applies only to runs that are declared to be in it.
+    /// Whether it applies only to runs that declare it.
     pub declared: bool,
-    /// The ID of the finding that a run in this condition shows: a known fault of the program.
+    /// The ID of the finding that a run in this condition shows: a known problem of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
 }

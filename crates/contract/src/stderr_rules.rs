@@ -17,7 +17,7 @@ pub(super) fn mismatch(
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(MAX_BYTES)..]);
     match condition.stderr? {
         ErrorOutput::Nothing if text.trim().is_empty() => None,
-        ErrorOutput::Nothing => Some("expected nothing on stderr, found some".to_owned()),
+        ErrorOutput::Nothing => Some("expected nothing on stderr, found text".to_owned()),
         ErrorOutput::Text if text.trim().is_empty() => Some("expected text on stderr, found none".to_owned()),
         ErrorOutput::Text => None,
         ErrorOutput::Json => {
@@ -30,7 +30,9 @@ pub(super) fn mismatch(
                 return None;
             }
             let first = schema.violations(last).into_iter().next();
-            first.map(|violation| format!("no JSON object on stderr fits; of the last, {violation}"))
+            first.map(|violation| {
+                format!("no JSON object on stderr is valid; error in the last one: {violation}")
+            })
         }
     }
 }

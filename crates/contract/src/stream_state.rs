@@ -101,7 +101,8 @@ impl StreamState {
                 && !out.count_if_full(Against::Stream)
             {
                 let found = name.map(String::as_str).or(unknown).unwrap_or_default();
-                let message = format!("the stream begins with `{found}` instead of {}", first.join(" or "));
+                let message =
+                    format!("expected the stream to begin with {}, found `{found}`", first.join(" or "));
                 let at = &events.discriminator.text;
                 out.violations.push(Violation::new(Against::Stream, "first-event", at, message));
             }
@@ -156,7 +157,7 @@ impl StreamState {
                 }
                 let names = alternatives(defines.iter().map(|define| define.pattern.to_string()).collect());
                 let found = lookup_or_pointer(&uses[index].at, nth, lookup);
-                (found.pointer, format!("`{}` was not defined before by {names}", found.text))
+                (found.pointer, format!("`{}` is not defined by an earlier {names}", found.text))
             }
             (RuleKind::StateMachine(_), InputKind::Unseen { key, transition, value }) => {
                 let mark =
@@ -261,8 +262,9 @@ impl StreamState {
         {
             let name = self.last.map(|event_type| &events.schemas[event_type].0);
             if name.is_none_or(|name| !expected.contains(name)) {
-                let found = name.map_or_else(|| "is empty".to_owned(), |name| format!("ends with `{name}`"));
-                let message = format!("the stream {found}; expected {} at its end", expected.join(" or "));
+                let found = name.map_or_else(|| "an empty stream".to_owned(), |name| format!("`{name}`"));
+                let message =
+                    format!("expected the stream to end with {}, found {found}", expected.join(" or "));
                 let at = &events.discriminator.text;
                 let violation = Violation::new(Against::Stream, "last-event", at, message);
                 out.push(if self.events > 0 {
@@ -285,7 +287,8 @@ impl StreamState {
             open.sort_unstable();
             let names = alternatives(end.iter().map(|state| format!("`{}`", states[*state])).collect());
             for (event, state) in open {
-                let message = format!("the stream ends in state `{}` instead of {names}", states[state]);
+                let message =
+                    format!("expected the stream to end in state {names}, found `{}`", states[state]);
                 let violation = spec.violation(rule, "", message);
                 out.push(Violation { event: (event > 0).then_some(event), ..violation });
             }

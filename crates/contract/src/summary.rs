@@ -13,32 +13,32 @@ use serde::Serialize;
 pub struct ContractSummary {
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// Title, in one line.
     pub title: String,
     /// Its version.
     pub version: String,
-    /// Where its rules come from.
+    /// Source of its rules.
     pub origin: String,
     /// Framing of the data on a stream.
     pub framing: Framing,
-    /// Arguments that ask a target for the format.
+    /// Arguments that select the format.
     pub ask: Option<Vec<String>>,
-    /// The stream that holds the data of a failed run.
+    /// The stream with the data of a failed run.
     pub errors: Option<Stream>,
     /// The types of events.
     pub events: Vec<String>,
     /// Whether other types are allowed and counted; absent without events.
     pub unknown_types_allowed: Option<bool>,
-    /// The rules that schemas cannot say.
+    /// The rules that schemas cannot express.
     pub rules: Vec<RuleSummary>,
-    /// The conditions that a run can end in.
+    /// The conditions in which a run can end.
     pub conditions: Vec<Condition>,
-    /// Where the origin contradicts itself or the program, and which side the contract takes.
+    /// Contradictions in the origin, or between the origin and the program, and what the contract requires.
     pub findings: Vec<String>,
-    /// The program whose output it is taken from.
+    /// The program whose output it describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ContractProgram>,
-    /// The versions of the program that it has a form for.
+    /// The versions of the contract, for versions of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<ContractVersion>,
 }
@@ -46,11 +46,11 @@ pub struct ContractSummary {
 /// A rule of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleSummary {
-    /// Its ID, which violations refer to.
+    /// ID, to which violations refer.
     pub id: String,
-    /// Its requirement, in a sentence.
+    /// Requirement, in one sentence.
     pub what: String,
-    /// The same, in the form that is evaluated.
+    /// The requirement as it is evaluated, in parts.
     pub detail: Vec<String>,
     /// The ID of the finding that a violation of it shows: a warning, not an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ impl Condition {
 
     /// Returns the name and the meaning, and whether a run has to declare the condition.
     pub fn meaning(&self) -> String {
-        let declared = if self.declared { ", only for runs that are declared so" } else { "" };
+        let declared = if self.declared { ", only for runs that declare it" } else { "" };
         format!("{}{declared}: {}", self.name, self.what)
     }
 
@@ -112,7 +112,7 @@ impl Contract {
         if let Some(events) = &spec.events {
             let subtype = events.subtype.as_ref().map(|pointer| format!(" and {}", pointer.text));
             let pointers = format!("{}{}", events.discriminator.text, subtype.unwrap_or_default());
-            let known = if events.allow_unknown { "" } else { ", and the contract knows it" };
+            let known = if events.allow_unknown { "" } else { ", and the contract declares the type" };
             rules.push(built_in("event-type", format!("Each record has its type at {pointers}{known}.")));
             if let Some(first) = &events.first {
                 rules
@@ -129,7 +129,10 @@ impl Contract {
             finding: rule.finding.clone(),
         }));
         if !spec.conditions.is_empty() {
-            rules.push(built_in("exit-code", "The exit code and the data match a condition.".to_owned()));
+            rules.push(built_in(
+                "exit-code",
+                "The exit code, stdout and stderr match a condition.".to_owned(),
+            ));
         }
         ContractSummary {
             name: spec.name.clone(),
@@ -165,7 +168,7 @@ fn detail(rule: &Rule) -> Vec<String> {
     let mut lines: Vec<String> = scope.into_iter().collect();
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern, p.at.text)));
+            lines.extend(defines.iter().map(|p| format!("{} defines {}", p.pattern, p.at.text)));
             lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern, p.at.text)));
         }
         RuleKind::StateMachine(machine) => {
@@ -175,9 +178,9 @@ fn detail(rule: &Rule) -> Vec<String> {
                 .map(|part| part.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" or "))
                 .collect();
             if !parts.is_empty() {
-                lines.push(format!("for each {}", parts.join(", ")));
+                lines.push(format!("one state machine per {}", parts.join(", ")));
             }
-            lines.push(format!("begins `{}`", machine.states[0]));
+            lines.push(format!("initial state: `{}`", machine.states[0]));
             for transition in &machine.transitions {
                 let from = (0..machine.states.len()).filter(|state| transition.from >> state & 1 == 1);
                 let from: Vec<&str> = from.map(|state| machine.states[state].as_str()).collect();
@@ -188,7 +191,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             }
             if let Some(end) = &machine.end {
                 let end: Vec<&str> = end.iter().map(|state| machine.states[*state].as_str()).collect();
-                lines.push(format!("ends `{}`", end.join("` or `")));
+                lines.push(format!("final state: `{}`", end.join("` or `")));
             }
         }
         RuleKind::Compare { left, relation, right } => {
@@ -196,7 +199,7 @@ fn detail(rule: &Rule) -> Vec<String> {
         }
         RuleKind::Same(pointers) => {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
-            lines.push(format!("one value at {}", all.join(", ")));
+            lines.push(format!("the same value at {} throughout the stream", all.join(", ")));
         }
         RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
         RuleKind::OneOf { at, values } => {
@@ -204,6 +207,6 @@ fn detail(rule: &Rule) -> Vec<String> {
             lines.push(format!("{} is {}", at.text, values.join(" or ")));
         }
     }
-    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning: the finding `{id}`")));
+    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning, the finding `{id}`")));
     lines
 }

@@ -17,7 +17,8 @@ use crate::budget;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use strict_json::{
-    ArrayRecords, Event, Position, ProblemKind, ReadOptions, Sink, Summary, Tape, read_document, read_lines,
+    ArrayRecords, Event, Position, ProblemKind, ReadOptions, ReadSummary, Sink, Tape, read_document,
+    read_lines,
 };
 
 impl Validation<'_> {
@@ -33,7 +34,7 @@ impl Validation<'_> {
         self.read(reader, progress, None)
     }
 
-    /// Validates like [`Validation::input`], on the calling thread. The observer receives each complete record with its
+    /// Validates like [`Validation::validate`], on the calling thread. The observer receives each complete record with its
     /// violations, which are then not in the verdict. `max_errors` applies to each record.
     ///
     /// # Errors
@@ -216,7 +217,7 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
     }
 
     /// Judges each element of a document that has to be an array.
-    fn array(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<Summary> {
+    fn array(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<ReadSummary> {
         let buffer = self.buffer;
         let mut items =
             ArrayRecords::new(self, |start| buffer.borrow().locate(start).map_or(1, |at| at.line));

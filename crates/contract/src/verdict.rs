@@ -1,9 +1,9 @@
 //! The result of validating one input.
 
 use super::stream_state::StreamOutcome;
-use super::violation::{Against, Category, Counts, ReportLimit, Violation};
+use super::violation::{Against, Category, ReportLimit, Violation, ViolationCounts};
 use std::collections::BTreeMap;
-use strict_json::{Position, ProblemKind, Summary};
+use strict_json::{Position, ProblemKind, ReadSummary};
 
 /// The result of validating one input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Verdict {
     /// The first errors of each kind, in the order of the input; those of the run as a whole come last.
     pub errors: Vec<Violation>,
     /// Number of errors of each kind that `findings` does not contain.
-    pub omitted: Counts,
+    pub omitted: ViolationCounts,
     /// Number of records; 1 for a document, the number of items for an array of events.
     pub records: u64,
     /// Length of the input, in bytes.
@@ -23,7 +23,7 @@ pub struct Verdict {
     /// The first known findings (warnings) in the order of the input. `more` counts the others.
     pub known: Vec<Violation>,
     /// Number of errors in `findings` by kind, and of findings in `known`.
-    pub(super) kept: Counts,
+    pub(super) kept: ViolationCounts,
 }
 
 impl Verdict {
@@ -60,7 +60,7 @@ impl Verdict {
     /// Adds the counts of a summary, and its JSON problems merged with `found` in the order of their places.
     pub(super) fn merge(
         &mut self,
-        summary: &Summary,
+        summary: &ReadSummary,
         found: Vec<Violation>,
         base: Position,
         limit: ReportLimit,

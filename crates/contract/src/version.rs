@@ -7,11 +7,11 @@ use serde::Serialize;
 /// A version of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContractVersion {
-    /// Its name, which stands behind the `@` of the contract's name: a version number of the program.
+    /// Name, which follows the `@` in the name of the contract: a version number of the program.
     pub version: String,
-    /// The versions of the program that it is for, as Cargo writes ranges.
+    /// Range of the program versions to which it applies, in the syntax of Cargo.
     pub range: String,
-    /// What had changed since the version before.
+    /// Changes since the previous version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
 }

@@ -9,17 +9,17 @@ use std::ops::AddAssign;
 use std::path::Path;
 use strict_json::{Position, Problem, sanitize};
 
-/// What an error violates.
+/// The kind of requirement that is violated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Against {
     /// Strict JSON, or JSON Lines.
     Json,
-    /// The shape of a document or record.
+    /// The schema of a document or record.
     Schema,
-    /// What holds between events.
+    /// A rule between events.
     Stream,
-    /// What holds between exit code and data.
+    /// A rule between exit code and data.
     Exit,
 }
 
@@ -51,9 +51,9 @@ impl From<Against> for Category {
 
 /// The number of errors of each kind, and of known findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts([u64; Category::COUNT]);
+pub struct ViolationCounts([u64; Category::COUNT]);
 
-impl Counts {
+impl ViolationCounts {
     /// Returns the number of errors of a kind.
     pub fn of(self, against: Against) -> u64 {
         self.0[against as usize]
@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for ViolationCounts {
     fn add_assign(&mut self, other: Self) {
         self.0.iter_mut().zip(other.0).for_each(|(count, more)| *count += more);
     }
@@ -92,7 +92,7 @@ impl ReportLimit {
 
     /// Returns the limit that remains after some violations were reported.
     #[must_use]
-    pub fn minus(mut self, reported: Counts) -> Self {
+    pub fn minus(mut self, reported: ViolationCounts) -> Self {
         let used = reported.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         self.0.iter_mut().zip(used).for_each(|(limit, used)| *limit = limit.saturating_sub(used));
         self
@@ -112,27 +112,27 @@ impl ReportLimit {
     }
 }
 
-/// One error and its place.
+/// An error, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Finding")]
 pub struct Violation {
-    /// 1-based line; none when it is about the run as a whole.
+    /// 1-based line; null if the error concerns the run as a whole.
     pub line: Option<u64>,
     /// 1-based column in characters.
     pub column: Option<u64>,
     /// RFC 6901 pointer into the document or record.
     pub pointer: String,
-    /// What was found and what was expected.
+    /// What was expected and what was found.
     pub message: String,
-    /// What it violates.
+    /// The kind of requirement that is violated.
     pub against: Against,
-    /// Place in the schema, ID of the rule, or kind of the JSON problem.
+    /// Place in the schema, ID of the rule, or kind of JSON problem.
     pub rule: String,
     /// The schema keyword that rejects the value.
     pub keyword: Option<String>,
     /// Number of the record, from 1.
     pub event: Option<u64>,
-    /// The finding of the contract that it shows: it is a warning, not an error.
+    /// The finding of the contract that it shows. With a finding, it is a warning instead of an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
     /// Byte offset in the input, if known.
@@ -208,7 +208,7 @@ pub(crate) struct LimitedViolations {
     pub violations: Vec<Violation>,
     pub limit: ReportLimit,
     /// Number of violations beyond the limit.
-    pub omitted: Counts,
+    pub omitted: ViolationCounts,
 }
 
 impl LimitedViolations {

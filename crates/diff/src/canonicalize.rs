@@ -78,7 +78,7 @@ impl<'a> Canonicalizer<'a> {
         }
         checkpoint();
         if alt.sources.len() >= MAX_SOURCES {
-            let unknown = json!({ UNKNOWN_KEYWORD: "too many schemas in one another" });
+            let unknown = json!({ UNKNOWN_KEYWORD: "too many schemas apply to one value" });
             alt.conditions.push(Condition { schema: unknown.into(), opaque: true });
             return vec![alt];
         }

@@ -1,6 +1,6 @@
 //! The rules of `contract diff`, from `changes.toml`.
 
-use super::Severity;
+use super::ChangeSeverity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::LazyLock;
@@ -12,10 +12,10 @@ pub struct ChangeRule {
     /// Stable ID.
     pub id: String,
     /// Possible classes, the most common one first.
-    pub classes: Vec<Severity>,
+    pub classes: Vec<ChangeSeverity>,
     /// What changed, on one line.
     pub title: String,
-    /// When it is reported, and what decides the class.
+    /// When it is reported, and what determines the class.
     #[serde(deserialize_with = "paragraph")]
     pub what: String,
     /// Which consumers break.
@@ -31,7 +31,7 @@ pub struct ChangeRule {
 #[serde(deny_unknown_fields)]
 pub struct RuleExample {
     /// The reported class.
-    pub class: Severity,
+    pub class: ChangeSeverity,
     /// Whether the versions are output specifications instead of schemas of a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub promises: bool,

@@ -11,8 +11,8 @@ use strict_json::escape_token;
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The new output may have what the old contract excluded; consumers break.
+pub enum ChangeSeverity {
+    /// The new output may contain what the old contract excluded; consumers break.
     Breaking,
     /// The comparison cannot decide whether consumers break. Never counts as compatible.
     #[default]
@@ -23,7 +23,7 @@ pub enum Severity {
     Compatible,
 }
 
-impl Severity {
+impl ChangeSeverity {
     /// Returns the name used in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ pub struct Change {
     /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` explains it.
     pub rule: String,
     /// Severity.
-    pub class: Severity,
+    pub class: ChangeSeverity,
     /// Probe whose output changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -87,21 +87,21 @@ pub struct Change {
 
 impl Change {
     /// Creates a change at the compared position.
-    pub(super) fn new(rule: &str, class: Severity, message: impl Into<String>) -> Self {
+    pub(super) fn new(rule: &str, class: ChangeSeverity, message: impl Into<String>) -> Self {
         Self { rule: rule.to_owned(), class, message: message.into(), ..Self::default() }
     }
 
     pub(super) fn breaking(rule: &str, message: impl Into<String>) -> Self {
-        Self::new(rule, Severity::Breaking, message)
+        Self::new(rule, ChangeSeverity::Breaking, message)
     }
 
     pub(super) fn compatible(rule: &str, message: impl Into<String>) -> Self {
-        Self::new(rule, Severity::Compatible, message)
+        Self::new(rule, ChangeSeverity::Compatible, message)
     }
 
     /// Creates a change that says that something could not be compared.
     pub fn undecided(message: impl Into<String>) -> Self {
-        Self::new("diff-undecided", Severity::Undecided, message)
+        Self::new("diff-undecided", ChangeSeverity::Undecided, message)
     }
 
     pub(super) fn old(self, old: impl Serialize) -> Self {
@@ -161,7 +161,7 @@ pub struct Evidence {
 pub struct SamplePosition {
     /// Number of the document or record, from 1.
     pub record: u64,
-    /// 1-based line; absent for what concerns the stream as a whole.
+    /// 1-based line; absent if the change concerns the stream as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// 1-based column in characters.
@@ -173,13 +173,13 @@ pub struct SamplePosition {
 
 /// Counts changes by class, the most severe class first.
 pub(super) fn severity(changes: &[Change]) -> [usize; 4] {
-    [Severity::Breaking, Severity::Undecided, Severity::Risky, Severity::Compatible]
+    [ChangeSeverity::Breaking, ChangeSeverity::Undecided, ChangeSeverity::Risky, ChangeSeverity::Compatible]
         .map(|class| changes.iter().filter(|change| change.class == class).count())
 }
 
 /// Returns whether no change is breaking or undecided.
 pub(super) fn is_harmless(changes: &[Change]) -> bool {
-    changes.iter().all(|change| !matches!(change.class, Severity::Breaking | Severity::Undecided))
+    changes.iter().all(|change| !matches!(change.class, ChangeSeverity::Breaking | ChangeSeverity::Undecided))
 }
 
 /// Output that is valid under the new specification and invalid under the old one.

@@ -46,9 +46,9 @@ fn compare_output(old: &OutputSpec, new: &OutputSpec) -> Vec<Change> {
     complete.unwrap_or_else(|spent| OutputComparison::new(old, new).compare(Some(spent)))
 }
 
-type Key<'a> = (Option<&'a str>, Option<OutputFormat>);
+type ChangeKey<'a> = (Option<&'a str>, Option<OutputFormat>);
 
-fn by_probe_and_format(specs: &[OutputSpec]) -> BTreeMap<Key<'_>, &OutputSpec> {
+fn by_probe_and_format(specs: &[OutputSpec]) -> BTreeMap<ChangeKey<'_>, &OutputSpec> {
     specs.iter().map(|spec| ((spec.probe.as_deref(), spec.format), spec)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::bundle::{self, Bundle, DATA_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, Severity, Witness};
+use super::change::{Change, ChangeSeverity, Witness};
 use super::outputs::OutputComparison;
 use super::rename;
 use super::schema_comparer::{SchemaComparer, any_schema};
@@ -146,11 +146,11 @@ impl OutputComparison<'_> {
         let is_last = |events: &EventSpec, name: &String| events.last.iter().flatten().any(|one| one == name);
         for (name, before) in added {
             let (class, reason) = if old.events.closed {
-                (Severity::Breaking, "; the types were a closed set")
+                (ChangeSeverity::Breaking, "; the types were a closed set")
             } else if is_last(&new.events, name) {
-                (Severity::Breaking, "; it can end a stream")
+                (ChangeSeverity::Breaking, "; it can end a stream")
             } else {
-                (Severity::Risky, "")
+                (ChangeSeverity::Risky, "")
             };
             let message = format!("the event type `{name}` is new{reason}");
             let (_, alts) = &new.variants[name];
@@ -173,13 +173,13 @@ impl OutputComparison<'_> {
         }
         for (name, after) in removed {
             let (class, reason) = if is_first(&old.events, name) {
-                (Severity::Breaking, "; a stream could begin with it")
+                (ChangeSeverity::Breaking, "; a stream could begin with it")
             } else if is_last(&old.events, name) {
-                (Severity::Breaking, "; it could end a stream")
+                (ChangeSeverity::Breaking, "; it could end a stream")
             } else if old.events.closed {
-                (Severity::Breaking, "; the types were a closed set")
+                (ChangeSeverity::Breaking, "; the types were a closed set")
             } else {
-                (Severity::Risky, "")
+                (ChangeSeverity::Risky, "")
             };
             let message = format!("the event type `{name}` was removed{reason}");
             self.add(Change {
@@ -229,16 +229,19 @@ impl OutputComparison<'_> {
             let (class, message) = match (&before, &after) {
                 (Some(before), Some(after)) if before == after => continue,
                 (Some(before), Some(after)) => {
-                    let class =
-                        if after.is_subset(before) { Severity::Compatible } else { Severity::Breaking };
-                    (class, format!("a stream {verb} with {} instead of {}", words(after), words(before)))
+                    let class = if after.is_subset(before) {
+                        ChangeSeverity::Compatible
+                    } else {
+                        ChangeSeverity::Breaking
+                    };
+                    (class, format!("a stream {verb} with {}; before: {}", words(after), words(before)))
                 }
                 (Some(before), None) => (
-                    Severity::Breaking,
+                    ChangeSeverity::Breaking,
                     format!("it is no longer guaranteed that a stream {verb} with {}", words(before)),
                 ),
                 (None, Some(after)) => {
-                    (Severity::Compatible, format!("a stream {verb} with {}", words(after)))
+                    (ChangeSeverity::Compatible, format!("a stream {verb} with {}", words(after)))
                 }
                 (None, None) => continue,
             };

@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
         let Some(members) = schema.as_object() else { return schema.clone() };
         if depth > MAX_LEVELS {
             self.opaque = true;
-            return json!({ UNKNOWN_KEYWORD: "too deep" });
+            return json!({ UNKNOWN_KEYWORD: "nested too deeply" });
         }
         let mut written = Map::new();
         for (keyword, value) in members {

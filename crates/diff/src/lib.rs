@@ -34,7 +34,7 @@ mod variants;
 mod witness;
 
 pub use catalogue::{ChangeRule, RuleExample, change_rule, change_rules};
-pub use change::{Change, Evidence, OtherOutput, SamplePosition, Severity, Witness};
+pub use change::{Change, ChangeSeverity, Evidence, OtherOutput, SamplePosition, Witness};
 pub use compare::compare;
 pub use sample_comparison::{SampleComparison, SampleSide, compare_sample};
 pub use samples::{infer_spec, is_schema_file};

@@ -1,6 +1,6 @@
 //! Compares objects: keys that were added, removed, renamed, or became required or optional.
 
-use super::change::{Change, Severity};
+use super::change::{Change, ChangeSeverity};
 use super::predicates::{contains, equal, is_within};
 use super::rename;
 use super::schema_comparer::{SchemaComparer, type_names, type_phrase};
@@ -60,7 +60,7 @@ impl<'a> SchemaComparer<'a> {
             } else if !in_map {
                 let message = format!("the optional key `{key}` was removed");
                 out.push(at_key(
-                    Change::new("diff-optional-key-removed", Severity::Risky, message).old(summary),
+                    Change::new("diff-optional-key-removed", ChangeSeverity::Risky, message).old(summary),
                 ));
             }
             if in_map {
@@ -73,8 +73,8 @@ impl<'a> SchemaComparer<'a> {
             if accepts_nothing(old_node) {
                 let message = format!("the key `{key}` is new in an object that allowed no other keys");
                 let example = self.example_with(new, key, new_node);
-                let change =
-                    Change::new("diff-key-added-to-closed", Severity::Risky, message).new_value(summary);
+                let change = Change::new("diff-key-added-to-closed", ChangeSeverity::Risky, message)
+                    .new_value(summary);
                 out.push(at_key(change.example(example)));
             } else {
                 let message = format!("the key `{key}` is new");
@@ -194,7 +194,9 @@ impl<'a> SchemaComparer<'a> {
                 let example = self.example_with(new, "anotherKey", &new_node);
                 let message = "keys that the schema does not name are now possible";
                 out.push(
-                    Change::new("diff-object-opened", Severity::Risky, message).old(false).example(example),
+                    Change::new("diff-object-opened", ChangeSeverity::Risky, message)
+                        .old(false)
+                        .example(example),
                 );
             }
             (false, true) => {

@@ -2,7 +2,7 @@
 
 use super::bundle::{Bundle, DATA_SCHEMA, ERROR_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, Severity};
+use super::change::{Change, ChangeSeverity};
 use super::schema_comparer::SchemaComparer;
 use super::typed_schema::TypedSchema;
 use super::witness::Witnesses;
@@ -40,7 +40,9 @@ impl<'a> OutputComparison<'a> {
         match spent {
             None => self.compare_all_schemas(has_data),
             Some(spent) => {
-                self.add(Change::undecided(format!("the schemas were not compared: this needs {spent}")));
+                self.add(Change::undecided(format!(
+                    "the schemas were not compared: the comparison needs {spent}"
+                )));
             }
         }
         if has_data {
@@ -98,9 +100,9 @@ impl<'a> OutputComparison<'a> {
                 new_exit.condition.as_ref().map_or_else(String::new, |name| format!(" when `{name}`"));
             if !old_exit.codes.iter().any(|code| new_exit.codes.contains(code)) {
                 let message = format!(
-                    "the exit code{condition} changed: now {}, before {}",
-                    join_or(&new_exit.codes),
-                    join_or(&old_exit.codes)
+                    "the exit code{condition} changed from {} to {}",
+                    join_or(&old_exit.codes),
+                    join_or(&new_exit.codes)
                 );
                 let change = Change::breaking("diff-exit-changed", message);
                 self.add(change.old(&old_exit.codes).new_value(&new_exit.codes));
@@ -131,7 +133,7 @@ impl<'a> OutputComparison<'a> {
         let (old_phrase, new_phrase) = (payload_phrase(before), payload_phrase(after));
         let message = format!("stdout contains {new_phrase}{condition}; before: {old_phrase}");
         let narrower = before == Payload::Any || (before, after) == (Payload::Part, Payload::Whole);
-        let class = if narrower { Severity::Compatible } else { Severity::Breaking };
+        let class = if narrower { ChangeSeverity::Compatible } else { ChangeSeverity::Breaking };
         let change = Change::new("diff-exit-payload-changed", class, message);
         self.add(change.old(before.name()).new_value(after.name()));
     }
@@ -210,14 +212,16 @@ impl<'a> OutputComparison<'a> {
         side: Canonicalizer<'b>,
     ) {
         let witnesses = Witnesses::new(roots, side, before);
-        for change in
-            changes.iter_mut().filter(|change| matches!(change.class, Severity::Breaking | Severity::Risky))
+        for change in changes
+            .iter_mut()
+            .filter(|change| matches!(change.class, ChangeSeverity::Breaking | ChangeSeverity::Risky))
         {
             change.witness = change.example.take().and_then(|example| witnesses.check(change, &example));
         }
         // The schema algebra ignores formats.
-        let is_breaking =
-            |change: &Change| change.class == Severity::Breaking && change.rule != "diff-format-loosened";
+        let is_breaking = |change: &Change| {
+            change.class == ChangeSeverity::Breaking && change.rule != "diff-format-loosened"
+        };
         let mut breaking = changes.iter().filter(|change| is_breaking(change)).peekable();
         let unwitnessed = breaking.peek().is_some() && breaking.all(|change| change.witness.is_none());
         if unwitnessed && super::validator::covers(&roots.0, &roots.1) == Some(true) {
@@ -264,7 +268,7 @@ impl<'a> OutputComparison<'a> {
             };
             for word in &removed {
                 let message = format!("the value `{word}` no longer occurs");
-                let change = Change::new("diff-kind-removed", Severity::Risky, message).old(word);
+                let change = Change::new("diff-kind-removed", ChangeSeverity::Risky, message).old(word);
                 self.add(Change {
                     pointer: pointer.clone(),
                     note: renamed(&removed, &added, "is new"),
@@ -273,7 +277,7 @@ impl<'a> OutputComparison<'a> {
             }
             for word in &added {
                 let message = format!("the value `{word}` is new");
-                let change = Change::new("diff-kind-added", Severity::Risky, message).new_value(word);
+                let change = Change::new("diff-kind-added", ChangeSeverity::Risky, message).new_value(word);
                 self.add(Change {
                     pointer: pointer.clone(),
                     note: renamed(&added, &removed, "was removed"),

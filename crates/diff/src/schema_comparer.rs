@@ -1,7 +1,7 @@
 //! Compares two schemas.
 
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, Severity, is_harmless};
+use super::change::{Change, ChangeSeverity, is_harmless};
 use super::typed_schema::{Condition, TypedSchema, type_bit};
 use super::validator::{self, has_unknown};
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ impl<'a> SchemaComparer<'a> {
         for change in &mut changes {
             (change.old, change.new) = (Some(type_names(old)), Some(type_names(new)));
             change.example =
-                if change.class == Severity::Breaking { self.example_of(&added_alts) } else { None };
+                if change.class == ChangeSeverity::Breaking { self.example_of(&added_alts) } else { None };
         }
         changes
     }

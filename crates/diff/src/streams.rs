@@ -1,6 +1,6 @@
 //! Compares the streams of a run: what stdout contains, and which stream reports errors.
 
-use super::change::{Change, Severity};
+use super::change::{Change, ChangeSeverity};
 use super::outputs::{OutputComparison, is_text};
 use agentnative_contract::{ErrorSpec, Framing, OutputFormat, OutputSpec, Payload, Stream};
 
@@ -119,8 +119,8 @@ impl OutputComparison<'_> {
 fn removed_error(before: &ErrorSpec) -> Change {
     let stream = before.stream.name();
     let (class, name) = match before.schema {
-        Some(_) => (Severity::Breaking, "error object"),
-        None => (Severity::Risky, "error text"),
+        Some(_) => (ChangeSeverity::Breaking, "error object"),
+        None => (ChangeSeverity::Risky, "error text"),
     };
     let change = Change::new("diff-error-removed", class, format!("the {name} on {stream} was removed"));
     change.old(stream).new_value("nothing")
@@ -153,34 +153,36 @@ fn contents_phrase(spec: &OutputSpec, payload: Payload, format: Option<OutputFor
 }
 
 /// Returns the class of a change of text output; `None` if nothing changed.
-const fn class_of_text(before: Payload, after: Payload) -> Option<Severity> {
+const fn class_of_text(before: Payload, after: Payload) -> Option<ChangeSeverity> {
     match (before, after) {
-        (Payload::Any, Payload::Nothing) => Some(Severity::Risky),
-        (Payload::Nothing, Payload::Any) => Some(Severity::Compatible),
+        (Payload::Any, Payload::Nothing) => Some(ChangeSeverity::Risky),
+        (Payload::Nothing, Payload::Any) => Some(ChangeSeverity::Compatible),
         _ => None,
     }
 }
 
 /// Returns the class of a change of JSON Lines output. An empty output is a valid stream.
-const fn class_of_lines(before: Payload, after: Payload) -> Option<Severity> {
+const fn class_of_lines(before: Payload, after: Payload) -> Option<ChangeSeverity> {
     match (before, after) {
         (Payload::Any, Payload::Any) => None,
-        (Payload::Nothing, Payload::Any) => Some(Severity::Risky),
-        (_, Payload::Any) => Some(Severity::Breaking),
-        (Payload::Any, _) => Some(Severity::Compatible),
+        (Payload::Nothing, Payload::Any) => Some(ChangeSeverity::Risky),
+        (_, Payload::Any) => Some(ChangeSeverity::Breaking),
+        (Payload::Any, _) => Some(ChangeSeverity::Compatible),
         _ => None,
     }
 }
 
 /// Returns the class of a change of a JSON document.
-const fn class_of_document(before: Payload, after: Payload) -> Option<Severity> {
+const fn class_of_document(before: Payload, after: Payload) -> Option<ChangeSeverity> {
     match (before, after) {
         (Payload::Whole, Payload::Whole)
         | (Payload::Part, Payload::Part)
         | (Payload::Any, Payload::Any)
         | (Payload::Nothing, Payload::Nothing) => None,
-        (Payload::Whole | Payload::Part, _) if !matches!(after, Payload::Whole) => Some(Severity::Breaking),
-        (_, Payload::Whole | Payload::Part) => Some(Severity::Compatible),
-        _ => Some(Severity::Risky),
+        (Payload::Whole | Payload::Part, _) if !matches!(after, Payload::Whole) => {
+            Some(ChangeSeverity::Breaking)
+        }
+        (_, Payload::Whole | Payload::Part) => Some(ChangeSeverity::Compatible),
+        _ => Some(ChangeSeverity::Risky),
     }
 }

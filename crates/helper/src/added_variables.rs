@@ -7,7 +7,7 @@ pub type Variables = &'static [(&'static str, &'static str)];
 /// environment.
 pub type Environment = (&'static str, &'static [Variables]);
 
-/// The environments of the variant `hostile-env`, by index ([`Job::nth`](crate::Job::nth)): variables that make tools
+/// The environments of the variant `hostile-env`, by index ([`Job::environment`](crate::Job::environment)): variables that make tools
 /// print more, with a name for reports.
 pub const HOSTILE_ENVIRONMENTS: &[Environment] =
     &[("colour", &[COLOUR]), ("debug", &[DEBUG]), ("locale", &[LOCALE]), ("agents and CI", &[AGENTS_AND_CI])];

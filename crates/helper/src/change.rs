@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Changes {
     /// Number of changes.
     pub count: usize,
-    /// The first [`MOST`](Self::MOST) changes, ordered by area and path.
+    /// The first [`MAX_LISTED`](Self::MAX_LISTED) changes, ordered by area and path.
     pub list: Vec<FileChange>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::names::{NAME, RUN_VARIABLE, SUPERVISE};
 use crate::protocol::{Reply, Request, StreamLocation, frame, receive};
-use crate::{Bytes, Captured, Event, Failure, Job, Options, Service, Template, sys};
+use crate::{Bytes, Captured, Failure, HelperEvent, Job, Options, Service, Template, sys};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -132,7 +132,7 @@ impl Helper {
     /// Redacts these values from all following outcomes, instead of the previous values: from output (also in common
     /// encodings), names and paths. The replacement has the same length. Values of fewer than 6 bytes and words of
     /// fewer than 12 letters are not redacted. The output of a [trusted](Job::trusted) tool is for the caller alone,
-    /// and is redacted only if it is [shown](Job::shown).
+    /// and is redacted only if it is [shown](Job::shows_output).
     ///
     /// # Errors
     /// If the helper is gone.
@@ -194,16 +194,16 @@ impl Helper {
     ///
     /// # Errors
     /// If the helper is gone.
-    pub fn next_event(&mut self) -> Result<Event, Failure> {
+    pub fn next_event(&mut self) -> Result<HelperEvent, Failure> {
         match self.wait_for_wakeup().map_err(|_| self.gone_error())? {
             Wakeup::Signal(signal) => {
                 self.has_reported_signal = true;
-                return Ok(Event::Signal(signal));
+                return Ok(HelperEvent::Signal(signal));
             }
             Wakeup::Timeout => {
                 self.child.kill().unwrap_or_default();
                 self.socket = None;
-                return Ok(Event::Finished(None, None));
+                return Ok(HelperEvent::Finished(None, None));
             }
             Wakeup::Reply => {}
         }
@@ -218,10 +218,10 @@ impl Helper {
                 {
                     self.set_bytes(stream, location, &mut payload, &mut files)?;
                 }
-                Ok(Event::Done(index, outcome))
+                Ok(HelperEvent::Done(index, outcome))
             }
-            Reply::Finished(confinement, why) => Ok(Event::Finished(confinement, why)),
-            Reply::Serving => Ok(Event::Serving),
+            Reply::Finished(confinement, why) => Ok(HelperEvent::Finished(confinement, why)),
+            Reply::Serving => Ok(HelperEvent::Serving),
             Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) | Reply::Left(_) => Err(self.gone_error()),
         }
     }
@@ -272,7 +272,7 @@ impl Helper {
             }
             StreamLocation::File(len, digest) => {
                 let file = files.next().ok_or_else(|| {
-                    Failure::new("cannot store the large output of so many runs: too many open files")
+                    Failure::new("cannot store the output of the runs: too many open files")
                         .hint("raise the limit: ulimit -n")
                 })?;
                 Bytes::File { file: self.files.deduplicate(file.into(), len, digest), start: 0, len, digest }
@@ -377,9 +377,9 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[derive(Debug)]
 pub struct SignalHandling(());
 
-/// Number of existing [`Hearing`]s, and the signals that end the process when there are none.
+/// Number of existing [`SignalHandling`]s, and the signals that end the process when there are none.
 static REGISTERED: Mutex<(usize, Vec<i32>)> = Mutex::new((0, Vec::new()));
-/// True if there are no [`Hearing`]s.
+/// True if there are no [`SignalHandling`]s.
 static USE_DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 impl SignalHandling {

@@ -24,7 +24,7 @@ pub struct Options {
     /// `None`: only `jobs` limits it.
     #[serde(skip)]
     pub slots: Option<Slots>,
-    /// Whether the output of [`shown`](Job::shown) jobs goes to the stderr of the client's process.
+    /// Whether the output of [`shown`](Job::shows_output) jobs goes to the stderr of the client's process.
     pub show: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Job {
     pub workspace: Option<Workspace>,
     /// Calls of the program before the run, under the plain condition and in the same fresh folder.
     pub setup: Vec<SetupCall>,
-    /// When the run is interrupted; it then has [`Job::GRACE`] to end.
+    /// When the run is interrupted; it then has [`Job::INTERRUPTION_GRACE`] to end.
     pub interrupt: Option<Interruption>,
     /// Whether the outcome reports changes to the workspace and the home.
     pub snapshots: bool,
@@ -71,7 +71,7 @@ pub struct Job {
     pub stalled_server_placeholder: Option<String>,
     /// A value that the run must not reveal, and how it is passed. It is not part of an outcome.
     pub secret: Option<Secret>,
-    /// The template ([`Helper::keep`](crate::Helper::keep)) that its fresh home is copied from.
+    /// The template ([`Helper::store_template`](crate::Helper::store_template)) that its fresh home is copied from.
     pub home: Option<OsString>,
     /// Path of the target's configuration, below the home: the second environment of [`Variant::Bare`] puts a file
     /// there that no parser accepts.
@@ -231,7 +231,7 @@ pub enum RequestedConfinement {
 }
 
 impl RequestedConfinement {
-    /// Prefix of the message of [`End::NotStarted`](crate::End::NotStarted) if a run was not made since it could not be
+    /// Prefix of the message of [`RunEnd::NotStarted`](crate::RunEnd::NotStarted) if a run was not made since it could not be
     /// confined.
     pub const UNAVAILABLE: &str = "it has to be confined, and this system has";
 }
@@ -241,7 +241,7 @@ impl RequestedConfinement {
 pub enum Workspace {
     /// An empty folder.
     Empty,
-    /// A copy of this template ([`Helper::keep`](crate::Helper::keep)).
+    /// A copy of this template ([`Helper::store_template`](crate::Helper::store_template)).
     Copy(OsString),
 }
 

@@ -54,7 +54,7 @@ pub use job::{
 };
 pub use limits::{Limit, Limits};
 #[cfg(feature = "client")]
-pub use outcome::Event;
+pub use outcome::HelperEvent;
 pub use outcome::{
     Bytes, Captured, Chunk, Confinement, FileLock, Leftover, Outcome, RunEnd, Starvation, Waiting,
 };

@@ -48,7 +48,7 @@ impl fmt::Display for Limit {
             Self::Processes(count) => write!(f, "had more than {count} processes and threads"),
             Self::Written(bytes) => write!(f, "wrote more than {}", Size(bytes)),
             Self::File(bytes) => write!(f, "wrote a file larger than {}", Size(bytes)),
-            Self::Machine => write!(f, "was killed by the system, which had no memory left"),
+            Self::Machine => write!(f, "was killed by the system, which was out of memory"),
             Self::Output(bytes) => write!(f, "wrote more than {} to one stream", Size(bytes)),
         }
     }

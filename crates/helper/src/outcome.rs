@@ -12,7 +12,7 @@ use std::time::Duration;
 /// An event of a helper.
 #[derive(Debug)]
 #[cfg(feature = "client")]
-pub enum Event {
+pub enum HelperEvent {
     /// The run of the job with this index, or the service with this index, has ended.
     Done(usize, Box<Outcome>),
     /// The service is ready.
@@ -85,7 +85,7 @@ pub struct Outcome<C = Captured> {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_parallel: bool,
     /// How much of its time limit the machine withheld. Present if it affects the meaning of the end: the run timed
-    /// out, left processes behind, or was made alone for its times ([`Job::quiet`](crate::Job::quiet)). `None` if it is
+    /// out, left processes behind, or was made alone for its times ([`Job::runs_alone`](crate::Job::runs_alone)). `None` if it is
     /// unknown, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<Starvation>,
@@ -316,20 +316,20 @@ pub struct Chunk {
     pub at: Duration,
 }
 
-/// How a run was confined, from the strongest to the weakest way.
+/// The confinement level of a run, from the strongest to the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confinement {
-    /// In namespaces of its own: it sees no process and no network of the machine, no credentials of the user, and writes
+    /// Separate namespaces: it sees neither processes and network of the machine nor credentials of the user, and writes
     /// only to its own folders.
     Namespaces,
-    /// By Landlock and a filter on sockets: it writes only to its own folders, makes only Unix sockets, and signals nobody
-    /// outside.
+    /// Landlock and a filter on sockets: it writes only to its own folders, creates only Unix sockets, and signals no
+    /// process outside.
     Landlock,
-    /// By what this kernel has of these.
+    /// Landlock and a filter on sockets, as far as this kernel supports them.
     PartlyLandlock,
-    /// Not at all: the kernel cannot.
+    /// None: the kernel supports no confinement.
     None,
 }
 

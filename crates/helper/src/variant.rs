@@ -5,7 +5,7 @@ use crate::added_variables::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A condition that a probe is run under.
+/// A condition under which a probe runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -18,29 +18,29 @@ pub enum Variant {
     SlowReader,
     /// Stdout is a regular file.
     File,
-    /// The reading end of stdout is closed before the first byte.
+    /// The read end of stdout is closed before the first byte.
     ClosedPipe,
-    /// Environment variables that make tools talk: colour, debug, locale, CI and agents.
+    /// Environment variables that change the output of tools: colour, debug, locale, CI and agents.
     HostileEnv,
     /// The same run again.
     Repeat,
-    /// Stdin is an open pipe without data: finds prompts.
+    /// Stdin is an open pipe without data, on which a prompt waits.
     OpenStdin,
-    /// Stdin is a terminal on which nobody types; stdout and stderr are pipes.
+    /// Stdin is a terminal without input; stdout and stderr are pipes.
     TerminalIn,
-    /// Stdin, stdout and stderr are one terminal, on which nobody types.
+    /// Stdin, stdout and stderr are one terminal, without input.
     FullTerminal,
-    /// Pipes, as for `plain`, and a `TERM` with colours.
+    /// Pipes, as for `plain`, with a `TERM` that supports colours.
     ColourPipe,
     /// Stdout is a terminal, and the environment disables colours.
     NoColour,
-    /// Stdout is a terminal, and `PAGER` is empty: pages are not wanted.
+    /// Stdout is a terminal, and `PAGER` is empty, which disables pagers.
     NoPager,
     /// Stdout is `/dev/full`: every write to it fails.
     Full,
     /// No home folder, or a configuration file in it that no parser accepts.
     Bare,
-    /// The folders of the XDG variables are not below the home.
+    /// The XDG variables name folders outside the home.
     Xdg,
 }
 
@@ -77,7 +77,7 @@ impl Variant {
         }
     }
 
-    /// Returns the environments of this variant, by index ([`Job::nth`](crate::Job::nth)); empty if it adds no
+    /// Returns the environments of this variant, by index ([`Job::environment`](crate::Job::environment)); empty if it adds no
     /// variables.
     pub const fn environments(self) -> &'static [Environment] {
         match self {

@@ -5,7 +5,7 @@ use super::source_checks::Code;
 use super::verdict::Judgement;
 use agentnative_contract::Contract;
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::facts::{BuildTimes, Document, ProjectDocuments};
+use agentnative_core::facts::{BuildTimes, ProjectDocument, ProjectDocuments};
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
 use agentnative_core::probe::{Effect, Probe, TargetProfile};
 use agentnative_core::run::{Observation, RunEnd, RunKey};
@@ -26,7 +26,7 @@ pub struct CheckContext<'a> {
     /// Files of the project, or why there are none.
     pub project: Result<&'a ProjectDocuments, CodeUnavailable>,
     /// Manual page of the target, if it has one.
-    pub manual: Option<&'a Document>,
+    pub manual: Option<&'a ProjectDocument>,
     /// Build time of the program and modification time of its code, if known.
     pub built: Option<&'a BuildTimes>,
     /// Code of the target, or why there is none.

@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, io};
 use strict_json::{
-    Chunk, Problem, ProblemKind, ReadOptions, Severity, Summary, read_document, read_lines,
+    Chunk, Problem, ProblemKind, ProblemSeverity, ReadOptions, ReadSummary, read_document, read_lines,
     read_lines_in_memory,
 };
 use xxhash_rust::xxh3::xxh3_128;
@@ -21,7 +21,7 @@ const MAX_VIOLATIONS: usize = 1000;
 
 pub struct Scan {
     /// Problems and number of records.
-    pub summary: Summary,
+    pub summary: ReadSummary,
     /// Merged shape of the document or of all records.
     pub shape: Shape,
     /// Whether the line of the first structural problem also contains control bytes.
@@ -45,7 +45,7 @@ impl Scan {
             OutputFormat::Jsonl => read_lines(bytes.reader(), &options, &mut sink)?,
             OutputFormat::Json | OutputFormat::Text => read_document(bytes.reader(), &options, &mut sink)?,
         };
-        let controls_follow = match summary.first(Severity::Structural) {
+        let controls_follow = match summary.first(ProblemSeverity::Structural) {
             Some(problem) if matches!(problem.kind, ProblemKind::Syntax | ProblemKind::Trailing) => {
                 controls_follow(bytes, problem.position.offset)?
             }
@@ -56,7 +56,7 @@ impl Scan {
 
     /// Returns the first problem that makes the stream invalid as a document or as JSON Lines.
     pub fn structural(&self) -> Option<&Problem> {
-        self.problems().find(|problem| problem.kind.class() == Severity::Structural)
+        self.problems().find(|problem| problem.kind.class() == ProblemSeverity::Structural)
     }
 
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
@@ -66,22 +66,22 @@ impl Scan {
     /// Returns the first problem if control bytes, which a terminal interprets, caused it. Text around them, such as
     /// that of a progress line, does not change the cause.
     pub fn control(&self) -> Option<&Problem> {
-        let first = self
-            .problems()
-            .find(|problem| is_control(problem.kind) || problem.kind.class() == Severity::Structural)?;
+        let first = self.problems().find(|problem| {
+            is_control(problem.kind) || problem.kind.class() == ProblemSeverity::Structural
+        })?;
         (is_control(first.kind) || self.controls_follow).then_some(first)
     }
 }
 
 /// Scans lines with several threads; `None` if they have to be read sequentially because there is a problem to report
 /// or a line is too long.
-fn scan_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(Summary, Shape)>> {
+fn scan_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(ReadSummary, Shape)>> {
     let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
         let summary = || read_lines_in_memory(&chunk.bytes, &ReadOptions::default(), builder);
         (!chunk.is_partial_line).then(summary).filter(|summary| summary.problems.is_empty())
     };
-    let mut all = Summary::default();
-    let merge = |_: &Chunk, part: Summary| {
+    let mut all = ReadSummary::default();
+    let merge = |_: &Chunk, part: ReadSummary| {
         all.bytes += part.bytes;
         all.records += part.records;
         all.complete += part.complete;
@@ -150,16 +150,16 @@ impl<K, T> Default for ResultCache<K, T> {
 }
 
 /// Address of a stream, and the format that it is read as.
-type Key = ((usize, u64), OutputFormat);
+type StreamKey = ((usize, u64), OutputFormat);
 
 /// Key of a validation: the stream, the name of the contract, the exit code, and the length and a hash of stderr.
-type ContractKey = (Key, String, Option<i32>, (usize, u128));
+type ContractKey = (StreamKey, String, Option<i32>, (usize, u128));
 
 /// Cached results of judging a recording: the scans of its streams, computed on first use, and the checks that were
 /// given up because they cost too much. Clones share the cache.
 #[derive(Clone, Default)]
 pub struct Scans {
-    scans: Arc<ResultCache<Key, Scan>>,
+    scans: Arc<ResultCache<StreamKey, Scan>>,
     verdicts: Arc<ResultCache<ContractKey, io::Result<Verdict>>>,
     given_up: Arc<Mutex<BTreeMap<CheckId, String>>>,
 }
@@ -169,7 +169,7 @@ impl Scans {
     pub(super) fn scan(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
         self.scans.get_or_compute(bytes, (bytes.identity(), format), || {
             Scan::read(bytes, format).unwrap_or_else(|error| Scan {
-                summary: Summary::default(),
+                summary: ReadSummary::default(),
                 shape: Shape::default(),
                 controls_follow: false,
                 unreadable: Some(error.to_string()),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// A change of a file that one event reports.
 #[derive(Debug, Clone)]
-pub(super) struct FileChange {
+pub(super) struct ArtifactChange {
     pub(super) path: String,
     /// `None` if the event does not report it; the file was then at least modified.
     pub(super) operation: Option<Operation>,
@@ -17,7 +17,7 @@ pub(super) struct FileChange {
     pub(super) source: Option<ArtifactSource>,
 }
 
-impl FileChange {
+impl ArtifactChange {
     /// Creates a change of a regular file.
     pub(super) fn of_file(path: String, operation: Option<Operation>, size: Option<u64>) -> Self {
         Self { path, operation, size, kind: ArtifactKind::File, source: None }
@@ -27,13 +27,13 @@ impl FileChange {
 /// The changed files, each with the number of its first event.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Artifacts {
-    list: Vec<(u64, FileChange)>,
+    list: Vec<(u64, ArtifactChange)>,
     index: HashMap<String, usize>,
 }
 
 impl Artifacts {
     /// Records a change that event number `event` reports.
-    pub(super) fn record(&mut self, event: u64, change: FileChange) {
+    pub(super) fn record(&mut self, event: u64, change: ArtifactChange) {
         if let Some(index) = self.index.get(&change.path) {
             let known = &mut self.list[*index].1;
             known.operation = combine(known.operation, change.operation);
@@ -67,7 +67,7 @@ impl Artifacts {
 
     pub(super) fn finish(mut self) -> Vec<Artifact> {
         self.list.sort_by_key(|(event, _)| *event);
-        let artifact = |(_, change): (u64, FileChange)| Artifact {
+        let artifact = |(_, change): (u64, ArtifactChange)| Artifact {
             path: change.path,
             operation: change.operation.unwrap_or(Operation::Modified),
             size: change.size,
@@ -80,7 +80,7 @@ impl Artifacts {
 
 /// Returns the changes by a call of a tool that writes files, if the call succeeds. Agents use similar names for these
 /// tools and their parameters. A call does not show whether the file existed before.
-pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<FileChange> {
+pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<ArtifactChange> {
     let writes = matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file"));
     let edits = ["Edit", "MultiEdit", "NotebookEdit", "edit", "replace", "replace_in_file", "editor"];
     let path = |input: &Value| {
@@ -94,7 +94,7 @@ pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<Fil
     // A longer content was truncated.
     let content = content.filter(|content| content.len() <= MAX_TEXT);
     let size = content.map(|content| content.len() as u64);
-    vec![FileChange::of_file(path, None, size)]
+    vec![ArtifactChange::of_file(path, None, size)]
 }
 
 /// Combines two consecutive operations on a file.

@@ -20,7 +20,7 @@ pub struct Trajectory {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     agent: Agent,
-    steps: Vec<Step>,
+    steps: Vec<AtifStep>,
     final_metrics: FinalMetrics,
     extra: Extra,
 }
@@ -42,7 +42,7 @@ struct Agent {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-struct Step {
+struct AtifStep {
     step_id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<String>,
@@ -53,7 +53,7 @@ struct Step {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    observation: Option<Observation>,
+    observation: Option<AtifObservation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<Metrics>,
 }
@@ -66,7 +66,7 @@ struct Call {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Observation {
+struct AtifObservation {
     results: Vec<ObservationResult>,
 }
 
@@ -116,16 +116,16 @@ pub(super) fn trajectory(
     let trace_step = trace_step
         .into_iter()
         .flat_map(|(session, trace)| trace.steps.iter().map(move |step| (session, step)));
-    let mut steps: Vec<Step> =
+    let mut steps: Vec<AtifStep> =
         trace_step.map(|(session, trace_step)| step(session, trace_step, cached_tokens)).collect();
     let prompt = outcome.metadata.as_ref().and_then(|metadata| metadata.initial_prompt.clone());
     if let Some(message) = prompt.filter(|_| steps.iter().all(|step| step.source != "user")) {
-        steps.insert(0, Step { source: "user", message, ..Step::default() });
+        steps.insert(0, AtifStep { source: "user", message, ..AtifStep::default() });
     }
     if steps.is_empty() {
         // ATIF requires at least one step.
         let message = outcome.error.clone().unwrap_or_else(|| "no steps".to_owned());
-        steps.push(Step { source: "system", message, ..Step::default() });
+        steps.push(AtifStep { source: "system", message, ..AtifStep::default() });
     }
     for (index, step) in steps.iter_mut().enumerate() {
         step.step_id = index + 1;
@@ -154,7 +154,7 @@ pub(super) fn trajectory(
     }
 }
 
-fn step(session: &Session, trace_step: &TraceStep, cached_tokens: CachedTokens) -> Step {
+fn step(session: &Session, trace_step: &TraceStep, cached_tokens: CachedTokens) -> AtifStep {
     let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
     for index in &trace_step.calls {
         let (id, name, input, output) = session.calls.details(*index);
@@ -167,14 +167,14 @@ fn step(session: &Session, trace_step: &TraceStep, cached_tokens: CachedTokens) 
         let content = output.map(str::to_owned);
         results.extend(content.map(|content| ObservationResult { source_call_id: id.to_owned(), content }));
     }
-    Step {
+    AtifStep {
         step_id: 0,
         timestamp: trace_step.time.and_then(format_rfc3339),
         source: if trace_step.source == StepSource::User { "user" } else { "agent" },
         message: trace_step.message(),
         reasoning_content: trace_step.reasoning(),
         tool_calls,
-        observation: Some(Observation { results }).filter(|observation| !observation.results.is_empty()),
+        observation: Some(AtifObservation { results }).filter(|observation| !observation.results.is_empty()),
         metrics: trace_step.usage.as_ref().map(|usage| metrics(usage, cached_tokens)),
     }
 }

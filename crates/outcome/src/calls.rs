@@ -1,7 +1,7 @@
 //! The tool calls of a session; a call that is updated several times counts once.
 
 use super::arithmetic::elapsed;
-use super::artifacts::{FileChange, operation_from_lengths};
+use super::artifacts::{ArtifactChange, operation_from_lengths};
 use super::event_fields::EventFields;
 use super::fields::Field;
 use super::types::{CallStatus, Operation, Quantity, ToolCall};
@@ -25,7 +25,7 @@ pub(super) struct Update<'e> {
     pub(super) input: Option<Value>,
     pub(super) output: Option<String>,
     /// Files that the call changes if it succeeds.
-    pub(super) file_changes: Vec<FileChange>,
+    pub(super) file_changes: Vec<ArtifactChange>,
 }
 
 /// Result of an update.
@@ -35,7 +35,7 @@ pub(super) struct UpdateResult {
     pub(super) index: usize,
     pub(super) is_new: bool,
     /// Files that the call changed, once it has succeeded.
-    pub(super) file_changes: Vec<FileChange>,
+    pub(super) file_changes: Vec<ArtifactChange>,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ struct Call {
     end: Option<f64>,
     input: Option<Value>,
     output: Option<String>,
-    file_changes: Vec<FileChange>,
+    file_changes: Vec<ArtifactChange>,
 }
 
 /// The tool calls of a session, in the order of their start.
@@ -172,7 +172,7 @@ impl Calls {
 }
 
 /// Returns the changes of files by a completed call, as opencode's tools report them.
-pub(super) fn file_changes(event: &EventFields) -> Vec<FileChange> {
+pub(super) fn file_changes(event: &EventFields) -> Vec<ArtifactChange> {
     if event.text(Field::ToolStatus) != Some("completed") {
         return Vec::new();
     }
@@ -183,12 +183,12 @@ pub(super) fn file_changes(event: &EventFields) -> Vec<FileChange> {
             let operation = event.flag(Field::ToolExists);
             let operation =
                 operation.map(|existed| if existed { Operation::Modified } else { Operation::Created });
-            path.map(|path| FileChange::of_file(path, operation, content)).into_iter().collect()
+            path.map(|path| ArtifactChange::of_file(path, operation, content)).into_iter().collect()
         }
         Some("edit" | "multiedit") => {
             let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
             let operation = operation_from_lengths(before, after);
-            path.map(|path| FileChange::of_file(path, operation, after)).into_iter().collect()
+            path.map(|path| ArtifactChange::of_file(path, operation, after)).into_iter().collect()
         }
         Some("patch" | "apply_patch") => {
             let kinds = event.list(Field::PatchKinds);
@@ -200,8 +200,9 @@ pub(super) fn file_changes(event: &EventFields) -> Vec<FileChange> {
             };
             let paths = event.list(Field::PatchPaths).iter().enumerate();
             let paths = paths.filter(|(_, path)| !path.is_empty());
-            let change =
-                |(index, path): (usize, &String)| FileChange::of_file(path.clone(), operation(index), None);
+            let change = |(index, path): (usize, &String)| {
+                ArtifactChange::of_file(path.clone(), operation(index), None)
+            };
             paths.map(change).collect()
         }
         _ => Vec::new(),

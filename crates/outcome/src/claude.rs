@@ -21,7 +21,7 @@ pub(super) const MAPPER: Mapper = Mapper {
             map_event(
                 state,
                 event,
-                &Variant {
+                &ClaudeVariant {
                     version: "/claude_code_version",
                     provider: Some("anthropic"),
                     has_final_usage: false,
@@ -33,7 +33,7 @@ pub(super) const MAPPER: Mapper = Mapper {
 };
 
 /// What differs between the agents with this format.
-pub(super) struct Variant {
+pub(super) struct ClaudeVariant {
     /// Pointer of the agent's version in the first event.
     pub(super) version: &'static str,
     pub(super) provider: Option<&'static str>,
@@ -50,7 +50,7 @@ fn is_result(event: &Value) -> bool {
     text(event, "/type") == Some("result") && event.get("subtype").is_some()
 }
 
-pub(super) fn map_event(state: &mut State, event: &Value, variant: &Variant) -> MapResult {
+pub(super) fn map_event(state: &mut State, event: &Value, variant: &ClaudeVariant) -> MapResult {
     let kind = text(event, "/type").unwrap_or_default();
     if !(matches!(kind, "system" | "assistant" | "user") || is_result(event)) {
         return MapResult::Unknown;
@@ -75,7 +75,7 @@ pub(super) fn map_event(state: &mut State, event: &Value, variant: &Variant) -> 
     MapResult::Understood
 }
 
-fn assistant(session: &mut Session, event: &Value, variant: &Variant) {
+fn assistant(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     let is_main_agent = nonempty(event, "/parent_tool_use_id").is_none();
     let id = nonempty(event, "/message/id").unwrap_or_default();
     if is_main_agent {
@@ -149,7 +149,7 @@ fn user(session: &mut Session, event: &Value) {
     }
 }
 
-fn result(session: &mut Session, event: &Value, variant: &Variant) {
+fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     if session.steps.is_none() {
         // Without earlier events, the result is a single document, which does not show the calls.
         session.hidden_call_count = Some(None);

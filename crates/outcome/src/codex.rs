@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::arithmetic::clamp_finite;
-use super::artifacts::FileChange;
+use super::artifacts::ArtifactChange;
 use super::calls::Update;
 use super::json::{items, nonempty, number, string, text, texts};
 use super::session::{Activity, Session};
@@ -141,14 +141,14 @@ fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
     });
 }
 
-fn change(change: &Value) -> Option<FileChange> {
+fn change(change: &Value) -> Option<ArtifactChange> {
     let operation = match text(change, "/kind")? {
         "add" => Operation::Created,
         "delete" => Operation::Deleted,
         _ => Operation::Modified,
     };
     let path = string(change, "/path")?;
-    Some(FileChange::of_file(path, Some(operation), None))
+    Some(ArtifactChange::of_file(path, Some(operation), None))
 }
 
 fn usage(usage: Option<&Value>) -> Usage {

@@ -11,7 +11,7 @@ use super::{OutcomeOptions, RunOutcome, Trajectory, atif};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use strict_json::{self, ArrayRecords, Event, Problem, ProblemKind, ReadOptions, Severity, Sink};
+use strict_json::{self, ArrayRecords, Event, Problem, ProblemKind, ProblemSeverity, ReadOptions, Sink};
 
 /// Maximum number of warnings about lines of one stream; further ones are counted.
 const MAX_NAMED_LINES: usize = 10;
@@ -187,7 +187,7 @@ impl Sink for LineSink<'_> {
         let rejected = match kind {
             ProblemKind::Bom | ProblemKind::BlankLine | ProblemKind::MultiLine => false,
             ProblemKind::NonFinite | ProblemKind::InvalidEscape => true,
-            kind => kind.class() == Severity::Structural,
+            kind => kind.class() == ProblemSeverity::Structural,
         };
         if rejected && self.skip_reason.is_none() {
             self.skip_reason =

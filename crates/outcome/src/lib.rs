@@ -52,7 +52,7 @@ pub use types::{
     RunOutcome, SourceText, ToolCall,
 };
 
-/// The agent whose events a stream has.
+/// The agent that wrote a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Dialect {

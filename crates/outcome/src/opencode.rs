@@ -1,7 +1,7 @@
 //! Mapper of opencode: the events as documented, and those of its server.
 
 use super::Dialect;
-use super::artifacts::{FileChange, operation_from_lengths};
+use super::artifacts::{ArtifactChange, operation_from_lengths};
 use super::event_fields::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
@@ -217,7 +217,10 @@ fn part(state: &mut State, event: &EventFields) -> MapResult {
                 );
                 let kind = if directory { ArtifactKind::Directory } else { ArtifactKind::File };
                 let source = file_source(event);
-                state.record_file_change(id, FileChange { path, operation: None, size: None, kind, source });
+                state.record_file_change(
+                    id,
+                    ArtifactChange { path, operation: None, size: None, kind, source },
+                );
             }
         }
         _ => {}
@@ -246,7 +249,7 @@ fn file_edited(state: &mut State, event: &EventFields) -> MapResult {
     let (before, after) = (event.length(Field::DiffBefore), event.length(Field::DiffAfter));
     let operation = operation_from_lengths(before, after);
     let size = after.filter(|_| operation != Some(Operation::Deleted));
-    state.record_file_change(event.nonempty(Field::Session), FileChange::of_file(path, operation, size));
+    state.record_file_change(event.nonempty(Field::Session), ArtifactChange::of_file(path, operation, size));
     MapResult::Understood
 }
 
@@ -271,7 +274,7 @@ fn permission_asked(state: &mut State, event: &EventFields) -> MapResult {
         (Some(title), _) => title.to_owned(),
         (None, Some(kind)) if patterns.is_empty() => kind.to_owned(),
         (None, Some(kind)) => format!("{kind} ({patterns})"),
-        (None, None) => "not said for what".to_owned(),
+        (None, None) => "not specified".to_owned(),
     };
     let id = event.nonempty(Field::PermissionId).unwrap_or(&title);
     in_session(state, event, |session| {

@@ -1,7 +1,7 @@
 //! Mapper of Qwen Code, which has the format of Claude Code.
 
 use super::Dialect;
-use super::claude::{Variant, detects, map_event};
+use super::claude::{ClaudeVariant, detects, map_event};
 use super::state::{CachedTokens, MapFn, Mapper, failure_reason};
 
 pub(super) const MAPPER: Mapper = Mapper {
@@ -15,7 +15,7 @@ pub(super) const MAPPER: Mapper = Mapper {
             map_event(
                 state,
                 event,
-                &Variant { version: "/qwen_code_version", provider: None, has_final_usage: true },
+                &ClaudeVariant { version: "/qwen_code_version", provider: None, has_final_usage: true },
             )
         },
     },

@@ -1,6 +1,6 @@
 //! State of a collector, its mappers, and the outcome that follows from it.
 
-use super::artifacts::{Artifacts, FileChange};
+use super::artifacts::{ArtifactChange, Artifacts};
 use super::calls;
 use super::event_fields::EventFields;
 use super::fields::Field;
@@ -226,7 +226,7 @@ impl State {
     }
 
     /// Records a change of a file, in a session or in none.
-    pub(super) fn record_file_change(&mut self, session: Option<&str>, change: FileChange) {
+    pub(super) fn record_file_change(&mut self, session: Option<&str>, change: ArtifactChange) {
         let event_number = self.events;
         match session {
             None => self.unassigned_artifacts.record(event_number, change),
@@ -354,7 +354,7 @@ impl State {
         };
         match &self.first_skip {
             Some(first) => format!("no known event in {lines}; {first}"),
-            None => format!("no known event in {lines}: the types are unknown"),
+            None => format!("no known event in {lines}: the event types are unknown"),
         }
     }
 

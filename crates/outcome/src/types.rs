@@ -4,29 +4,27 @@ use schemars::{JsonSchema, Schema, transform};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// What one run of an agent came to.
-///
-/// What is not known is absent, never null. It holds the final message, a summary of the tool calls,
-/// metrics and ids; never the conversation.
+/// The outcome of a run of an agent: the final message, a summary of the tool calls, metrics and IDs; never the
+/// conversation. Unknown data is absent, never null.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct RunOutcome {
     /// The run succeeded: its events are known, it is complete, and it reports no failure.
     pub success: bool,
-    /// The session of the run; with several, the one that is no other's child.
+    /// The session of the run; of several sessions, the one without a parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The final answer: the text of the last assistant message. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The files that the run created, modified or deleted, in the order they were met.
+    /// The files that the run created, modified or deleted, in the order in which they occur.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// Why the run failed: in one line, or in the last lines of standard error.
+    /// The reason why the run failed: one line, or the last lines of stderr.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// More about the error that the agent reported.
+    /// Details of the error that the agent reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_details: Option<ErrorDetails>,
     /// The tool calls, each once, in the order of their start.
@@ -35,46 +33,46 @@ pub struct RunOutcome {
     /// Retries, requested permissions, and lines that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Permissions were requested: true if one was rejected or is still unanswered.
+    /// Present if permissions were requested: true if one was rejected or is still unanswered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requires_approval: Option<bool>,
     /// Times, tokens, cost and counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
-    /// What tracks the run.
+    /// Tracking data of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
-/// A file or directory that a run touched.
+/// A file or directory that a run changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct Artifact {
-    /// Its path, as in the stream.
+    /// Path, as in the stream.
     pub path: String,
-    /// Its change.
+    /// Change.
     pub operation: Operation,
-    /// Its size in bytes after the last edit whose complete content is in the stream.
+    /// Size in bytes after the last edit whose complete content is in the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Whether it is a file or a directory.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<ArtifactKind>,
-    /// Where its content is from, if a file part says so.
+    /// Source of its content, if a file part contains one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<ArtifactSource>,
 }
 
-/// Where the content of a file part is from.
+/// Source of the content of a file part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct ArtifactSource {
-    /// What it is, such as `file` or `symbol`.
+    /// Type, such as `file` or `symbol`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The file that it is in.
+    /// File that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The text.
@@ -82,7 +80,7 @@ pub struct ArtifactSource {
     pub text: Option<SourceText>,
 }
 
-/// The text of a source, and its place.
+/// The text of a source, with its position.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
@@ -90,10 +88,10 @@ pub struct SourceText {
     /// The text; absent if it is longer than 4 KiB, unless inputs and outputs were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Where it starts.
+    /// Start position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
-    /// Where it ends.
+    /// End position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<u64>,
 }
@@ -110,7 +108,7 @@ pub enum Operation {
     Deleted,
 }
 
-/// What an artifact is.
+/// The type of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ArtifactKind {
@@ -125,56 +123,56 @@ pub enum ArtifactKind {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct ErrorDetails {
-    /// Its name, such as `APIError`.
+    /// Name, such as `APIError`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Its message.
+    /// Message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Its stack trace.
+    /// Stack trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_trace: Option<String>,
-    /// The file that it names, or that the first frame of its stack trace names.
+    /// File that the error or the first frame of its stack trace names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
     /// The line in that file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_number: Option<u64>,
-    /// The HTTP status of the provider's answer.
+    /// HTTP status of the response of the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u64>,
-    /// Whether the request may be tried again.
+    /// Whether the request may be retried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_retryable: Option<bool>,
 }
 
-/// One tool call.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct ToolCall {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its input; null unless inputs and outputs were requested.
+    /// Input; null unless inputs and outputs were requested.
     #[schemars(required)]
     pub inputs: Value,
-    /// Its result or error; absent unless inputs and outputs were requested.
+    /// Result or error; absent unless inputs and outputs were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<String>,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Quantity>,
-    /// How it ended.
+    /// Status at the end.
     pub status: CallStatus,
 }
 
-/// How a tool call ended.
+/// The status of a tool call at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CallStatus {
-    /// It gave a result.
+    /// It returned a result.
     Completed,
-    /// It gave an error.
+    /// It returned an error.
     Error,
     /// The stream ended before the call did.
     Cancelled,
@@ -185,22 +183,22 @@ pub enum CallStatus {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct Metrics {
-    /// When the agent began, in milliseconds since 1970.
+    /// Time at which the agent started, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time_ms: Option<Quantity>,
-    /// When it ended, in milliseconds since 1970.
+    /// Time at which it ended, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_time_ms: Option<Quantity>,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Quantity>,
-    /// Input and output tokens together; for opencode, those of the last message alone.
+    /// Sum of input and output tokens; for opencode, only those of the last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<Quantity>,
-    /// Input tokens of all requests, as the agent counts them: some leave out what the cache had.
+    /// Input tokens of all requests, as the agent counts them: some agents omit cached tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<Quantity>,
-    /// Output tokens of all requests, as the agent counts them: some leave out the reasoning.
+    /// Output tokens of all requests, as the agent counts them: some agents omit reasoning tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<Quantity>,
     /// Reasoning tokens of all requests.
@@ -215,10 +213,10 @@ pub struct Metrics {
     /// The number of requests to the model, as the agent shows or counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Quantity>,
-    /// What it cost, in dollars; for opencode, of the last message alone.
+    /// Cost, in dollars; for opencode, only of the last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Quantity>,
-    /// What all requests cost, in dollars.
+    /// Cost of all requests, in dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_cost: Option<Quantity>,
     /// The number of tool parts, each call counted once. Absent if the stream does not show them.
@@ -233,7 +231,7 @@ pub struct Metrics {
     pub model_name: Option<String>,
 }
 
-/// What tracks a run.
+/// Tracking data of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
@@ -241,8 +239,8 @@ pub struct Metadata {
     /// The session, as in [`RunOutcome::session_id`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The time spent in the session, in milliseconds: in each file from the first to the last time of its events,
-    /// added up over the files.
+    /// Time spent in the session, in milliseconds: the time from the first to the last event of each file, summed over
+    /// the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_total_duration_ms: Option<Quantity>,
     /// The attempt, from 1, if it is known.

@@ -248,7 +248,7 @@ pub fn error_text(error: &Error, color: bool) -> String {
     sanitize_output(&lines, color)
 }
 
-/// Sanitises rendered text before it is written: see [`sanitize::rendered`] and [`sanitize::break_commands`].
+/// Sanitises rendered text before it is written: see [`sanitize::sanitize_rendered`] and [`sanitize::escape_commands`].
 pub fn sanitize_output(text: &str, color: bool) -> String {
     sanitize::escape_commands(&sanitize::sanitize_rendered(text, color)).into_owned()
 }

@@ -3,14 +3,14 @@
 
 use super::attach;
 use super::clock::millis;
-use super::event::{Event, Outcome};
+use super::event::{AgentEvent, TurnOutcome};
 use super::failure::{Code, Failure, Result};
 use super::model::{Message, Provider, ToolSpec, Turn};
 use super::modes::{ApprovalMode, ToolsMode};
 use super::options::Options;
 use super::providers;
 use super::query;
-use super::tools::{Approve, RunningCommand, Toolbox, Workspace};
+use super::tools::{AgentWorkspace, Approve, RunningCommand, Toolbox};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
@@ -27,16 +27,16 @@ pub fn run(
     options: &Options,
     running: RunningCommand,
     approve: &mut Approve,
-    emit: &mut dyn FnMut(Event),
-) -> Outcome {
+    emit: &mut dyn FnMut(AgentEvent),
+) -> TurnOutcome {
     if options.approval_mode == ApprovalMode::Ask && !std::io::stdin().is_terminal() {
         let message = "--approval-mode ask requires stdin to be a terminal";
         return Err(Failure::new(Code::InteractiveApprovalTty, message).with_hint("use auto or never"));
     }
     let query = query::read(&options.query)?;
-    emit(Event::Query { text: query.clone(), attached: Vec::new() });
+    emit(AgentEvent::Query { text: query.clone(), attached: Vec::new() });
     let attached = attach::read(&options.attach, options.attachments)?;
-    let workspace = Workspace::open(options.workspace(), running)?;
+    let workspace = AgentWorkspace::open(options.workspace(), running)?;
     let toolbox = Toolbox::new(workspace, options.profile, options.approval_mode);
     let mut provider = providers::open(options)?;
     let (name, model) = options.provider_and_model();
@@ -46,9 +46,9 @@ pub fn run(
             format!("{name}/{model} does not support images"),
         ));
     }
-    emit(Event::Query { text: query.clone(), attached: attached.list });
+    emit(AgentEvent::Query { text: query.clone(), attached: attached.list });
     let mut specs = if options.tools_mode == ToolsMode::Off { Vec::new() } else { toolbox.specs() };
-    emit(Event::Start {
+    emit(AgentEvent::Start {
         query: query.clone(),
         provider: name.to_owned(),
         model: model.to_owned(),
@@ -59,9 +59,9 @@ pub fn run(
         Message::User { text: query + &attached.text, images: attached.images },
     ];
     for number in 1..=u64::from(options.max_tool_turns) {
-        emit(Event::Turn { turn: number });
+        emit(AgentEvent::Turn { turn: number });
         let turn = turn_with_retries(options, number, provider.as_mut(), &messages, &mut specs, emit)?;
-        emit(Event::TurnEnded(turn.usage));
+        emit(AgentEvent::TurnEnded(turn.usage));
         if turn.calls.is_empty() {
             return Ok(turn.text.trim().to_owned());
         }
@@ -83,11 +83,11 @@ fn turn_with_retries(
     provider: &mut dyn Provider,
     messages: &[Message],
     specs: &mut Vec<ToolSpec>,
-    emit: &mut dyn FnMut(Event),
+    emit: &mut dyn FnMut(AgentEvent),
 ) -> Result<Turn> {
     let mut attempt = 0;
     loop {
-        let mut emit_text = |text: &str| emit(Event::Text { turn, text: text.to_owned() });
+        let mut emit_text = |text: &str| emit(AgentEvent::Text { turn, text: text.to_owned() });
         let failure = match provider.turn(messages, specs, &mut emit_text) {
             Ok(turn) => return Ok(turn),
             Err(failure) => failure,
@@ -95,7 +95,7 @@ fn turn_with_retries(
         let may_drop_tools = options.tools_mode == ToolsMode::Auto && !specs.is_empty();
         if may_drop_tools && failure.code == Code::ToolsNotSupported {
             specs.clear();
-            emit(Event::ToolsRefused);
+            emit(AgentEvent::ToolsRefused);
             continue;
         }
         if !failure.retryable {
@@ -108,7 +108,7 @@ fn turn_with_retries(
         }
         attempt += 1;
         let wait = requested.unwrap_or_else(|| backoff(options.retry_base_ms, attempt));
-        emit(Event::Retry { turn, attempt, message: failure.message, wait_ms: millis(wait) });
+        emit(AgentEvent::Retry { turn, attempt, message: failure.message, wait_ms: millis(wait) });
         std::thread::sleep(wait);
     }
 }

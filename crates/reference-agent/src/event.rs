@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(rename = "Step")]
-pub enum Event {
+pub enum AgentEvent {
     /// The query was read. Emitted again with the attachments once these were read.
     #[serde(skip)]
     Query { text: String, attached: Vec<Attached> },
@@ -74,4 +74,4 @@ pub enum Event {
 }
 
 /// How a run ended: the final answer, which may be empty, or a failure.
-pub type Outcome = Result<String, Failure>;
+pub type TurnOutcome = Result<String, Failure>;

@@ -12,7 +12,7 @@ use serde::Serialize;
 #[schemars(rename = "RunResult")]
 pub struct RunSummary {
     /// `completed` or `failed`.
-    pub status: Status,
+    pub status: SessionStatus,
     /// The query.
     pub query: String,
     /// The final answer; null if there is none.
@@ -61,7 +61,7 @@ pub struct RunSummary {
 /// How a run ended.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum SessionStatus {
     /// The run ended with an answer.
     #[default]
     Completed,

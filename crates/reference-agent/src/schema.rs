@@ -1,6 +1,6 @@
 //! `--json-schema`: prints the JSON Schema of the output.
 
-use super::event::Event;
+use super::event::AgentEvent;
 use super::protocols::Protocol;
 use super::protocols::native::Data;
 use agentnative_contract::Contract;
@@ -19,7 +19,7 @@ pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> 
 fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {
     let schema = match (protocol.contract, format) {
         (Some(name), _) => return bundled_schema(name),
-        (None, OutputFormat::Jsonl) => serialize_generator().into_root_schema_for::<Event>(),
+        (None, OutputFormat::Jsonl) => serialize_generator().into_root_schema_for::<AgentEvent>(),
         (None, _) => serialize_generator().into_root_schema_for::<Envelope<Data>>(),
     };
     Ok(schema.to_value())

@@ -4,7 +4,7 @@
 //! state folder of the user, so that the workspace contains no unexpected files.
 
 use super::clock;
-use super::event::{Event, Outcome};
+use super::event::{AgentEvent, TurnOutcome};
 use super::options::Options;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions};
@@ -39,16 +39,16 @@ impl Scratchpad {
     }
 
     /// Appends an event. Write errors are ignored.
-    pub fn log_event(&mut self, event: &Event) {
+    pub fn log_event(&mut self, event: &AgentEvent) {
         let line = match event {
-            Event::Start { query, provider, model, .. } => {
+            AgentEvent::Start { query, provider, model, .. } => {
                 self.write_line(json!({"type": "init", "content": query}));
                 json!({"type": "start", "provider": provider, "model": model})
             }
-            Event::Retry { attempt, message, .. } => {
+            AgentEvent::Retry { attempt, message, .. } => {
                 json!({"type": "retry", "attempt": attempt, "message": message})
             }
-            Event::ToolResult(record) => json!({
+            AgentEvent::ToolResult(record) => json!({
                 "type": "tool_result", "toolName": record.tool, "args": record.input, "result": record.text(),
                 "ok": record.ok, "durationMs": record.duration_ms,
             }),
@@ -58,7 +58,7 @@ impl Scratchpad {
     }
 
     /// Appends the outcome. Write errors are ignored.
-    pub fn log_outcome(&mut self, outcome: &Outcome) {
+    pub fn log_outcome(&mut self, outcome: &TurnOutcome) {
         self.write_line(match outcome {
             Ok(answer) => json!({"type": "answer", "content": answer}),
             Err(failure) => {

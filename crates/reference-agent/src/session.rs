@@ -3,7 +3,7 @@
 
 use super::clock::now_ms;
 use super::engine;
-use super::event::{Event, Outcome};
+use super::event::{AgentEvent, TurnOutcome};
 use super::exit_code::exit_code;
 use super::failure::{Code, Failure};
 use super::options::Options;
@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 /// A message to the main thread.
 enum Notification {
-    Event(Event),
-    Finished(Outcome),
+    Event(AgentEvent),
+    Finished(TurnOutcome),
     Signal(i32),
     /// A request to approve a tool call, and the sender of the reply.
     ApprovalRequest(String, Sender<bool>),
@@ -41,7 +41,7 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
         output.error(&Error::general(format!("cannot listen for signals: {error}")));
         return 1;
     }
-    let mut run = Run::new(options.clone());
+    let mut run = SessionRun::new(options.clone());
     let outcome = match spawn_engine(options, running.clone(), sender) {
         Ok(()) => run.wait_for_outcome(&receiver, deadline, output),
         Err(error) => Some(Err(Failure::new(Code::RuntimeError, format!("cannot start a thread: {error}")))),
@@ -55,7 +55,7 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
 
 /// Writes a failure that happened before the run could start, and returns the exit code.
 pub fn report_startup_failure(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
-    Run::new(Options::unresolved(protocol)).finish(&Err(failure), output)
+    SessionRun::new(Options::unresolved(protocol)).finish(&Err(failure), output)
 }
 
 fn spawn_engine(
@@ -103,7 +103,7 @@ fn listen_for_signals(sender: Sender<Notification>) -> std::io::Result<()> {
     Builder::new().spawn(listen).map(drop)
 }
 
-struct Run {
+struct SessionRun {
     encoder: Box<dyn Encoder>,
     summary: RunSummary,
     scratchpad: Option<Scratchpad>,
@@ -111,7 +111,7 @@ struct Run {
     started_at: Instant,
 }
 
-impl Run {
+impl SessionRun {
     fn new(options: Options) -> Self {
         Self {
             encoder: (options.protocol.encoder)(&options.encoder_settings()),
@@ -128,7 +128,7 @@ impl Run {
         receiver: &Receiver<Notification>,
         deadline: Instant,
         output: &mut Output,
-    ) -> Option<Outcome> {
+    ) -> Option<TurnOutcome> {
         loop {
             let failure = match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Notification::Event(event)) => match self.handle_event(&event, output) {
@@ -151,9 +151,9 @@ impl Run {
         }
     }
 
-    fn handle_event(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
+    fn handle_event(&mut self, event: &AgentEvent, output: &mut Output) -> Result<(), Failure> {
         self.summary.add_event(event);
-        if let Event::Start { .. } = event {
+        if let AgentEvent::Start { .. } = event {
             self.open_scratchpad()?;
         }
         if let Some(scratchpad) = &mut self.scratchpad {
@@ -180,7 +180,7 @@ impl Run {
     }
 
     /// Returns the answer, or a failure if it is empty and the protocol does not allow that.
-    fn check_answer(&self, answer: String) -> Outcome {
+    fn check_answer(&self, answer: String) -> TurnOutcome {
         if answer.is_empty() && !self.options.protocol.allows_empty_answer {
             return Err(Failure::new(Code::EmptyAnswer, "the model returned no answer"));
         }
@@ -197,7 +197,7 @@ impl Run {
         Failure::new(code, format!("{what} within {seconds} s")).with_hint("raise --timeout")
     }
 
-    fn finish(mut self, outcome: &Outcome, output: &mut Output) -> u8 {
+    fn finish(mut self, outcome: &TurnOutcome, output: &mut Output) -> u8 {
         let failure = outcome.as_ref().err();
         let reported = self.options.protocol.reported_signals;
         let unreported = failure.filter(|it| it.signal.is_some_and(|signal| !reported.contains(&signal)));
@@ -205,7 +205,7 @@ impl Run {
         if let (Some(_), None, Some(call)) = (failure, unreported, self.summary.open_call.clone()) {
             let duration = now_ms().saturating_sub(call.started);
             let record = call.finish(Err(ToolError::execution("the run was interrupted")), duration);
-            let _ = self.handle_event(&Event::ToolResult(record), output);
+            let _ = self.handle_event(&AgentEvent::ToolResult(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {
             scratchpad.log_outcome(outcome);

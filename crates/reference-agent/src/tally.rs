@@ -1,9 +1,9 @@
 //! Accumulates the events of a run in its summary.
 
 use super::clock::millis;
-use super::event::{Event, Outcome};
+use super::event::{AgentEvent, TurnOutcome};
 use super::options::Options;
-use super::run_summary::{Phase, RunSummary, Status, Turns};
+use super::run_summary::{Phase, RunSummary, SessionStatus, Turns};
 use std::time::Duration;
 
 impl RunSummary {
@@ -18,28 +18,28 @@ impl RunSummary {
         }
     }
 
-    pub fn add_event(&mut self, event: &Event) {
+    pub fn add_event(&mut self, event: &AgentEvent) {
         match event {
-            Event::Query { text, attached } => {
+            AgentEvent::Query { text, attached } => {
                 self.query.clone_from(text);
                 self.attachments.clone_from(attached);
             }
-            Event::Start { tools, .. } => (self.started, self.tools) = (true, *tools),
-            Event::ToolsRefused => (self.tools, self.tools_fallback) = (false, true),
-            Event::Turn { turn } => {
+            AgentEvent::Start { tools, .. } => (self.started, self.tools) = (true, *tools),
+            AgentEvent::ToolsRefused => (self.tools, self.tools_fallback) = (false, true),
+            AgentEvent::Turn { turn } => {
                 self.turns.used = *turn;
                 self.phase = Phase::Model;
             }
-            Event::Retry { .. } => self.health.retries += 1,
-            Event::TurnEnded(usage) => {
+            AgentEvent::Retry { .. } => self.health.retries += 1,
+            AgentEvent::TurnEnded(usage) => {
                 self.phase = Phase::Tools;
                 if let Some(usage) = usage {
                     self.usage = Some(self.usage.unwrap_or_default().plus(*usage));
                     self.turns_with_usage += 1;
                 }
             }
-            Event::ToolCall(start) => self.open_call = Some(start.clone()),
-            Event::ToolResult(record) => {
+            AgentEvent::ToolCall(start) => self.open_call = Some(start.clone()),
+            AgentEvent::ToolResult(record) => {
                 self.open_call = None;
                 self.calls.push(record.clone());
                 let health = &mut self.health;
@@ -47,16 +47,16 @@ impl RunSummary {
                 health.tool_calls_failed += usize::from(!record.ok);
                 health.tool_call_failure_rate = health.tool_calls_failed as f64 / health.tool_calls as f64;
             }
-            Event::Text { .. } | Event::Permission { .. } | Event::End(_) => {}
+            AgentEvent::Text { .. } | AgentEvent::Permission { .. } | AgentEvent::End(_) => {}
         }
     }
 
     /// Sets the outcome and the duration.
-    pub fn finish(&mut self, outcome: &Outcome, elapsed: Duration) {
+    pub fn finish(&mut self, outcome: &TurnOutcome, elapsed: Duration) {
         self.timing_ms = millis(elapsed);
         match outcome {
             Ok(answer) => self.answer = Some(answer.clone()),
-            Err(failure) => (self.status, self.code) = (Status::Failed, Some(failure.code.name())),
+            Err(failure) => (self.status, self.code) = (SessionStatus::Failed, Some(failure.code.name())),
         }
     }
 }

@@ -58,7 +58,7 @@ impl ToolError {
 
 /// A change of a file by a tool.
 #[derive(Debug, Clone)]
-pub struct FileChange {
+pub struct RecordedFileChange {
     /// Path in the arguments of the call.
     pub path: String,
     /// Content before the change; empty for a new file.
@@ -68,7 +68,7 @@ pub struct FileChange {
 }
 
 /// The result of a tool and the file that it changed, or an error.
-pub type ToolOutput = Result<(Map<String, Value>, Option<FileChange>), ToolError>;
+pub type ToolOutput = Result<(Map<String, Value>, Option<RecordedFileChange>), ToolError>;
 
 /// A tool is about to run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -123,7 +123,7 @@ pub struct ToolRecord {
     pub duration_ms: u64,
     /// The file that the tool changed.
     #[serde(skip)]
-    pub change: Option<FileChange>,
+    pub change: Option<RecordedFileChange>,
 }
 
 impl ToolRecord {
@@ -134,7 +134,7 @@ impl ToolRecord {
         if let Some(error) = &mut self.error {
             error.message = redact(&error.message);
         }
-        if let Some(FileChange { before, after, .. }) = &mut self.change {
+        if let Some(RecordedFileChange { before, after, .. }) = &mut self.change {
             (*before, *after) = (redact(before), redact(after));
         }
     }

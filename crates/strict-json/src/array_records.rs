@@ -23,7 +23,7 @@ impl<'s, S: Sink, L: FnMut(u64) -> u64> ArrayRecords<'s, S, L> {
 }
 
 impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
-    const TEXT: bool = S::TEXT;
+    const NEEDS_TEXT: bool = S::NEEDS_TEXT;
     const COMPARES_KEYS: bool = S::COMPARES_KEYS;
 
     fn wants_key(&mut self, key: &[u8]) -> bool {

@@ -32,7 +32,7 @@ pub use line_chunker::{Chunk, LineChunker};
 pub use lines::{read_lines, read_lines_in_memory};
 pub use pointer::{escape_token, unescape_token};
 pub use position::{Position, locate};
-pub use problem::{Problem, ProblemKind, ReadOptions, Severity, Summary};
+pub use problem::{Problem, ProblemKind, ProblemSeverity, ReadOptions, ReadSummary};
 pub use reader::read_document;
 pub use sink::{Event, Sink, Span};
 pub use span::find_span;

@@ -6,7 +6,7 @@ use super::expected::{Expected, Scope};
 use super::input::Slot;
 use super::parser::{Parser, Step};
 use super::utf8::find_noncharacter;
-use super::{JsonType, Position, ProblemKind, ReadOptions, Sink, Summary};
+use super::{JsonType, Position, ProblemKind, ReadOptions, ReadSummary, Sink};
 
 /// Reads JSON Lines in constant memory. Empty input is valid.
 ///
@@ -15,14 +15,18 @@ use super::{JsonType, Position, ProblemKind, ReadOptions, Sink, Summary};
 ///
 /// # Errors
 /// If the reader fails.
-pub fn read_lines<R: Read, S: Sink>(reader: R, options: &ReadOptions, sink: &mut S) -> io::Result<Summary> {
+pub fn read_lines<R: Read, S: Sink>(
+    reader: R,
+    options: &ReadOptions,
+    sink: &mut S,
+) -> io::Result<ReadSummary> {
     let mut parser = Parser::new(reader, options, sink);
     parser.read_all(1);
     parser.finish()
 }
 
 /// As [`read_lines`], from bytes in memory; faster for a sink with a tape.
-pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> Summary {
+pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> ReadSummary {
     let (mut start, mut line) = (0, 1);
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         let clean = &text[..find_noncharacter(bytes, 0).min(text.len())];
@@ -40,7 +44,7 @@ pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: 
         }
     }
     let (offset, records) = (start as u64, line - 1);
-    let read = Summary { bytes: offset, records, complete: records, ..Summary::default() };
+    let read = ReadSummary { bytes: offset, records, complete: records, ..ReadSummary::default() };
     let rest = &bytes[start..];
     if rest.is_empty() {
         return read;

@@ -121,7 +121,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         if !ends || length == digits_start || leading_zero || value > MAX_SAFE_INTEGER {
             return self.number_slow();
         }
-        if S::TEXT && self.sink.wants_text() {
+        if S::NEEDS_TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
             self.sink.event(Event::Number(span, self.input.text(0, length)));
@@ -174,7 +174,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                     .into()
             });
         }
-        if S::TEXT && self.sink.wants_text() {
+        if S::NEEDS_TEXT && self.sink.wants_text() {
             self.sink.event(Event::Number(span, valid_text(&self.scratch)));
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::expected::{Expected, Scope};
 use super::input::{Input, Slot};
 use super::path::Path;
 use super::utf8::valid_text;
-use super::{Event, JsonType, ProblemKind, ReadOptions, Sink, Span, Summary};
+use super::{Event, JsonType, ProblemKind, ReadOptions, ReadSummary, Sink, Span};
 
 /// Ends the reading of a document or record, after its problem is reported or if the sink is done.
 pub(super) struct Stop;
@@ -15,7 +15,7 @@ pub(super) type Step<T = ()> = Result<T, Stop>;
 
 /// State of reading JSON Lines; see `lines`.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct LineState {
     /// True if the input is JSON Lines.
     pub(super) wanted: bool,
     /// Offset of the current line.
@@ -39,8 +39,8 @@ pub(super) struct Parser<'s, R, S> {
     pub(super) input: Input<R>,
     pub(super) sink: &'s mut S,
     pub(super) path: Path,
-    pub(super) line: Line,
-    pub(super) summary: Summary,
+    pub(super) line: LineState,
+    pub(super) summary: ReadSummary,
     pub(super) scratch: Vec<u8>,
     pub(super) options: ReadOptions,
 }
@@ -51,15 +51,15 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             input: Input::new(reader),
             sink,
             path: Path::default(),
-            line: Line::default(),
-            summary: Summary::default(),
+            line: LineState::default(),
+            summary: ReadSummary::default(),
             scratch: Vec::new(),
             options: *options,
         }
     }
 
     /// Returns the summary, or the error of the reader.
-    pub(super) fn finish(mut self) -> std::io::Result<Summary> {
+    pub(super) fn finish(mut self) -> std::io::Result<ReadSummary> {
         self.summary.bytes = self.input.offset();
         self.summary.unchecked_keys = self.path.unchecked_keys;
         self.input.into_error().map_or(Ok(self.summary), Err)
@@ -262,7 +262,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
             let word = String::from_utf8_lossy(&parser.input.rest()[..length]).into_owned();
             format!("expected a JSON value, found `{word}`: JSON has no such number")
         });
-        if S::TEXT && self.sink.wants_text() {
+        if S::NEEDS_TEXT && self.sink.wants_text() {
             let start = self.input.offset();
             let span = Span { start, end: start + length as u64 };
             self.sink.event(Event::Number(span, valid_text(&self.input.rest()[..length])));

@@ -18,7 +18,7 @@ const MAX_HASHES: usize = 7 << 17;
 /// Maximum number of keys of an object that are compared one by one.
 const MAX_LISTED_HASHES: usize = 32;
 
-struct Level {
+struct PathLevel {
     object: bool,
     /// True for an object after its first key.
     has_key: bool,
@@ -35,7 +35,7 @@ struct Level {
 /// The open objects and arrays, outermost first.
 #[derive(Default)]
 pub(super) struct Path {
-    levels: Vec<Level>,
+    levels: Vec<PathLevel>,
     /// The current keys of all levels, concatenated.
     keys: Vec<u8>,
     /// Hashes of the keys of all levels, concatenated.
@@ -59,7 +59,7 @@ impl Path {
 
     pub(super) fn open(&mut self, object: bool) {
         let (key_start, listed_start) = (self.keys.len(), self.listed_hashes.len());
-        self.levels.push(Level { object, has_key: false, index: 0, key_start, listed_start, set: None });
+        self.levels.push(PathLevel { object, has_key: false, index: 0, key_start, listed_start, set: None });
     }
 
     pub(super) fn close(&mut self) {

@@ -4,7 +4,7 @@ use super::Position;
 
 /// Severity of a kind of problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// The input is not one JSON document, or the line is not a record: rejected. Reading ends there, for JSON Lines
     /// until the next line (but continues after a byte order mark and after a record that is no object or spans lines).
     Structural,
@@ -27,8 +27,8 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Returns the severity of the kind.
-            pub const fn class(self) -> Severity {
-                match self { $(Self::$kind => Severity::$class,)* }
+            pub const fn class(self) -> ProblemSeverity {
+                match self { $(Self::$kind => ProblemSeverity::$class,)* }
             }
 
             /// Returns a stable name, such as `duplicate-key`.
@@ -91,7 +91,7 @@ kinds! {
 impl ProblemKind {
     /// Whether a strict reader rejects the document or record: all structural and strict kinds.
     pub const fn rejects(self) -> bool {
-        matches!(self.class(), Severity::Structural | Severity::Strict)
+        matches!(self.class(), ProblemSeverity::Structural | ProblemSeverity::Strict)
     }
 }
 
@@ -130,7 +130,7 @@ impl Default for ReadOptions {
 
 /// Result of reading an input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct ReadSummary {
     /// The first problems of each kind, in input order.
     pub problems: Vec<Problem>,
     /// Number of records that begin: lines that are not blank, or 1 for a document.
@@ -145,24 +145,24 @@ pub struct Summary {
     pub(super) counts: [u64; ProblemKind::ALL.len()],
 }
 
-impl Summary {
+impl ReadSummary {
     /// Returns the number of problems of this kind, with those that are only counted.
     pub fn count(&self, kind: ProblemKind) -> u64 {
         self.counts[kind as usize]
     }
 
     /// Returns the number of problems of this class, with those that are only counted.
-    pub fn count_class(&self, class: Severity) -> u64 {
+    pub fn count_class(&self, class: ProblemSeverity) -> u64 {
         ProblemKind::ALL.iter().filter(|kind| kind.class() == class).map(|kind| self.count(*kind)).sum()
     }
 
     /// Returns the first problem of this class in [`Summary::problems`].
-    pub fn first(&self, class: Severity) -> Option<&Problem> {
+    pub fn first(&self, class: ProblemSeverity) -> Option<&Problem> {
         self.problems.iter().find(|problem| problem.kind.class() == class)
     }
 
     /// Whether a strict reader rejects the input.
     pub fn rejected(&self) -> bool {
-        self.count_class(Severity::Structural) + self.count_class(Severity::Strict) > 0
+        self.count_class(ProblemSeverity::Structural) + self.count_class(ProblemSeverity::Strict) > 0
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::expected::{Expected, Scope};
 use super::parser::{Parser, Step};
-use super::{ProblemKind, ReadOptions, Sink, Summary};
+use super::{ProblemKind, ReadOptions, ReadSummary, Sink};
 
 /// Reads exactly one RFC 8259 document in constant memory.
 ///
@@ -13,7 +13,7 @@ pub fn read_document<R: Read, S: Sink>(
     reader: R,
     options: &ReadOptions,
     sink: &mut S,
-) -> io::Result<Summary> {
+) -> io::Result<ReadSummary> {
     let mut parser = Parser::new(reader, options, sink);
     if parser.document().is_ok() {
         parser.summary.complete = 1;

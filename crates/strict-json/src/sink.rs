@@ -57,17 +57,17 @@ impl Event<'_> {
 pub trait Sink {
     /// Whether the sink needs the text of keys, strings and numbers. If false, the reader sends no [`Event::Key`],
     /// [`Event::String`], [`Event::StringPart`] and [`Event::Number`], which saves their cost.
-    const TEXT: bool = true;
+    const NEEDS_TEXT: bool = true;
     /// Whether the reader compares the keys of an object. If false, the reader is faster, but does not find duplicate
     /// keys, and pointers of problems lack the keys.
     const COMPARES_KEYS: bool = true;
 
     /// Whether the sink needs [`Event::Key`] for the next key, whose unescaped text is given. Only called if
-    /// [`Sink::TEXT`] is true.
+    /// [`Sink::NEEDS_TEXT`] is true.
     fn wants_key(&mut self, _key: &[u8]) -> bool {
         true
     }
-    /// Whether the sink needs the event of the next string or number. Only called if [`Sink::TEXT`] is true. A sink
+    /// Whether the sink needs the event of the next string or number. Only called if [`Sink::NEEDS_TEXT`] is true. A sink
     /// that ignores parts of a document saves their cost in this way; they are still checked.
     fn wants_text(&self) -> bool {
         true
@@ -94,5 +94,5 @@ pub trait Sink {
 
 /// A sink that ignores all values.
 impl Sink for () {
-    const TEXT: bool = false;
+    const NEEDS_TEXT: bool = false;
 }

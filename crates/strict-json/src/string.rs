@@ -40,7 +40,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         {
             return self.string_slow(start);
         }
-        if S::TEXT && self.sink.wants_text() {
+        if S::NEEDS_TEXT && self.sink.wants_text() {
             let span = Span { start, end: start + length as u64 + 2 };
             self.sink.event(Event::String(span, self.input.text(1, length + 1)));
         }
@@ -51,7 +51,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     #[inline(never)]
     fn string_slow(&mut self, start: u64) -> Step {
         self.scratch.clear();
-        let wanted = S::TEXT && self.sink.wants_text();
+        let wanted = S::NEEDS_TEXT && self.sink.wants_text();
         if !wanted
             && let Some(length) = skippable_length(&self.input.rest()[1..])
             && !self.input.noncharacter_within(length + 1)
@@ -91,7 +91,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             self.path.uncompared_member();
             true
         };
-        if S::TEXT && self.sink.wants_key(key) {
+        if S::NEEDS_TEXT && self.sink.wants_key(key) {
             let span = Span { start, end: start + length as u64 + 2 };
             self.sink.event(Event::Key(span, self.input.text(1, length + 1)));
         }
@@ -117,7 +117,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             self.path.uncompared_member();
             true
         };
-        if S::TEXT && self.sink.wants_key(&self.scratch) {
+        if S::NEEDS_TEXT && self.sink.wants_key(&self.scratch) {
             let span = Span { start, end: self.input.offset() };
             self.sink.event(Event::Key(span, valid_text(&self.scratch)));
         }

@@ -291,7 +291,7 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// Returns the text if the node is a string. If the string is truncated, [`Tape::take_unjudged`] then returns true.
+    /// Returns the text if the node is a string. If the string is truncated, [`Tape::take_inconclusive`] then returns true.
     pub fn as_str(self) -> Option<&'a str> {
         if self.omitted_chars() > 0 {
             self.tape.truncated_was_read.store(true, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde_json::{Map, Number, Value};
 
-use super::{Event, JsonType, ReadOptions, Sink, Summary, read_document, read_lines};
+use super::{Event, JsonType, ReadOptions, ReadSummary, Sink, read_document, read_lines};
 
 /// A document with its value and its problems.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Document {
     /// True if the document exceeds the budget.
     pub too_large: bool,
     /// Problems and counts.
-    pub summary: Summary,
+    pub summary: ReadSummary,
 }
 
 /// A record of JSON Lines that was read to its end.
@@ -48,7 +48,7 @@ pub fn read_records(
     options: &ReadOptions,
     max_bytes: u64,
     on_record: impl FnMut(Record),
-) -> io::Result<Summary> {
+) -> io::Result<ReadSummary> {
     let builder = Builder { max_bytes, ..Builder::default() };
     read_lines(reader, &limit_depth(options), &mut RecordSink { builder, line: 0, on_record })
 }

@@ -58,7 +58,7 @@ fn run(bytes: &[u8]) {
         match Config::parse(text, &folder.join(name), &known) {
             Ok(config) => assert_consistent(&config),
             // A file without a configuration has no location.
-            Err(error) if error.message.contains("has no configuration") => {}
+            Err(error) if error.message.contains("contains no configuration") => {}
             Err(error) => {
                 assert_located(&error);
                 assert_valid_places(&error, name, text);

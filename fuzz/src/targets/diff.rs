@@ -6,7 +6,7 @@
 use super::shared::{SCHEMA_WORDS, document, is_cheap, is_exact};
 use crate::{Target, corpus};
 use agentnative_contract::{Framing, OutputSpec, Schema};
-use agentnative_diff::{Change, Severity, compare};
+use agentnative_diff::{Change, ChangeSeverity, compare};
 use serde_json::Value;
 
 pub const TARGET: Target = Target { name: "diff", run, seeds, words: SCHEMA_WORDS };
@@ -59,7 +59,7 @@ fn run(bytes: &[u8]) {
     {
         let worst = found.iter().map(|change| change.class).min();
         assert!(
-            worst.is_some_and(|worst| worst <= Severity::Risky),
+            worst.is_some_and(|worst| worst <= ChangeSeverity::Risky),
             "{:?} {found:#?}",
             before.violations(&example)
         );

@@ -4,7 +4,7 @@
 
     agentnative.check(["mycli"], probes=["list"]).assert_conformant()
 
-With pytest, the fixture `agentnative` is this module.
+The pytest fixture `agentnative` returns this module.
 """
 
 from agentnative._check import Report, check

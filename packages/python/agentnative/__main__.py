@@ -1,4 +1,4 @@
-"""`python -m agentnative`: the program."""
+"""Runs the program: `python -m agentnative`."""
 
 import os
 import sys

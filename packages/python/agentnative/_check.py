@@ -1,4 +1,4 @@
-"""Checking a command, and its report."""
+"""The function `check` and its result, `Report`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentnative._program import Error, call
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# A program, or an argument.
+# A program or an argument.
 Word = Union[str, "os.PathLike[str]"]
 
 
@@ -21,22 +21,22 @@ class Report:
     """The verdicts on a command."""
 
     def __init__(self, report: dict[str, Any], text: str, failure: str | None) -> None:
-        """Keep the parts of a report; `check` makes them."""
+        """Store the parts of a report, which `check` provides."""
         self.report = report
-        """The report as `agentnative check --json` prints it under `data`."""
+        """The report: the value of `data` in the output of `agentnative check --json`."""
         self.text = text
-        """The report for people."""
+        """The text report."""
         self.failure = failure
-        """What fails; none if the command does what is required."""
+        """The reason why the check failed; `None` if it succeeded."""
 
     @property
     def conformant(self) -> bool:
-        """No MUST failed."""
+        """True if no MUST check failed."""
         return bool(self.report["conformant"])
 
     @property
     def verified(self) -> bool:
-        """No MUST is unverified."""
+        """True if no MUST check is unverified."""
         return bool(self.report["verified"])
 
     @property
@@ -45,9 +45,9 @@ class Report:
         return list(self.report["results"])
 
     def assert_conformant(self) -> Report:
-        """Raise an AssertionError with the text report if a MUST failed.
+        """Raise an AssertionError with the text report if a MUST check failed.
 
-        What `strict` and `deny` of the check add counts as well.
+        Raises it also for the results that `strict` and `deny` turn into failures.
         """
         __tracebackhide__ = True
         if self.failure is not None:
@@ -55,7 +55,7 @@ class Report:
         return self
 
     def __repr__(self) -> str:
-        """Tell the verdict."""
+        """Return a summary of the verdicts."""
         return f"<Report conformant={self.conformant} verified={self.verified}>"
 
 
@@ -79,19 +79,20 @@ def check(  # noqa: PLR0913
     verbose: bool = False,
     deadline: float | None = 600,
 ) -> Report:
-    """Run a command as its consumers do, and judge its output.
+    """Run a command as its consumers do, and check its output.
 
-    `command` is a program and its first arguments; no shell is involved. Each of the `probes` is a call that is
-    safe to repeat, as `"[EXIT:]ARGS"`: the expected exit code and a colon, if it is not 0, then the arguments,
-    split as a shell splits words. `contract` replaces the default rules: the name of a bundled contract, a
-    contract folder or a schema file. `principle`, `checks` and `skip` select checks; `*` matches any part of
-    an ID. `strict` fails also if a MUST is unverified, `deny=["should"]` also on warnings.
+    `command` is a program with its first arguments; no shell is involved. Each of the `probes` is a call that is
+    safe to repeat, in the form `"[EXIT:]ARGS"`: the expected exit code and a colon, if it is not 0, then the
+    arguments, split like words in a shell. `contract` replaces the default rules: the name of a bundled contract,
+    a contract folder or a schema file. `principle`, `checks` and `skip` select checks; `*` matches any part of
+    an ID. With `strict`, the check fails also if a MUST check is unverified; with `deny=["should"]`, also on
+    warnings.
 
-    `config` is a configuration file, with further probes, formats and waivers. Without it none is read, so that
-    a test depends only on what it states; `env` then sets variables for the runs, and `exit_codes` states the
-    exit codes of the command, all of which its help or README has to document. `cwd` is the folder in which
-    they run; relative paths are relative to it. `timeout` limits each run and `deadline` the whole check, in
-    seconds. `fast` makes plain runs only, and `verbose` lists all verdicts in the text.
+    `config` is a configuration file, with additional probes, formats and waivers. Without it, no configuration is
+    read, so that a test depends only on its arguments. `env` then sets environment variables for the runs, and
+    `exit_codes` lists the exit codes of the command, all of which its help or README has to document. `cwd` is the
+    working directory; relative paths are relative to it. `timeout` limits each run and `deadline` the complete
+    check, in seconds. With `fast`, only plain runs are made; with `verbose`, the text report lists all verdicts.
 
     Raises `Error` if the command cannot be checked.
     """
@@ -108,7 +109,7 @@ def check(  # noqa: PLR0913
         text = Path(folder, "report.txt")
         if config is None:
             config = Path(folder, "agentnative.toml")
-            config.write_text(_target(env or {}, exit_codes), encoding="utf-8")
+            config.write_text(_config_text(env or {}, exit_codes), encoding="utf-8")
         options = {
             "probe": probes,
             "principle": [str(number) for number in principles],
@@ -120,37 +121,37 @@ def check(  # noqa: PLR0913
             "jobs": [] if jobs is None else [str(jobs)],
             "config": [os.fspath(config)],
             "report": [f"text={text}"],
-            # A command has no source code.
+            # The source layer needs a project; a command has none.
             "layer": ["behavioral,project"],
         }
         arguments = ["check", "--json"]
-        arguments += [f"--{name}={value}" for name, values in options.items() for value in _all(name, values)]
-        switches = {"strict": strict, "fast": fast, "verbose": verbose}
-        arguments += [f"--{name}" for name, on in switches.items() if on]
-        ended = call([*arguments, "--", *(os.fspath(word) for word in words)], cwd, deadline)
+        arguments += [f"--{name}={value}" for name, values in options.items() for value in _strings(name, values)]
+        flags = {"strict": strict, "fast": fast, "verbose": verbose}
+        arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
+        completed = call([*arguments, "--", *(os.fspath(word) for word in words)], cwd, deadline)
         try:
-            report = json.loads(ended.stdout)["data"]
-            shown = text.read_text(encoding="utf-8")
+            report = json.loads(completed.stdout)["data"]
+            text_report = text.read_text(encoding="utf-8")
         except (ValueError, KeyError, OSError):
-            raise ended.error() from None
-    failure = ended.error().message if ended.code else None
-    return Report(report, shown, failure)
+            raise completed.error() from None
+    failure = completed.error().message if completed.code else None
+    return Report(report, text_report, failure)
 
 
-def _all(name: str, values: Iterable[str]) -> list[str]:
-    """Give the values of an option; one string is a mistake, for it would be taken apart."""
+def _strings(name: str, values: Iterable[str]) -> list[str]:
+    """Return the values of an option. Rejects a single string, which would be split into characters."""
     if isinstance(values, str):
         raise Error("usage", f"{name}: expected a list of strings, found a string: {values!r}")
     return list(values)
 
 
-def _target(env: Mapping[str, str], exit_codes: Iterable[int] | None) -> str:
-    """Give a configuration with these variables and exit codes."""
+def _config_text(env: Mapping[str, str], exit_codes: Iterable[int] | None) -> str:
+    """Return a configuration with these variables and exit codes."""
 
-    def string(text: str) -> str:
+    def toml_string(text: str) -> str:
         return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
-    pairs = ", ".join(f"{string(name)} = {string(value)}" for name, value in env.items())
+    pairs = ", ".join(f"{toml_string(name)} = {toml_string(value)}" for name, value in env.items())
     lines = [f"env = {{ {pairs} }}\n"] if pairs else []
     if exit_codes is not None:
         lines.append(f"exit_codes = [{', '.join(str(int(code)) for code in exit_codes)}]\n")

@@ -1,4 +1,4 @@
-"""The program `agentnative`: where it is, and one call of it."""
+"""Finds and calls the program `agentnative`."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NAME = "agentnative"
-# How long the program may take to end its runs after SIGTERM, in seconds.
-GRACE = 5.0
+# Time that the program has to end its runs after SIGTERM, in seconds.
+GRACE_PERIOD = 5.0
 
 
 class Error(Exception):
     """The command could not be checked.
 
-    `kind` is that of the error object of the program: `usage`, `auth`, `config`, `nothing-run`, `budget`, `general`;
-    or `not-installed`, if there is no program, and `timeout`, if the check took longer than its deadline.
+    `kind` is the kind in the error object of the program: `usage`, `auth`, `config`, `nothing-run`, `budget` or
+    `general`; or `not-installed` if the program is not found, or `timeout` if the check exceeded its deadline.
     """
 
     def __init__(self, kind: str, message: str, hint: str | None = None) -> None:
-        """Make an error of this kind."""
+        """Create an error of this kind."""
         super().__init__(f"{message}\nhint: {hint}" if hint else message)
         self.kind = kind
         self.message = message
         self.hint = hint
 
 
-class Ended(NamedTuple):
-    """What came of a call."""
+class Completed(NamedTuple):
+    """The exit code and the output of a call."""
 
     code: int
     stdout: str
     stderr: str
 
     def error_object(self) -> dict[str, Any] | None:
-        """Give the error object on stderr, which is its last line."""
+        """Return the error object in the last line of stderr, or `None`."""
         lines = self.stderr.splitlines()
         try:
             found = json.loads(lines[-1]) if lines else None
@@ -50,24 +50,24 @@ class Ended(NamedTuple):
         return found if isinstance(found, dict) and "kind" in found else None
 
     def error(self) -> Error:
-        """Give the error that ended the program."""
+        """Return the error with which the program exited."""
         if (found := self.error_object()) is None:
-            last = self.stderr.strip() or f"{NAME} exited with {self.code} and no message"
-            return Error("general", last)
+            message = self.stderr.strip() or f"{NAME} exited with {self.code} and no message"
+            return Error("general", message)
         issues = found.get("issues") or []
         message = "\n  ".join([str(found["message"]), *(_issue(issue) for issue in issues)])
         return Error(str(found["kind"]), message, found.get("hint"))
 
 
 def _issue(issue: dict[str, Any]) -> str:
-    place = ":".join(str(issue[key]) for key in ("file", "line", "column") if issue.get(key))
-    return f"{place}: {issue['message']}" if place else str(issue["message"])
+    position = ":".join(str(issue[key]) for key in ("file", "line", "column") if issue.get(key))
+    return f"{position}: {issue['message']}" if position else str(issue["message"])
 
 
 def find_program() -> Path:
-    """Give the path of the program: the one of this package, else the one on PATH."""
+    """Return the path of the program: of this package, or else on PATH."""
     folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
-    # `pip install --target` has the folder `bin` beside the package, `--prefix` beside `lib/python3.x/site-packages`.
+    # `pip install --target` creates `bin` next to the package, `--prefix` next to `lib/python3.x/site-packages`.
     packages = Path(__file__).resolve().parent.parent
     folders.append(str(packages / "bin"))
     if packages.name in ("site-packages", "dist-packages"):
@@ -76,14 +76,14 @@ def find_program() -> Path:
     if found is None:
         raise Error(
             "not-installed",
-            f"the program {NAME} is neither beside this package nor on PATH",
+            f"the program {NAME} is neither in this package nor on PATH",
             f"install the package again: pip install --force-reinstall {NAME}",
         )
     return Path(found)
 
 
-def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None, deadline: float | None) -> Ended:
-    """Run the program to its end. If it is given up, it ends its runs first."""
+def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None, deadline: float | None) -> Completed:
+    """Run the program and wait for it. After an interrupt or the deadline, the program ends its runs first."""
     program = find_program()
     try:
         process = subprocess.Popen(
@@ -101,18 +101,18 @@ def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None, deadline:
         try:
             stdout, stderr = process.communicate(timeout=deadline)
         except BaseException as error:
-            _end(process)
+            _terminate(process)
             if isinstance(error, subprocess.TimeoutExpired):
-                message = f"the check took longer than its deadline of {deadline:g} seconds"
+                message = f"the check exceeded its deadline of {deadline:g} seconds"
                 raise Error("timeout", message) from None
             raise
-    return Ended(process.returncode, stdout, stderr)
+    return Completed(process.returncode, stdout, stderr)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _terminate(process: subprocess.Popen[str]) -> None:
     process.terminate()
     try:
-        process.communicate(timeout=GRACE)
+        process.communicate(timeout=GRACE_PERIOD)
     except subprocess.TimeoutExpired:
-        # Its helper ends the runs then.
+        # The helper of the program ends the runs.
         process.kill()

@@ -1,4 +1,4 @@
-"""The fixture `agentnative` for pytest."""
+"""The pytest fixture `agentnative`."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def agentnative() -> ModuleType:
-    """Check a command: `agentnative.check(["mycli"], probes=["list"]).assert_conformant()`."""
+    """Return the module: `agentnative.check(["mycli"], probes=["list"]).assert_conformant()`."""
     return module

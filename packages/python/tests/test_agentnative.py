@@ -1,4 +1,4 @@
-"""The package, with a program on PATH: `python3 -m unittest tests.test_agentnative` in the folder above."""
+"""Tests of the package; the program must be on PATH. Run `python3 -m unittest tests.test_agentnative` in `..`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ GOOD = CLIS / "conforming/sh/cli"
 BAD = CLIS / "violating/p2-output-json.bom/cli"
 
 
-class Checks(unittest.TestCase):
-    """Checks of the fixtures."""
+class CheckTest(unittest.TestCase):
+    """Tests that check the fixtures."""
 
     def setUp(self) -> None:
-        # The program of this build, not one that is installed on the machine.
+        # Hides a program that is installed on the machine, so that the one of this build is found.
         patch = mock.patch("sysconfig.get_path", return_value="/nonexistent")
         patch.start()
         self.addCleanup(patch.stop)
 
-    def test_a_tool_passes(self) -> None:
+    def test_a_conforming_tool_passes(self) -> None:
         report = agentnative.check(GOOD, probes=["list"], checks=["p2-output-json", "p2-exit-auth"])
         self.assertIs(report.assert_conformant(), report)
         self.assertTrue(report.conformant)
@@ -43,23 +43,23 @@ class Checks(unittest.TestCase):
         self.assertEqual(status, {"p2-output-json": "pass", "p2-exit-auth": "unverified"})
         self.assertEqual(report.report["target"]["command"], [str(GOOD)])
 
-    def test_strict_fails_on_what_is_unverified(self) -> None:
+    def test_strict_fails_on_unverified_checks(self) -> None:
         report = agentnative.check([GOOD], probes=["list"], checks=["p2-exit-auth"], strict=True)
         with self.assertRaisesRegex(AssertionError, "(?s)^1 MUST check unverified\n\ncli .*p2-exit-auth"):
             report.assert_conformant()
 
-    def test_a_failure_is_the_text_report(self) -> None:
+    def test_a_failure_contains_the_text_report(self) -> None:
         report = agentnative.check([BAD], probes=["list"], checks=["p2-output-json"])
         self.assertFalse(report.conformant)
         with self.assertRaises(AssertionError) as raised:
             report.assert_conformant()
-        told = str(raised.exception)
-        self.assertTrue(told.startswith("1 MUST check failed\n\ncli  "), told)
+        message = str(raised.exception)
+        self.assertTrue(message.startswith("1 MUST check failed\n\ncli  "), message)
         for part in ["✗ p2-output-json  ", "list --output json", "not conformant: 1 failed"]:
-            self.assertIn(part, told)
-        self.assertNotIn("\x1b", told)
+            self.assertIn(part, message)
+        self.assertNotIn("\x1b", message)
 
-    def test_runs_get_variables_a_folder_and_words_as_they_are(self) -> None:
+    def test_runs_receive_environment_folder_and_arguments_unchanged(self) -> None:
         value = 'a "b" \\ $HOME ü 😀 \t\x7f'
         script = f'[ "$A" = \'{value}\' ] && [ "$PWD" = /usr ] && [ "$1" = \'x; y\' ]'
         command = ["sh", "-c", script, "mycli", "x; y"]
@@ -72,11 +72,11 @@ class Checks(unittest.TestCase):
         self.assertFalse(conformant(env={"A": "b"}))
         self.assertFalse(conformant(cwd="/"))
 
-    def test_a_configuration_is_used_if_it_is_named(self) -> None:
+    def test_a_given_configuration_is_used(self) -> None:
         config = CLIS / "agentnative.toml"
         agentnative.check(GOOD, config=config, checks=["p2-exit-success"], strict=True).assert_conformant()
 
-    def test_what_is_wrong_is_an_error_with_its_kind(self) -> None:
+    def test_each_error_has_its_kind(self) -> None:
         with tempfile.NamedTemporaryFile() as denied:
             cases: list[tuple[Any, dict[str, Any], str, str]] = [
                 ([GOOD], {"checks": ["p2-output-jsn"]}, "usage", "did you mean `p2-output-json`"),
@@ -106,7 +106,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(raised.exception.kind, "not-installed")
         self.assertIn("pip install", str(raised.exception))
 
-    def test_the_program_of_the_prefix_is_found_where_pip_installs_packages(self) -> None:
+    def test_the_program_of_the_prefix_is_found_next_to_site_packages(self) -> None:
         with tempfile.TemporaryDirectory() as prefix:
             program = Path(prefix, "bin/agentnative")
             program.parent.mkdir()
@@ -117,7 +117,7 @@ class Checks(unittest.TestCase):
                 shutil.copytree(PACKAGE / "agentnative", folder / "agentnative")
                 script = "import agentnative._program as program; print(program.find_program())"
                 environment = {"PATH": "/nonexistent", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-                ended = subprocess.run(
+                completed = subprocess.run(
                     [sys.executable, "-c", script],
                     cwd=prefix,
                     env=environment,
@@ -125,9 +125,9 @@ class Checks(unittest.TestCase):
                     text=True,
                     check=False,
                 )
-                self.assertEqual(ended.stdout.strip() == str(program.resolve()), found, ended.stderr)
+                self.assertEqual(completed.stdout.strip() == str(program.resolve()), found, completed.stderr)
 
-    def test_a_check_that_is_given_up_leaves_nothing_behind(self) -> None:
+    def test_an_aborted_check_leaves_no_process(self) -> None:
         marker = f"agentnative-test-{os.getpid()}"
         command = ["sh", "-c", "while :; do sleep 60; done", marker]
         with self.assertRaises(agentnative.Error) as raised:
@@ -137,8 +137,8 @@ class Checks(unittest.TestCase):
 
         script = f"import agentnative\nagentnative.check({command!r})"
         with subprocess.Popen([sys.executable, "-c", script], cwd=PACKAGE, stderr=subprocess.PIPE, text=True) as python:
-            # The program and its first run: before that, the module may still be starting it.
-            _until(lambda: len(_running(f"\0{marker}\0")) > 1)
+            # Waits for the program and its first run: earlier, the module may not have started the program yet.
+            _wait_until(lambda: len(_running(f"\0{marker}\0")) > 1)
             python.send_signal(signal.SIGINT)
             _, stderr = python.communicate(timeout=20)
         self.assertIn("KeyboardInterrupt", stderr)
@@ -146,7 +146,7 @@ class Checks(unittest.TestCase):
 
 
 def _running(text: str) -> list[str]:
-    """Give the processes with this text in their command line."""
+    """Return the processes with this text in their command line."""
     found = []
     for folder in Path("/proc").iterdir():
         try:
@@ -158,12 +158,12 @@ def _running(text: str) -> list[str]:
     return found
 
 
-def _until(condition: Callable[[], object]) -> None:
+def _wait_until(condition: Callable[[], object]) -> None:
     for _ in range(1000):
         if condition():
             return
         time.sleep(0.01)
-    raise AssertionError("it took too long")
+    raise AssertionError("the condition was not met in time")
 
 
 if __name__ == "__main__":

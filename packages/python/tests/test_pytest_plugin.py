@@ -1,4 +1,4 @@
-"""The fixture, in a pytest of its own; needs the wheel and pytest installed."""
+"""Test of the fixture in a separate pytest process. Requires that the wheel and pytest are installed."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def test_bad(agentnative):
 """
 
 
-class Plugin(unittest.TestCase):
-    """The entry point `pytest11` of the wheel."""
+class PluginTest(unittest.TestCase):
+    """Tests of the entry point `pytest11` of the wheel."""
 
-    def test_the_fixture_is_there_and_a_failure_shows_the_report_alone(self) -> None:
+    def test_a_failure_of_the_fixture_shows_only_the_report(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "test_cli.py").write_text(TESTS.format(clis=str(FIXTURES)), encoding="utf-8")
             command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertIn("1 failed, 1 passed", done.stdout)
-        self.assertIn("E       AssertionError: 1 MUST check failed", done.stdout)
-        self.assertRegex(done.stdout, r"\nE +✗ p2-output-json  ")
-        # The code of this package is no part of the story.
-        self.assertNotIn("_check.py", done.stdout)
+            completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        self.assertEqual(completed.returncode, 1, completed.stdout + completed.stderr)
+        self.assertIn("1 failed, 1 passed", completed.stdout)
+        self.assertIn("E       AssertionError: 1 MUST check failed", completed.stdout)
+        self.assertRegex(completed.stdout, r"\nE +✗ p2-output-json  ")
+        # The traceback omits the code of this package.
+        self.assertNotIn("_check.py", completed.stdout)
 
 
 if __name__ == "__main__":

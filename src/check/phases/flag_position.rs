@@ -206,7 +206,8 @@ fn with_position(probe: &Probe, position: FlagPosition, profile: &TargetProfile)
     (index < probe.call.args.len()).then(|| {
         let marked =
             |args: &[String]| [&args[..index], &[FORMAT_PLACEHOLDER.to_owned()], &args[index..]].concat();
-        let mut placed = Probe { place: Some(position), ..probe.clone().with_args(marked(&probe.call.args)) };
+        let mut placed =
+            Probe { flag_position: Some(position), ..probe.clone().with_args(marked(&probe.call.args)) };
         if let Some(unconfirmed) = probe.effect.as_ref().and_then(|effect| effect.unconfirmed.as_ref())
             && index <= unconfirmed.len()
         {

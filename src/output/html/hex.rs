@@ -10,7 +10,7 @@ const CONTEXT_ROWS: u64 = 2;
 
 /// A row: its offset, and the bytes as numbers and as characters, split at the problem.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct HexRow {
     offset: String,
     bytes: Marked,
     text: Marked,
@@ -31,12 +31,12 @@ pub(super) const fn window(offset: u64) -> (u64, u64) {
 }
 
 /// Formats these bytes, which begin at `start` in their stream, as rows; marks the byte at `fault`.
-pub(super) fn rows(bytes: &[u8], start: u64, fault: u64) -> Vec<Row> {
+pub(super) fn rows(bytes: &[u8], start: u64, fault: u64) -> Vec<HexRow> {
     let mut offset = start;
     let mut rows = Vec::new();
     for chunk in bytes.chunks(ROW_BYTES as usize) {
         let mut row =
-            Row { offset: format!("{offset:08x}"), bytes: Marked::default(), text: Marked::default() };
+            HexRow { offset: format!("{offset:08x}"), bytes: Marked::default(), text: Marked::default() };
         for byte in chunk {
             let (bytes, text) = (&mut row.bytes, &mut row.text);
             let (bytes, text) = match offset.cmp(&fault) {

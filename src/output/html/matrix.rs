@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {
     probes: Vec<Column>,
-    rows: Vec<Row>,
+    rows: Vec<MatrixRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ struct Column {
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct MatrixRow {
     /// Index of the result in the report.
     result: usize,
     cells: Vec<Cell>,
@@ -59,13 +59,13 @@ impl Matrix {
         }
         probes.iter_mut().for_each(|column| column.formats.sort());
         let rows = rows_of_cells.iter().enumerate().filter(|(_, cells)| !cells.is_empty());
-        let rows: Vec<Row> = rows
+        let rows: Vec<MatrixRow> = rows
             .map(|(result, cells)| {
                 let cell = |key| cells.get(&key).copied().unwrap_or_default();
                 let keys = probes
                     .iter()
                     .flat_map(|column| column.formats.iter().map(|format| (column.probe.clone(), *format)));
-                Row { result, cells: keys.map(cell).collect() }
+                MatrixRow { result, cells: keys.map(cell).collect() }
             })
             .collect();
         (!rows.is_empty()).then_some(Self { probes, rows })

@@ -10,7 +10,7 @@ use agentnative_contract::error::{Error, Result};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
-use page::Page;
+use page::HtmlPage;
 use strict_json::sanitize;
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -37,7 +37,7 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
         .add_filter("counted", |number: usize, noun: &str| agentnative_contract::counted(number, noun));
     let rendered = environment.template_from_named_str("report.html", TEMPLATE).and_then(|template| {
         template.render(context! {
-            page => Value::from(Serde(Page::of(view))),
+            page => Value::from(Serde(HtmlPage::of(view))),
             style => Value::from_safe_string(STYLE.to_owned()),
             script => Value::from_safe_string(SCRIPT.to_owned()),
             style_digest => STYLE_DIGEST.trim(),

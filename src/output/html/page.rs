@@ -6,7 +6,7 @@ use super::timeline::Timeline;
 use crate::check::{Judged, Observation, Recording, run_event};
 use crate::output::command;
 use crate::output::view::ReportView;
-use crate::report::{Report, RunEvent, Summary};
+use crate::report::{Report, ReportSummary, RunEvent};
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition_name};
 use serde::Serialize;
@@ -24,12 +24,12 @@ const STATUS_ORDER: [Status; 6] =
 
 /// The root of the template data.
 #[derive(Debug, Serialize)]
-pub(super) struct Page<'a> {
+pub(super) struct HtmlPage<'a> {
     /// Version of the program that rendered the page.
     version: &'static str,
-    targets: Vec<Target<'a>>,
+    targets: Vec<TargetView<'a>>,
     /// Counts of verdicts of all targets, the most important first.
-    counts: Counts,
+    counts: VerdictCounts,
     /// Values of the filters.
     levels: BTreeSet<&'static str>,
     probes: BTreeSet<&'a str>,
@@ -37,10 +37,10 @@ pub(super) struct Page<'a> {
 }
 
 /// Names of verdicts with their counts.
-type Counts = Vec<(&'static str, usize)>;
+type VerdictCounts = Vec<(&'static str, usize)>;
 
 #[derive(Debug, Serialize)]
-struct Target<'a> {
+struct TargetView<'a> {
     report: &'a Report,
     name: &'a str,
     command: String,
@@ -48,25 +48,25 @@ struct Target<'a> {
     /// How the verdict affects the exit code: `good`, `open` or `bad`.
     tone: &'static str,
     elapsed_ms: Option<u128>,
-    counts: Counts,
+    counts: VerdictCounts,
     /// The counts and the title of each principle, if there are several.
-    principles: Vec<(u8, &'static str, Counts)>,
+    principles: Vec<(u8, &'static str, VerdictCounts)>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
     timeline: Option<Timeline>,
-    runs: Vec<Run>,
+    runs: Vec<RunView>,
 }
 
 /// The results with one verdict.
 #[derive(Debug, Serialize)]
 struct Group<'a> {
     status: &'static str,
-    results: Vec<Verdict<'a>>,
+    results: Vec<VerdictView<'a>>,
 }
 
 /// A result with its explanation.
 #[derive(Debug, Serialize)]
-struct Verdict<'a> {
+struct VerdictView<'a> {
     /// Index of the result in the report.
     nth: usize,
     help: &'a str,
@@ -93,12 +93,12 @@ struct Fault<'a> {
     /// Index of the run, if it is shown.
     run: Option<usize>,
     excerpt: Option<Marked>,
-    hex: Vec<hex::Row>,
+    hex: Vec<hex::HexRow>,
 }
 
 /// A run with its output.
 #[derive(Debug, Serialize)]
-struct Run {
+struct RunView {
     #[serde(flatten)]
     event: RunEvent,
     condition: String,
@@ -119,18 +119,18 @@ struct Output {
     left_out: u64,
 }
 
-impl<'a> Page<'a> {
+impl<'a> HtmlPage<'a> {
     /// Creates the page of these reports.
     pub fn of(view: &ReportView<'a>) -> Self {
         let runs =
             view.judged.iter().flat_map(|judged| &judged.recording).map(|seen| seen.observations.len());
         let [min, max] = STREAM_LIMITS;
         let stream = (MAX_TOTAL_OUTPUT / (2 * runs.sum::<usize>() as u64).max(1)).clamp(min, max);
-        let targets: Vec<Target<'a>> =
-            view.judged.iter().map(|judged| Target::of(view, judged, stream)).collect();
+        let targets: Vec<TargetView<'a>> =
+            view.judged.iter().map(|judged| TargetView::of(view, judged, stream)).collect();
         let verdicts = view.judged.iter().flat_map(|judged| &judged.report.results);
         let results = || targets.iter().flat_map(|target| &target.groups).flat_map(|group| &group.results);
-        let summary: Summary = view.judged.iter().map(|judged| judged.report.summary).sum();
+        let summary: ReportSummary = view.judged.iter().map(|judged| judged.report.summary).sum();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             counts: counts(&summary),
@@ -142,7 +142,7 @@ impl<'a> Page<'a> {
     }
 }
 
-impl<'a> Target<'a> {
+impl<'a> TargetView<'a> {
     fn of(view: &ReportView<'a>, judged: &'a Judged, stream: u64) -> Self {
         let report = &judged.report;
         let observations: Vec<(&str, &Observation)> =
@@ -152,15 +152,15 @@ impl<'a> Target<'a> {
             status: status.name(),
             results: verdicts()
                 .filter(|(_, result)| result.status == status)
-                .map(|(nth, result)| Verdict::of(view, judged, &observations, nth, result))
+                .map(|(nth, result)| VerdictView::of(view, judged, &observations, nth, result))
                 .collect(),
         };
         let run = |(probe, seen): &(&str, &'a Observation)| {
-            let mut run = Run::of(probe, seen, stream);
+            let mut run = RunView::of(probe, seen, stream);
             run.event.argv = run.event.argv.map(|line| command::short(report, view.folder, &line));
             run
         };
-        let runs: Vec<Run> = observations.iter().map(run).collect();
+        let runs: Vec<RunView> = observations.iter().map(run).collect();
         let timed: Vec<(Option<Duration>, &RunEvent)> =
             observations.iter().zip(&runs).map(|((_, seen), run)| (seen.started, &run.event)).collect();
         let timeline = Timeline::of(&timed);
@@ -189,7 +189,7 @@ impl<'a> Target<'a> {
     }
 }
 
-impl<'a> Verdict<'a> {
+impl<'a> VerdictView<'a> {
     fn of(
         view: &ReportView<'_>,
         judged: &'a Judged,
@@ -302,7 +302,7 @@ fn escape_length(text: &str) -> Option<usize> {
 }
 
 /// Returns the bytes around the evidence, if it has an offset in a stream.
-fn hex_rows(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
+fn hex_rows(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::HexRow>> {
     let captured = match evidence.stream? {
         Stream::Stdout => &seen.stdout,
         Stream::Stderr => &seen.stderr,
@@ -314,7 +314,7 @@ fn hex_rows(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::Row>> {
     Some(hex::rows(&bytes[..read], start, fault))
 }
 
-impl Run {
+impl RunView {
     fn of(probe: &str, seen: &Observation, max: u64) -> Self {
         let event = run_event(probe, seen);
         let (end, state) = match (event.exit, event.signal) {
@@ -346,7 +346,7 @@ impl Run {
 }
 
 /// Returns the verdicts with a count above 0.
-fn counts(summary: &Summary) -> Counts {
+fn counts(summary: &ReportSummary) -> VerdictCounts {
     let counts = STATUS_ORDER.into_iter().map(|status| (status.name(), summary.number(status)));
     counts.filter(|(_, number)| *number > 0).collect()
 }

@@ -8,7 +8,7 @@ mod targets;
 
 use super::view::ReportView;
 use crate::check::Judged;
-use crate::report::{Summary, Undecided};
+use crate::report::{ReportSummary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::principle_title;
@@ -211,7 +211,7 @@ impl<'p> ReportPage<'p> {
         let rows = principles.iter().map(|(principle, summary)| {
             let name = format!("{principle}  {}", principle_title(*principle));
             // Counts of checks that do not apply are shown only if there are no others.
-            let decided = Summary { not_applicable: 0, ..*summary }.counts();
+            let decided = ReportSummary { not_applicable: 0, ..*summary }.counts();
             let counts = if decided.is_empty() { summary.counts() } else { decided };
             vec![StyledText::dim(name), StyledText::plain(counts.join(", "))]
         });

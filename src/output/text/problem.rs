@@ -21,18 +21,18 @@ const MAX_COMMAND: usize = 300;
 const INDENT: usize = 4;
 
 /// The places of one kind of problem; the first is shown.
-struct ProblemKind<'r> {
+struct SameKindProblems<'r> {
     shown: &'r Evidence,
     others: Vec<&'r Evidence>,
 }
 
 /// Returns the problems of a check by kind, in the order in which they were found.
-fn by_kind(result: &CheckResult) -> Vec<ProblemKind<'_>> {
-    let mut by_kind: Vec<ProblemKind<'_>> = Vec::new();
+fn by_kind(result: &CheckResult) -> Vec<SameKindProblems<'_>> {
+    let mut by_kind: Vec<SameKindProblems<'_>> = Vec::new();
     for evidence in &result.evidence {
         match by_kind.iter_mut().find(|kind| kind.shown.kind == evidence.kind) {
             Some(kind) => kind.others.push(evidence),
-            None => by_kind.push(ProblemKind { shown: evidence, others: Vec::new() }),
+            None => by_kind.push(SameKindProblems { shown: evidence, others: Vec::new() }),
         }
     }
     by_kind
@@ -41,7 +41,7 @@ fn by_kind(result: &CheckResult) -> Vec<ProblemKind<'_>> {
 /// Groups problems that the same bytes show.
 pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r CheckResult>> {
     let bytes = |result: &'r CheckResult| match &by_kind(result)[..] {
-        [ProblemKind { shown, .. }] if result.status == Status::Fail => {
+        [SameKindProblems { shown, .. }] if result.status == Status::Fail => {
             Some((shown.excerpt.as_ref()?, shown.stream, shown.caret, &shown.detail))
         }
         _ => None,
@@ -72,7 +72,7 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
         kind.others.extend(same.iter().flat_map(|result| &result.evidence));
     }
     let (shown, named) = by_kind.split_at(by_kind.len().min(max_kinds));
-    let words = |kind: &ProblemKind<'_>| what_is_wrong(result, kind.shown);
+    let words = |kind: &SameKindProblems<'_>| what_is_wrong(result, kind.shown);
     let what = shown.first().map_or_else(|| strip_count(&result.message).to_owned(), words);
     let ids: Vec<&str> = group.iter().map(|result| result.id.as_str()).collect();
     let ids = ids.join(", ");
@@ -154,7 +154,7 @@ fn is_one_line(report: &ReportPage<'_>, result: &CheckResult) -> bool {
 }
 
 /// Shows the call, its output, and the other places of the problem.
-fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &ProblemKind<'_>) {
+fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &SameKindProblems<'_>) {
     if report.verbose {
         for evidence in iter::once(kind.shown).chain(kind.others.iter().copied()) {
             call(report, evidence, None);
@@ -224,7 +224,7 @@ fn strip_count(message: &str) -> &str {
 
 /// Returns the other places of the problem: files, other probes, then other formats and conditions of the same probe;
 /// and the number of further places.
-fn also(kind: &ProblemKind<'_>, more: usize) -> Option<String> {
+fn also(kind: &SameKindProblems<'_>, more: usize) -> Option<String> {
     let shown = kind.shown;
     let [mut files, mut probes, mut formats, mut conditions] = [const { Vec::new() }; 4];
     for other in &kind.others {

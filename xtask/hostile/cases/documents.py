@@ -1,4 +1,4 @@
-"""Large and odd documents, through each command that reads them. Sizes are those of `--scale 1`."""
+"""Large and unusual documents, with each command that reads documents. Sizes apply to `--scale 1`."""
 
 import json
 
@@ -9,7 +9,7 @@ LINE = b'{"type":"text","id":%d,"text":"' + b"x" * 900 + b'","n":[1,2.5,true,nul
 
 
 def lines(path, size):
-    """Records of a kilobyte each."""
+    """Writes records of about 1 KB each."""
     with open(path, "wb") as file:
         for start in range(0, size >> 10, 1000):
             file.write(b"".join(LINE % n for n in range(start, start + 1000)))
@@ -36,7 +36,7 @@ def types(path, count):
 
 
 def claude(path, size):
-    """The stream of an agent that says much."""
+    """Writes the stream of an agent with many messages."""
     text = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "x" * 3000}]}}
     line = json.dumps(text).encode() + b"\n"
     with open(path, "wb") as file:
@@ -47,10 +47,10 @@ def claude(path, size):
 
 
 def large(name, command, content, size, *words, expect=Expect((0, 1)), file="large.jsonl", **rest):
-    """A command on one large file."""
+    """Returns a case of a command with one large file."""
 
-    def prepare(scene):
-        content(scene.work / file, int(size * scene.world.scale))
+    def prepare(context):
+        content(context.work / file, int(size * context.world.scale))
 
     return program(
         f"large/{name}", command, "--json", *words, file, expect=expect, prepare=prepare, heavy=True, deadline=240,
@@ -74,7 +74,7 @@ ODD = {
     "utf-16": lambda path: path.write_bytes('{"a":1}'.encode("utf-16")),
     "empty": lambda path: path.write_bytes(b""),
 }
-#: Commands that read a document, as its words.
+#: Arguments of each command that reads a document.
 READERS = {
     "validate": ("validate", "--contract", "./object.json"),
     "validate-stream": ("validate", "--contract", "claude-stream"),

@@ -1,4 +1,4 @@
-"""What surrounds the program itself: closed and full streams, little of everything, an odd environment."""
+"""The environment of the program itself: closed and full streams, low resource limits, unusual variables."""
 
 from case import Expect, check, program
 
@@ -6,7 +6,7 @@ from .files import mount_small
 
 TARGET = "{work}/cli"
 CLI = {"x:cli": "#!/bin/sh\necho '{\"a\":1}'\n", "one.json": '{"a":1}', "schema.json": '{"type":"object"}'}
-#: Each command, with words that make it print.
+#: Arguments with which each command prints something.
 COMMANDS = {
     "list": ("list",),
     "explain": ("explain", "p2-completes"),
@@ -21,10 +21,8 @@ COMMANDS = {
     "version": ("--version",),
 }
 RUNS = Expect((0,), {"p2-exit-success": "pass"})
-#: It works, or says what it lacks; nothing is told as the target's.
+#: The check works, or reports its own error; no verdict blames the target.
 EITHER = Expect((0, 1), {"p2-exit-success": "pass"})
-#: What the machine can do no more.
-LITTLE = Expect((1,))
 
 
 def to(label, expect, **streams):
@@ -52,12 +50,12 @@ CASES = [
     ),
     *(limited(f"descriptors-{n}", f"ulimit -n {n};", Expect((0, 1), {"p2-exit-success": "pass"})) for n in (4, 5, 6, 8, 10, 14, 20, 30, 40)),
     *(limited(f"processes-{n}", f"ulimit -u {n};", user=True, alone=True) for n in (1, 2, 3, 4, 5, 8, 10, 15, 40, 60)),
-    # What the kernel cannot load it ends by SIGSEGV.
+    # The kernel kills a program that it cannot load by SIGSEGV.
     *(limited(f"memory-{n}", f"ulimit -v {n};", Expect((0, 1, -11))) for n in (20_000, 100_000)),
     *(limited(f"memory-{n}", f"ulimit -v {n};") for n in (400_000, 2_000_000)),
-    # With 0, no error could be written either.
+    # With a limit of 0, the error object could not be written either.
     *(limited(f"file-size-{n}", f"ulimit -f {n};", Expect((0, 1, -25))) for n in (1, 100)),
-    # Less than the program itself, which is copied into memory.
+    # The limit is below the size of the program, which is copied into memory.
     limited("file-size-2048", "ulimit -f 2048;"),
     *(limited(f"umask-{mask}", f"umask {mask};", user=True) for mask in ("077", "377", "777")),
     *(limited(f"stack-{n}", f"ulimit -s {n};") for n in (64, 256, 1024)),

@@ -1,5 +1,5 @@
-"""What targets do to reach the machine: links in the place of folders, files that are executed later, names of sockets,
-calls of the kernel, credentials; and files of a project that lead elsewhere."""
+"""Targets that try to reach the machine by links in place of folders, files that are executed later, sockets, system
+calls and credentials; and project files that lead elsewhere."""
 
 import fcntl
 import json
@@ -18,20 +18,21 @@ from .processes import untouched, victim
 
 HEAVY = "{targets}/heavy"
 HERE = pathlib.Path(__file__).resolve().parents[1]
-#: A verdict either way, or a clear error.
+#: Any verdict, or an error object.
 ENDS = (0, 1)
 
 
-def both(*looks):
-    return lambda scene: next((fault for look in looks if (fault := look(scene))), None)
+def first_problem(*functions):
+    """Returns a function that returns the first problem that one of the functions finds."""
+    return lambda context: next((problem for function in functions if (problem := function(context))), None)
 
 
 def configured(name, config, expect, *, command="check", prepare=victim, more=(), **rest):
-    """A command on a configuration."""
+    """Returns a case of a command with a configuration."""
 
-    def write(scene):
-        (scene.work / "agentnative.toml").write_text(config.format(**scene.words))
-        prepare(scene)
+    def write(context):
+        (context.work / "agentnative.toml").write_text(config.format(**context.words))
+        prepare(context)
 
     argv = ("{bin}/agentnative", *command.split(), "--json", *more)
     return Case(name, argv, expect, prepare=write, **{"deadline": 120} | rest)
@@ -53,38 +54,39 @@ env = {{ DEMO_TOKEN = 'not-a-real-token' }}
 """
 
 
-def furnished(scene):
-    """A victim that has a folder with a file in it."""
-    (scene.outside / "folder").mkdir(mode=0o777)
-    (scene.outside / "folder/kept").write_text("untouched")
-    victim(scene)
+def victim_with_folder(context):
+    """Creates a victim and a folder with a file outside the start folder."""
+    (context.outside / "folder").mkdir(mode=0o777)
+    (context.outside / "folder/kept").write_text("untouched")
+    victim(context)
 
 
-def kept(scene):
-    """Nothing was made or removed outside but the links of the target itself."""
-    found = sorted(str(path.relative_to(scene.outside)) for path in scene.outside.rglob("*") if not path.is_symlink())
-    texts = [path.read_text() for path in scene.outside.rglob("*") if path.is_file()]
+def kept(context):
+    """Requires that nothing was created or removed outside except links of the target."""
+    found = sorted(str(path.relative_to(context.outside)) for path in context.outside.rglob("*") if not path.is_symlink())
+    texts = [path.read_text() for path in context.outside.rglob("*") if path.is_file()]
     return None if found == ["folder", "folder/kept", "victim"] and set(texts) == {"untouched"} else f"outside: {found}"
 
 
-def swept(scene):
-    left = [path.name for path in scene.work.glob("agentnative-*")]
+def swept(context):
+    """Requires that no temporary folder is left in the start folder."""
+    left = [path.name for path in context.work.glob("agentnative-*")]
     return f"left in the start folder: {left}" if left else None
 
 
 def links():
-    for place, tmp in (("outside", None), ("start-folder", "{work}")):
+    for location, tmp in (("outside", None), ("start-folder", "{work}")):
         for kind, line in (("view", ""), ("writes", "writes = true")):
             config = LINKS.replace("WORKSPACE", "workspace = true" + (", writes = false" if line else ""))
             env = {"TMPDIR": tmp} if tmp else {}
-            # What nothing confines moves the folder of all runs away.
-            free = Expect((0, 1, 78), after=kept, leftovers=True)
-            held = Expect(ENDS, after=both(untouched, swept))
-            expect = {"none": free, "landlock": held, "namespaces": held}
+            # An unconfined target moves the folder of all runs away.
+            unconfined = Expect((0, 1, 78), after=kept, leftovers=True)
+            confined = Expect(ENDS, after=first_problem(untouched, swept))
+            expect = {"none": unconfined, "landlock": confined, "namespaces": confined}
             if tmp and line:
-                # With Landlock, what a target may write to it may also rename.
+                # Landlock permits a target to rename each file that it may write to.
                 expect["landlock"] = Expect(ENDS, after=untouched, leftovers=True)
-            yield configured(f"links/{place}-{kind}", config % line, expect, prepare=furnished, env=env)
+            yield configured(f"links/{location}-{kind}", config % line, expect, prepare=victim_with_folder, env=env)
 
 
 PLANT = """
@@ -102,47 +104,47 @@ PROJECT = {
     "package.json": '{"name":"x"}', "x:build.sh": "#!/bin/sh\n", "x:cli": "#!/bin/sh\necho '{}'\n",
     "agentnative.lock/plant.py/go.json.json": "{}",
 }  # fmt: skip
-#: Where a target that declares `writes` may not write to either.
+#: Paths that are write-protected even if the target declares `writes`.
 PROTECTED = (".git", "agentnative.toml", "agentnative.lock")
 
 
 def tree(folder):
-    """All that is in a folder, with its content."""
+    """Returns the mode and content of everything in a folder, by path."""
 
-    def of(path):
+    def content(path):
         return os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else None
 
-    return {str(path.relative_to(folder)): (path.lstat().st_mode, of(path)) for path in folder.rglob("*")}
+    return {str(path.relative_to(folder)): (path.lstat().st_mode, content(path)) for path in folder.rglob("*")}
 
 
-def project(scene):
-    victim(scene)
-    scene.tree = tree(scene.work)
+def project(context):
+    victim(context)
+    context.tree = tree(context.work)
 
 
 def unchanged(*names):
-    """Nothing changed in the start folder, or nothing with these names at the top."""
+    """Requires that nothing changed in the start folder, or in these entries of it."""
 
-    def look(scene):
-        now = tree(scene.work)
-        changed = {path for path in now.keys() | scene.tree.keys() if now.get(path) != scene.tree.get(path)}
+    def find_problem(context):
+        now = tree(context.work)
+        changed = {path for path in now.keys() | context.tree.keys() if now.get(path) != context.tree.get(path)}
         changed = sorted(path for path in changed if not names or path.split("/")[0] in names)
         return f"changed in the start folder: {changed}" if changed else None
 
-    return look
+    return find_problem
 
 
-def unbuilt(scene):
-    return "a build that a run wrote was executed" if (scene.outside / "built").exists() else None
+def unbuilt(context):
+    return "a build script that a run wrote was executed" if (context.outside / "built").exists() else None
 
 
 def plants():
     for writes, names in (("false", ()), ("true", PROTECTED)):
-        whole = both(unbuilt, untouched, unchanged(*names))
-        expect = {"none": Expect(ENDS, after=unbuilt), "landlock": Expect(ENDS, after=whole)}
+        confined = first_problem(unbuilt, untouched, unchanged(*names))
+        expect = {"none": Expect(ENDS, after=unbuilt), "landlock": Expect(ENDS, after=confined)}
         if writes == "true":
-            # Landlock has no rule for what lies in a folder that may be written to.
-            expect = {"none": Expect(ENDS, after=unbuilt), "namespaces": Expect(ENDS, after=whole)}
+            # Landlock cannot protect files in a writable folder.
+            expect = {"none": Expect(ENDS, after=unbuilt), "namespaces": Expect(ENDS, after=confined)}
         yield configured(f"plant/writes-{writes}", PLANT % writes, expect, prepare=project, files=PROJECT, more=("--fast",))
     sub = {f"{'x:' * (path[:2] == 'x:')}sub/{path.removeprefix('x:')}": text for path, text in PROJECT.items()}
     files = {"agentnative.toml": "", "sub/agentnative.toml": BUILDS} | sub
@@ -153,21 +155,21 @@ def plants():
 
 
 def reached(*allowed, must=()):
-    """The runs reached this at most, and this at least."""
+    """Requires that the runs reached nothing but `allowed` and `must`, and all of `must`."""
 
-    def look(scene):
+    def find_problem(context):
         found = set()
-        for line in (scene.work / "recording").read_text().splitlines():
+        for line in (context.work / "recording").read_text().splitlines():
             run = json.loads(line)
             if (run.get("stdout") or {}).get("bytes", {}).get("text", "").startswith('{"reached"'):
                 found.update(json.loads(run["stdout"]["bytes"]["text"])["reached"])
                 found.add("run")
-        found = {name.replace(str(scene.folder), "") for name in found}
+        found = {name.replace(str(context.folder), "") for name in found}
         if extra := found - {*allowed, *must, "run"}:
             return f"{', '.join(sorted(extra))} was reached"
         return f"{', '.join(sorted(missing))} was not reached" if (missing := {"run", *must} - found) else None
 
-    return look
+    return find_problem
 
 
 def reaches(name, words, expect, **rest):
@@ -179,12 +181,12 @@ def reaches(name, words, expect, **rest):
 NAMES = ("plain", "renamed", "linked", "line\nfeed", "blank name")
 
 
-def named(scene):
-    """Sockets that have lost their names or have others, a pipe and a lock, outside and in the start folder."""
-    for folder in (scene.outside, scene.work):
+def named(context):
+    """Creates sockets that were renamed, linked or unlinked, a pipe and a lock, outside and in the start folder."""
+    for folder in (context.outside, context.work):
         for name in (name + ending for ending in ("", ".dgram") for name in NAMES):
             server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM if name.endswith(".dgram") else socket.SOCK_STREAM)
-            scene.undo.append(server.close)
+            context.undo.append(server.close)
             server.bind(str(folder / name))
             (folder / name).chmod(0o777)
             if server.type == socket.SOCK_STREAM:
@@ -197,26 +199,26 @@ def named(scene):
         for name in ("pipe", "lock"):
             (folder / name).chmod(0o666)
             held = os.open(folder / name, os.O_RDWR | os.O_NONBLOCK)
-            scene.undo.append(lambda held=held: os.close(held))
+            context.undo.append(lambda held=held: os.close(held))
         fcntl.flock(held, fcntl.LOCK_EX)
 
 
-def terminal(scene):
-    """A terminal of somebody else, who allows all."""
-    ours, theirs = pty.openpty()
-    scene.words["terminal"] = os.ttyname(theirs)
-    os.chmod(scene.words["terminal"], 0o666)
-    scene.undo += [lambda: os.close(ours), lambda: os.close(theirs)]
+def terminal(context):
+    """Creates a terminal that every user can read and write."""
+    controller, device = pty.openpty()
+    context.words["terminal"] = os.ttyname(device)
+    os.chmod(context.words["terminal"], 0o666)
+    context.undo += [lambda: os.close(controller), lambda: os.close(device)]
 
 
-#: Files with credentials in a home.
+#: Files with credentials, relative to the home.
 CREDENTIALS = (
     ".pgpass", ".vault-token", ".netrc", ".npmrc", ".git-credentials", ".ssh/id_ed25519", ".aws/credentials", ".kube/config",
     ".docker/config.json", ".terraform.d/credentials", ".m2/settings.xml", ".gem/credentials", ".gnupg/secring.gpg",
     ".cargo/credentials.toml", ".config/gh/hosts.yml", ".config/rclone/rclone.conf", ".config/chromium/Default/Cookies",
     ".local/share/keyrings/login", ".claude/.credentials.json", ".qwen/oauth.json", ".an-agent-of-tomorrow/token", "notes",
 )  # fmt: skip
-#: Variables that say where others are.
+#: Environment variables with the folder of a credentials file.
 FOLDERS = ("DOCKER_CONFIG", "CARGO_HOME", "GNUPGHOME", "CLOUDSDK_CONFIG", "GH_CONFIG_DIR")
 VARIABLES = {
     name: "{outside}/" + name
@@ -226,16 +228,16 @@ PLACES = [*(f"/home/{name}" for name in CREDENTIALS), *(f"/outside/{name}" for n
 PLACES = [place + "/credentials.toml" * (place.split("/")[-1] in FOLDERS) for place in PLACES]
 
 
-def credentials(scene):
+def credentials(context):
     for place in PLACES:
-        path = scene.folder / place[1:]
+        path = context.folder / place[1:]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("s3cr3t")
-    scene.words["home"] = scene.folder / "home"
+    context.words["home"] = context.folder / "home"
 
 
 def secrets(name, env, hidden=()):
-    """In a home of this user, nothing is to be seen; of the project, all is."""
+    """Returns a case in which a confined target must not see credentials in the home, but all files of the project."""
     others = [place for place in PLACES if place.startswith("/home/")] if "HOME" in env else []
     kept = ("/work/.npmrc", "/work/.netrc", "/work/.pypirc")
     expect = {
@@ -254,7 +256,7 @@ REACHES = [
         "names", "names {outside} {work}",
         {
             "none": Expect(after=reached(must=("socket", "datagram", "pipe", "lock"))),
-            # There is no rule for connecting to a socket with a path, and none for locks.
+            # Landlock cannot restrict connections to sockets with a path, or locks.
             "landlock": Expect(after=reached("socket", "datagram", "lock")),
             "namespaces": Expect(after=reached()),
         },
@@ -264,7 +266,7 @@ REACHES = [
         "kernel", "kernel {terminal}",
         {
             "none": Expect(after=reached(*CALLS, must=("terminal",))),
-            # It has the namespaces and terminals of the machine.
+            # Landlock leaves the namespaces and terminals of the machine accessible.
             "landlock": Expect(after=reached(*CALLS[-2:], "terminal")),
             "namespaces": Expect(after=reached()),
         },
@@ -285,27 +287,27 @@ UNCOPYABLE = {
 }
 
 
-def ended_soon(scene):
-    return None if scene.took < 2 else f"it went on for {scene.took:.1f} s after the signal"
+def ended_soon(context):
+    return None if context.duration < 2 else f"ended {context.duration:.1f} s after the signal, expected less than 2 s"
 
 
-def ends_it(scene, child):
-    """Sends a signal after a while, and takes the time until the end."""
+def terminate(context, child):
+    """Sends SIGTERM after 0.5 s, and measures the time until the end."""
     time.sleep(0.5)
     sent = time.monotonic()
-    scene.took = 0
+    context.duration = 0
     try:
         os.kill(child.pid, signal.SIGTERM)
     except ProcessLookupError:
         return
     while (found := stat(child.pid)) and found[0] not in ZOMBIES:
-        scene.took = time.monotonic() - sent
+        context.duration = time.monotonic() - sent
         time.sleep(0.01)
 
 
-def dead(name, place, expect, cli=PROJECT["x:cli"], **rest):
-    one = check(f"environment/dead-mount-{name}", "{work}/cli", expect, files={"x:cli": cli}, root=True, **rest)
-    return one.but(argv=(PYTHON, str(HERE / "dead_mount.py"), place, *one.argv))
+def dead_mount(name, folder, expect, cli=PROJECT["x:cli"], **rest):
+    case = check(f"environment/dead-mount-{name}", "{work}/cli", expect, files={"x:cli": cli}, root=True, **rest)
+    return case.but(argv=(PYTHON, str(HERE / "dead_mount.py"), folder, *case.argv))
 
 
 MANIFESTS = ("package.json", "Cargo.toml", "pyproject.toml", "agentnative.toml", ".gitignore", "go.mod")
@@ -317,7 +319,7 @@ KINDS = {
 
 
 def manifests():
-    """In the project, and in a folder above it."""
+    """Yields cases with manifests in the project and in its parent folder."""
     for name in MANIFESTS:
         for kind, make in KINDS.items():
             files = {name: make, "sub/x:cli": "", "sub/main.py": "print(1)\n"}
@@ -346,18 +348,18 @@ def locks():
     for kind, make in {"files": linked_files, "folder": linked_folder}.items():
         yield configured(
             f"lock/linked-{kind}", LOCKED, Expect((0, 1, 77, 78), after=untouched), command="contract lock --update",
-            files={"x:cli": PROJECT["x:cli"], "agentnative.lock": make}, prepare=furnished,
+            files={"x:cli": PROJECT["x:cli"], "agentnative.lock": make}, prepare=victim_with_folder,
         )  # fmt: skip
 
 
 def chain(length, end):
-    """A schema of so many references, each of which leads to the next."""
+    """Returns a schema with a chain of `length` references that ends at a type."""
     links = {str(n): {"$ref": f"#/$defs/{n + 1}"} for n in range(length)}
     return json.dumps({"$defs": links | {str(length): {"type": end}}, "$ref": "#/$defs/0"})
 
 
 def chains():
-    """The end of a chain differs: that is never called no difference."""
+    """Yields cases whose schemas differ only at the end of the chain; they must never be reported as equal."""
     for length in (200, 2000, 20_000):
         yield program(
             f"chain/{length}", "contract diff --strict --json", "one.json", "two.json", expect=Expect((1, 78)),
@@ -370,7 +372,7 @@ def nested(opening, closing, depth, times=1):
 
 
 GO = 'package main\nimport "fmt"\nfunc main() {\n%s}\n'
-#: By name: the file, its text, and whether it is skipped, so that no check passes that had to see it.
+#: The file, its text, and whether it is skipped, so that no check that needs it may pass, by name.
 SOURCES = {
     "deep-go": ("main.go", lambda: GO % nested("fmt.Println(", ")", 8000)(), True),
     "nested-go": ("main.go", lambda: GO % nested("fmt.Println(", ")", 1900)(), True),
@@ -390,7 +392,7 @@ def sources():
     for name, (file, text, skipped) in SOURCES.items():
         files = PACKAGES[file.split(".")[-1]] | {file: lambda path, text=text: path.write_text(text())}
         expect = Expect(ENDS, {"p2-src-stray-print": "unverified"} if skipped else {})
-        # Each file has a budget of 10 s, and five times as much on a busy machine.
+        # Each file has a budget of 10 s, or 50 s on a busy machine.
         yield program(f"source/{name}", "check --json --layer source", ".", expect=expect, files=files, deadline=70, memory=1 << 30)
 
 
@@ -399,15 +401,15 @@ CASES = [
     *plants(),
     *REACHES,
     *(check(f"uncopyable/{name}", "{work}/cli", Expect((0,), {"p2-exit-success": "pass"}), **rest) for name, rest in UNCOPYABLE.items()),
-    dead("whole", "{work}/../dead", Expect((0,), {"p2-exit-success": "pass"})),
-    dead("in-start-folder", "{work}/dead", Expect((0,), {"p2-exit-success": "pass"})),
-    # Where it cannot see its folder copy on write, a run that failed is repeated in a copy.
-    dead("in-start-folder-failing", "{work}/dead", Expect(ENDS), cli="#!/bin/sh\nexit 1\n"),
-    dead("in-home", "{work}/../home/dead", Expect(ENDS)),
-    dead("in-tmp", "{work}/../tmp/dead", Expect(ENDS, leftovers=True)),
+    dead_mount("whole", "{work}/../dead", Expect((0,), {"p2-exit-success": "pass"})),
+    dead_mount("in-start-folder", "{work}/dead", Expect((0,), {"p2-exit-success": "pass"})),
+    # If its folder cannot be mounted copy-on-write, a failed run is repeated in a copy.
+    dead_mount("in-start-folder-failing", "{work}/dead", Expect(ENDS), cli="#!/bin/sh\nexit 1\n"),
+    dead_mount("in-home", "{work}/../home/dead", Expect(ENDS)),
+    dead_mount("in-tmp", "{work}/../tmp/dead", Expect(ENDS, leftovers=True)),
     *(
-        dead(f"signal-{label}", place, Expect((0, 1, 143, -15), after=ended_soon), cli="#!/bin/sh\nsleep 1\n", act=ends_it)
-        for label, place in {"in-start-folder": "{work}/dead", "elsewhere": "{work}/../dead"}.items()
+        dead_mount(f"signal-{label}", folder, Expect((0, 1, 143, -15), after=ended_soon), cli="#!/bin/sh\nsleep 1\n", act=terminate)
+        for label, folder in {"in-start-folder": "{work}/dead", "elsewhere": "{work}/../dead"}.items()
     ),
     *manifests(),
     *locks(),

@@ -1,11 +1,11 @@
-"""What targets print: without end, in one piece, nested, broken, and to places where nobody asked for it."""
+"""Targets with endless, huge, deeply nested or invalid output, and output to the terminal."""
 
 from case import Expect, check
 
 PRINT = "{targets}/heavy/print.py"
 JSON = ("p2-output-json", "p2-json-strict")
 BROKEN = Expect((1,), {"p2-output-json": "fail"})
-#: With the plain runs alone, some of what passes is not decided.
+#: With plain runs only, some checks that would pass are unverified.
 FINE = Expect((0,), {"p2-output-json": "pass unverified"})
 
 
@@ -30,7 +30,7 @@ CASES = [
     printed("controls", "controls", Expect((1,)), checks=("p2-*",), fast=False, deadline=60),
     printed("slow", "slow", Expect((1,), {"p2-completes": "fail"}), checks=("p2-completes",), timeout=3),
     printed("terminal", "terminal", Expect((0, 1)), checks=("p2-completes", *JSON), fast=False),
-    # It stops its terminals, and each run that so goes on to its time limit is repeated alone.
+    # It stops its terminals. Each run that therefore times out is repeated alone.
     printed("terminal-modes", "modes", Expect((0, 1)), checks=("p2-completes", *JSON), fast=False, timeout=2, deadline=90),
     printed("closed-streams", "closed", Expect((1,), {"p2-completes": "fail"}), checks=("p2-completes",), timeout=1),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What targets do as processes: leave others behind, go on for ever, turn on those that started them."""
+"""Targets that leave processes behind, never end, or attack the processes that started them."""
 
 import os
 import pathlib
@@ -13,33 +13,31 @@ from processes import ZOMBIES, descendants, stat
 
 OLD = "{targets}"
 HEAVY = "{targets}/heavy"
-#: In full, with all variants. What waits and what is left behind fails `p2-completes`.
-WHOLE = {"fast": False, "checks": ("p2-completes",), "timeout": 1, "deadline": 60}
+#: All variants instead of plain runs only. Runs that hang or leave processes behind fail `p2-completes`.
+FULL = {"fast": False, "checks": ("p2-completes",), "timeout": 1, "deadline": 60}
 FAILS = Expect((1,), {"p2-completes": "fail"})
-#: At its time limit, or at that of its output, which decides nothing.
+#: Ended by the time limit, or by the output limit, after which the check is unverified.
 ENDED = Expect((0, 1), {"p2-completes": "fail unverified"})
-#: It computes without end: on a busy machine, which has no processor for it, its verdict stays open.
+#: Computes without end. On a busy machine, the run may get too little CPU time for a verdict.
 BUSY = ENDED
 PASSES = Expect((0,), {"p2-completes": "pass"})
-#: One that leaves nobody: an error of the check instead of a report is an end as well.
-EITHER = Expect((0, 1))
 SECRET = "s3cr3t-of-the-caller"
 
 
 def small():
-    """The targets that the test of the runner runs, below the program."""
+    """Yields a case for each target that `tests/hostile.rs` runs."""
     expected = {
-        "background-sleep.sh": FAILS, "closed-pipes-hang.sh": FAILS, "deleted-cwd.sh": FAILS, "double-fork.sh": FAILS,
+        "background-sleep.sh": FAILS, "closed-pipes-hang.sh": FAILS, "deleted-cwd.sh": FAILS, "double-fork.sh": PASSES,
         "fork-loop.sh": BUSY, "grandchild-chatter.sh": FAILS, "hang.sh": FAILS, "ignore-term.sh": FAILS,
         "open-tty.sh": FAILS, "read-stdin.sh": FAILS, "setsid.sh": FAILS, "shed-environment.sh": FAILS,
         "shed-everything.py": FAILS, "spin.sh": BUSY, "stop-self.sh": FAILS, "unreadable-home.sh": PASSES,
         "yes-stderr.sh": ENDED, "yes-stdout.sh": ENDED,
     }  # fmt: skip
     for name, expect in expected.items():
-        yield check(f"process/{name}", f"{OLD}/{name}", expect, **WHOLE)
+        yield check(f"process/{name}", f"{OLD}/{name}", expect, **FULL)
 
 
-#: Signals whose default is to do nothing, or to stop, which the kernel does not do to a group without a parent.
+#: Signals whose default action is to do nothing; and those that stop a process, except in an orphaned process group.
 HARMLESS = {17, 18, 23, 28}
 STOPS = {19, 20, 21, 22}
 RESERVED = {32, 33}
@@ -47,16 +45,16 @@ FILE_TOO_LARGE = 25
 
 
 def by_signal():
-    """A run that dies of a signal does not exit as expected; one that is stopped does not end."""
+    """Yields a case for each signal: a run that is killed fails its exit code; a stopped run never ends."""
     for number in range(1, 65):
         if number in HARMLESS:
             expect = Expect((0,), {"p2-exit-success": "pass", "p2-completes": "pass unverified"})
         elif number in STOPS | RESERVED:
-            # Whether its group is an orphan, which the kernel does not stop but by SIGSTOP, is ours to choose; a process
-            # that the C library's `posix_spawn` started ignores the signals that it keeps for itself.
+            # The kernel stops an orphaned process group only by SIGSTOP, and whether the group is orphaned is up to
+            # agentnative. A process that `posix_spawn` started ignores the signals that the C library reserves.
             expect = Expect((0, 1), {"p2-exit-success": "fail unverified pass", "p2-completes": "fail pass unverified"})
         elif number == FILE_TOO_LARGE:
-            # So the kernel ends a run that goes over its limit, which is no fault.
+            # The kernel sends this signal to a run that exceeds its file size limit, which is not a problem of the target.
             expect = Expect((0,), {"p2-exit-success": "unverified", "p2-exit-consistent": "unverified"})
         else:
             expect = Expect((1,), {"p2-exit-success": "fail unverified", "p2-exit-consistent": "fail"})
@@ -74,15 +72,15 @@ def parent(name, number, expect, **rest):
     return check(f"parent/{name}", f"{HEAVY}/kill-parent.sh", expect, probe=f"go {number}", deadline=10, **rest)
 
 
-#: Nothing confines a run that is not isolated: it ends or stops whoever started it.
-FELLED = Expect((1, -9), leftovers=True)
+#: Without isolation, a run can kill or stop the processes that started it.
+KILLED = Expect((1, -9), leftovers=True)
 STOPPED = Expect(hangs=True, leftovers=True)
-HELD = Expect((0,), {"p2-exit-success": "pass"})
+CONFINED = Expect((0,), {"p2-exit-success": "pass"})
 
 
-def serve(scene):
-    """Servers outside, at each address that a run may try; each writes what it was sent to `received`."""
-    path = str(scene.outside / "socket")
+def serve(context):
+    """Starts servers at each address that a run may try; they write what they receive to the file `received`."""
+    path = str(context.outside / "socket")
     internet, unix = socket.AF_INET, socket.AF_UNIX
     tcp, udp, named, abstract = (
         socket.socket(family, kind)
@@ -97,10 +95,10 @@ def serve(scene):
     named.bind(path)
     os.chmod(path, 0o777)
     abstract.bind("\0" + path)
-    received = scene.outside / "received"
+    received = context.outside / "received"
     received.touch()
 
-    def accepts(server):
+    def accept(server):
         server.listen()
         while True:
             try:
@@ -112,7 +110,7 @@ def serve(scene):
             except OSError:
                 return
 
-    def takes():
+    def receive():
         while True:
             try:
                 words = udp.recv(100)
@@ -122,61 +120,62 @@ def serve(scene):
                 file.write(words + b"\n")
 
     for server in (tcp, named, abstract):
-        threading.Thread(target=accepts, args=(server,), daemon=True).start()
-    threading.Thread(target=takes, daemon=True).start()
+        threading.Thread(target=accept, args=(server,), daemon=True).start()
+    threading.Thread(target=receive, daemon=True).start()
     for server in (tcp, udp, named, abstract):
-        scene.undo.append(lambda server=server: (server.shutdown(2) if server is not udp else None, server.close()))
-    scene.words |= {"port": port, "socket": path}
+        context.undo.append(lambda server=server: (server.shutdown(2) if server is not udp else None, server.close()))
+    context.words |= {"port": port, "socket": path}
 
 
 def received(*allowed):
-    """Only these words came out."""
+    """Requires that the servers received only these words."""
 
-    def look(scene):
+    def find_problem(context):
         time.sleep(0.1)
-        words = set((scene.outside / "received").read_bytes().decode().split())
-        return f"{', '.join(sorted(words - set(allowed)))} came out" if words - set(allowed) else None
+        words = set((context.outside / "received").read_bytes().decode().split())
+        return f"{', '.join(sorted(words - set(allowed)))} was received" if words - set(allowed) else None
 
-    return look
+    return find_problem
 
 
 ALL_WAYS = ("tcp", "mptcp", "fastopen", "udp", "unix", "abstract")
 
 
-def victim(scene):
-    path = scene.outside / "victim"
+def victim(context):
+    """Creates a file outside the start folder that no run may change."""
+    path = context.outside / "victim"
     path.write_text("untouched")
     path.chmod(0o666)
-    scene.before = facts(scene.outside)
+    context.before = facts(context.outside)
 
 
 def facts(folder):
-    """What a run could have changed in a folder and its files."""
+    """Returns the properties of the files in a folder that a run could change."""
 
-    def of(path):
+    def properties(path):
         stat = path.lstat()
         content = path.read_bytes() if path.name == "victim" else b""
         return stat.st_mode, stat.st_uid, stat.st_gid, stat.st_nlink, stat.st_mtime_ns, os.listxattr(path), content
 
-    return {path.name: of(path) for path in folder.iterdir()}
+    return {path.name: properties(path) for path in folder.iterdir()}
 
 
-def untouched(scene):
-    now = facts(scene.outside)
-    return None if now == scene.before else f"changed outside: {sorted(now)}, {now.get('victim')}"
+def untouched(context):
+    now = facts(context.outside)
+    return None if now == context.before else f"changed outside: {sorted(now)}, {now.get('victim')}"
 
 
-def unwritten(scene):
-    """No byte and no name of it changed; Landlock has no rule for rights, owners and times."""
-    names = sorted(path.name for path in scene.outside.iterdir())
-    content = (scene.outside / "victim").read_text() if "victim" in names else None
+def unwritten(context):
+    """Requires that no name and no content changed; Landlock cannot protect permissions, owners and times."""
+    names = sorted(path.name for path in context.outside.iterdir())
+    content = (context.outside / "victim").read_text() if "victim" in names else None
     return None if (names, content) == (["victim"], "untouched") else f"written outside: {names}, {content!r}"
 
 
-def kill_checker(scene, child):
-    """Kills the program once its target has left a daemon."""
+def kill_checker(context, child):
+    """Kills the program after its target has started a daemon."""
     until = time.monotonic() + 5
-    while not (scene.work / "daemon").exists() and time.monotonic() < until:
+    while not (context.work / "daemon").exists() and time.monotonic() < until:
         time.sleep(0.01)
     time.sleep(0.1)
     try:
@@ -185,80 +184,80 @@ def kill_checker(scene, child):
         pass
 
 
-def setuid_root(scene):
-    """A python of root's that everybody may run as root, and a target that leaves it."""
-    program = scene.work / "python"
+def setuid_root(context):
+    """Creates a setuid-root python, and a target that leaves it running as a daemon."""
+    program = context.work / "python"
     program.write_bytes(pathlib.Path("/usr/bin/python3").resolve().read_bytes())
     program.chmod(0o4755)
-    target = scene.work / "target"
+    target = context.work / "target"
     work = "import os, time; os.setresuid(0, 0, 0); os.setsid(); print(1, flush=True); os.closerange(0, 3); time.sleep(1000)"
     target.write_text(f"#!/bin/sh\n{{ {program} -I -c '{work}' </dev/null 2>/dev/null & }} | read -r line\necho '{{}}'\n")
     target.chmod(0o755)
 
 
-def counts(scene, child):
-    """How many there are below the program at once, those that ended and were not reaped among them."""
-    scene.most = 0
+def count_descendants(context, child):
+    """Records the maximum number of descendants of the program, zombies included."""
+    context.max_descendants = 0
     while (found := stat(child.pid)) and found[0] not in ZOMBIES:
-        scene.most = max(scene.most, len(descendants(child.pid, dead=True)))
+        context.max_descendants = max(context.max_descendants, len(descendants(child.pid, zombies=True)))
         time.sleep(0.02)
 
 
-def were_few(scene):
-    return None if 0 < scene.most < 2000 else f"{scene.most} processes at once below the program"
+def few_descendants(context):
+    return None if 0 < context.max_descendants < 2000 else f"{context.max_descendants} descendants of the program at once"
 
 
 CASES = [
     *small(),
     *by_signal(),
     *by_code(),
-    check("process/hold-200", f"{HEAVY}/hold-200.py", FAILS, **WHOLE | {"timeout": 10, "fast": True}),
+    check("process/hold-200", f"{HEAVY}/hold-200.py", FAILS, **FULL | {"timeout": 10, "fast": True}),
     check(
-        "process/refork", f"{HEAVY}/refork.py", replace(BUSY, after=were_few), act=counts,
-        **WHOLE | {"fast": True, "timeout": 5},
+        "process/refork", f"{HEAVY}/refork.py", replace(BUSY, after=few_descendants), act=count_descendants,
+        **FULL | {"fast": True, "timeout": 5},
     ),
-    check("process/threads-500", f"{HEAVY}/threads-500.py", BUSY, **WHOLE | {"fast": True}),
+    check("process/threads-500", f"{HEAVY}/threads-500.py", BUSY, **FULL | {"fast": True}),
     check("process/kill-group", f"{HEAVY}/kill-group.sh", Expect((0, 1), {"p2-exit-success": "fail unverified"})),
     check(
         "process/fork-storm", f"{HEAVY}/fork-storm.py", Expect((0, 1), {"p2-completes": "fail unverified"}),
-        **WHOLE | {"fast": True}, more=("--jobs", "1"), heavy=True, alone=True,
+        **FULL | {"fast": True}, more=("--jobs", "1"), heavy=True, alone=True,
     ),
     check(
         "process/fork-failing", f"{HEAVY}/fork-failing.py", Expect((0, 1)), user=True, before="ulimit -u 60;",
-        **WHOLE | {"fast": True}, heavy=True, alone=True,
+        **FULL | {"fast": True}, heavy=True, alone=True,
     ),
     check(
         "process/setuid-daemon", "{work}/target",
         {
-            # The kernel lets nobody but root end it.
+            # Only root can kill the daemon.
             "none": Expect((1,), {"p2-completes": "fail"}, has=("could not be ended",), survivors=True),
-            # Nobody gains rights in a run, so the daemon does not come about.
+            # Confined runs have `no_new_privs`, so the daemon cannot become root.
             "landlock": Expect((0,), {"p2-completes": "unverified"}),
         },
         prepare=setuid_root, root=True, user=True, fast=True, checks=("p2-completes",),
     ),
     check(
         "process/memory", f"{HEAVY}/memory.py", Expect((0, 1), {"p2-completes": "fail unverified"}),
-        probe="go 1000", **WHOLE | {"fast": True}, more=("--jobs", "1"), heavy=True, alone=True,
+        probe="go 1000", **FULL | {"fast": True}, more=("--jobs", "1"), heavy=True, alone=True,
     ),
-    parent("KILL", "KILL", {"none": FELLED, "landlock": HELD}),
-    parent("TERM", "TERM", {"none": Expect((0, 1, 143)), "landlock": HELD}),
-    parent("INT", "INT", {"none": Expect((0, 1, 130)), "landlock": HELD}),
-    parent("STOP", "STOP", {"none": STOPPED, "landlock": HELD}),
+    parent("KILL", "KILL", {"none": KILLED, "landlock": CONFINED}),
+    parent("TERM", "TERM", {"none": Expect((0, 1, 143)), "landlock": CONFINED}),
+    parent("INT", "INT", {"none": Expect((0, 1, 130)), "landlock": CONFINED}),
+    parent("STOP", "STOP", {"none": STOPPED, "landlock": CONFINED}),
     check(
-        "parent/group-TERM", f"{HEAVY}/kill-parents-group.sh", {"none": Expect((0, 1, 143)), "landlock": HELD},
+        "parent/group-TERM", f"{HEAVY}/kill-parents-group.sh", {"none": Expect((0, 1, 143)), "landlock": CONFINED},
         probe="go TERM", deadline=10,
     ),
     check(
-        "parent/group-KILL", f"{HEAVY}/kill-parents-group.sh", {"none": FELLED, "landlock": HELD}, probe="go KILL",
+        "parent/group-KILL", f"{HEAVY}/kill-parents-group.sh", {"none": KILLED, "landlock": CONFINED}, probe="go KILL",
         deadline=10,
     ),
     check(
         "parent/ptrace", f"{HEAVY}/ptrace-parent.py",
-        {"none": Expect((0, 1), hangs=None, leftovers=True), "landlock": HELD}, probe="go", deadline=10,
+        {"none": Expect((0, 1), hangs=None, leftovers=True), "landlock": CONFINED}, probe="go", deadline=10,
     ),
-    check("parent/ptrace-of-user", f"{HEAVY}/ptrace-parent.py", HELD, user=True, deadline=10),
-    # Root reads every process, unless it has a PID namespace between.
+    check("parent/ptrace-of-user", f"{HEAVY}/ptrace-parent.py", CONFINED, user=True, deadline=10),
+    # Root can read every process outside a PID namespace.
     check(
         "parent/environment", f"{HEAVY}/read-parent.py",
         {"none": Expect((0, 1)), "namespaces": Expect(lacks=(SECRET[::-1],))}, env={"SECRET": SECRET},
@@ -275,7 +274,7 @@ CASES = [
         "escape/net", f"{HEAVY}/escape-net.py",
         {
             "none": Expect(after=received(*ALL_WAYS)),
-            # Sockets with a path are files, and there is no rule for connecting to them.
+            # Landlock cannot restrict connections to sockets with a path.
             "landlock": Expect(after=received("unix")),
             "namespaces": Expect(after=received()),
         },

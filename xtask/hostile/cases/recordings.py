@@ -1,4 +1,4 @@
-"""Recordings that somebody edited, which a replay reads."""
+"""Replays of recordings that were edited."""
 
 import copy
 import json
@@ -30,72 +30,72 @@ ODD = ["\x1b[31m\u202e\x07", "", "/etc/passwd", "../../../etc/passwd", "x" * 100
 NUMBERS = [-1, 0, 2**53 + 1, 2**64, 1e308, -1e-300, True, None]
 
 
-def recorded(scene):
-    """The lines of a real recording of the target."""
-    words = [scene.world.binaries + "/agentnative", "check", "-q", "--layer", "behavioral", "--record", "real.rec"]
-    subprocess.run(words, cwd=scene.work, capture_output=True, check=False, env={"PATH": "/usr/bin:/bin", "TMPDIR": scene.tmp})
-    return (scene.work / "real.rec").read_text().splitlines()
+def recorded(context):
+    """Records a check of the target, and returns the lines of the recording."""
+    words = [context.world.binaries + "/agentnative", "check", "-q", "--layer", "behavioral", "--record", "real.rec"]
+    subprocess.run(words, cwd=context.work, capture_output=True, check=False, env={"PATH": "/usr/bin:/bin", "TMPDIR": context.tmp})
+    return (context.work / "real.rec").read_text().splitlines()
 
 
-def places(value, path=()):
-    """Every value below a value, by its path."""
+def paths(value, path=()):
+    """Yields the path of every value inside a value."""
     if isinstance(value, (dict, list)):
-        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield (*path, key)
-            yield from places(below, (*path, key))
+            yield from paths(inner, (*path, key))
 
 
-def changed(document, chance):
-    """The document with one value of it changed into something odd."""
+def mutated(document, rng):
+    """Returns the document with one value replaced by an unusual one."""
     document = copy.deepcopy(document)
-    *path, last = chance.choice(list(places(document)) or [()])
-    around = document
+    *path, last = rng.choice(list(paths(document)) or [()])
+    container = document
     for key in path:
-        around = around[key]
-    value = around[last]
+        container = container[key]
+    value = container[last]
     if isinstance(value, str):
-        around[last] = chance.choice(ODD)
+        container[last] = rng.choice(ODD)
     elif isinstance(value, (int, float)) or value is None:
-        around[last] = chance.choice(NUMBERS)
+        container[last] = rng.choice(NUMBERS)
     elif isinstance(value, list):
-        around[last] = chance.choice([value * 3000, [], None, value[::-1], [value] * 50])
+        container[last] = rng.choice([value * 3000, [], None, value[::-1], [value] * 50])
     else:
-        around[last] = chance.choice([{}, None, [], value | {"\x1b[31m": ODD[0]}])
+        container[last] = rng.choice([{}, None, [], value | {"\x1b[31m": ODD[0]}])
     return document
 
 
 def edited(nth):
-    """A recording in which some values, lines or bytes are others."""
+    """Returns a function that writes a recording with changed values, lines or bytes."""
 
-    def make(scene):
-        chance, lines = random.Random(nth), recorded(scene)
+    def make(context):
+        rng, lines = random.Random(nth), recorded(context)
         kind = nth % 8
         if kind < 5:
             for _ in range(1 + nth % 3):
-                at = chance.randrange(len(lines))
-                lines[at] = json.dumps(changed(json.loads(lines[at]), chance))
+                index = rng.randrange(len(lines))
+                lines[index] = json.dumps(mutated(json.loads(lines[index]), rng))
         elif kind == 5:
-            lines = lines[: chance.randrange(len(lines))]
+            lines = lines[: rng.randrange(len(lines))]
         elif kind == 6:
             lines = lines[:1] + lines[1:] * 300
         content = "\n".join(lines).encode()
         if kind == 7:
             content = bytearray(content)
             for _ in range(20):
-                content[chance.randrange(len(content))] = chance.randrange(256)
-        (scene.work / "edited.rec").write_bytes(content)
+                content[rng.randrange(len(content))] = rng.randrange(256)
+        (context.work / "edited.rec").write_bytes(content)
 
     return make
 
 
 def replaced(old, new):
-    """A recording with one text in the place of another, wherever it stands."""
+    """Returns a function that writes a recording in which each `old` is replaced by `new`."""
 
-    def make(scene):
-        (scene.outside / "secret.json").write_text(json.dumps({"const": SECRET}))
-        os.mkfifo(scene.outside / "fifo.json")
-        text = "\n".join(recorded(scene))
-        (scene.work / "edited.rec").write_text(text.replace(old, new.format(**scene.words)))
+    def make(context):
+        (context.outside / "secret.json").write_text(json.dumps({"const": SECRET}))
+        os.mkfifo(context.outside / "fifo.json")
+        text = "\n".join(recorded(context))
+        (context.work / "edited.rec").write_text(text.replace(old, new.format(**context.words)))
 
     return make
 
@@ -115,6 +115,6 @@ CASES = [
             ("fifo", "{outside}/fifo.json"), ("device", "/dev/zero"),
         )
     ),
-    replay("folder", lambda scene: (scene.work / "edited.rec").mkdir()),
-    replay("device", lambda scene: (scene.work / "edited.rec").symlink_to("/dev/zero"), Expect((1, 2, 78))),
+    replay("folder", lambda context: (context.work / "edited.rec").mkdir()),
+    replay("device", lambda context: (context.work / "edited.rec").symlink_to("/dev/zero"), Expect((1, 2, 78))),
 ]  # fmt: skip

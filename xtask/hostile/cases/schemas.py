@@ -1,4 +1,4 @@
-"""Schemas whose author wants us to work for ever, to read what is ours or to fall, through each command that reads one."""
+"""Schemas that try to make the program hang, read other files or crash, with each command that reads schemas."""
 
 import json
 import os
@@ -9,7 +9,7 @@ SECRET = "s3cr3t-of-a-file"
 
 
 def doubling(word, levels=40):
-    """Each definition refers to the one before it twice."""
+    """Returns a schema in which each definition refers twice to the previous one."""
     definitions = {"d0": {"type": "object"}}
     for n in range(1, levels):
         definitions[f"d{n}"] = {word: [{"$ref": f"#/$defs/d{n - 1}"}] * 2}
@@ -26,7 +26,7 @@ def nested(levels, word="properties"):
     return text * levels + "{}" + ("}}" if word == "properties" else "}") * levels
 
 
-#: Each with the expectation of `validate`: a want of budget, a refusal, or a plain answer.
+#: Expectations of `validate`: a result or an error, an exceeded budget, a rejected schema.
 ANY = Expect((0, 1, 78))
 BUDGET = Expect((1,), kind="budget")
 REFUSED = Expect((78,), kind="config")
@@ -84,40 +84,40 @@ INSTANCE = '{"a":{"a":{"a":1}},"n":1e300,"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 
 def written(schema):
-    """Writes a schema, which is made only when it is needed."""
+    """Returns a function that generates and writes a schema."""
 
     def write(path):
-        made = schema() if callable(schema) else schema
-        path.write_text(made if isinstance(made, str) else json.dumps(made))
+        value = schema() if callable(schema) else schema
+        path.write_text(value if isinstance(value, str) else json.dumps(value))
 
     return write
 
 
-def around(scene):
-    """What a schema may not stand for: a file outside, and devices."""
-    (scene.outside / "secret.json").write_text(json.dumps({"const": SECRET}))
-    (scene.work / "link.json").symlink_to(scene.outside / "secret.json")
-    (scene.work / "zero.json").symlink_to("/dev/zero")
-    os.mkfifo(scene.work / "fifo.json")
+def forbidden_files(context):
+    """Creates files that a schema must not refer to: a file outside, and devices."""
+    (context.outside / "secret.json").write_text(json.dumps({"const": SECRET}))
+    (context.work / "link.json").symlink_to(context.outside / "secret.json")
+    (context.work / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(context.work / "fifo.json")
 
 
 def safe(expect, *codes):
-    """The expectation, and no word of a file that is not the schema's."""
+    """Returns the expectation, without any output from files other than the schema."""
     return Expect(codes or expect.codes, expect.status, kind=None if codes else expect.kind, lacks=(SECRET, "root:x"))
 
 
-def through(name, schema, expect):
-    """One schema through every command."""
+def with_each_command(name, schema, expect):
+    """Yields a case for each command that reads the schema."""
     files = {"schema.json": written(schema), "other.json": '{"type":"string"}', "one.json": INSTANCE}
     beside = {"type": "object", "properties": {"a": {"$ref": "schema.json"}, "b": {"type": "integer"}}, "required": ["a"]}
     files |= {"changed.json": json.dumps(beside), "beside.json": json.dumps(beside | {"required": ["a", "b"]})}
     files |= {"contract/contract.toml": CONTRACT, "contract/schema.json": files["schema.json"]}
-    rest = {"files": files, "prepare": around, "deadline": 60}
+    rest = {"files": files, "prepare": forbidden_files, "deadline": 60}
     yield program(
         f"schema/{name}/validate", "validate", "--json", "--contract", "./schema.json", "one.json", expect=safe(expect), **rest
     )
     if name == "controls":
-        # As text, which shows what a schema says.
+        # The text output shows texts of the schema.
         yield program(
             f"schema/{name}/text", "validate", "--contract", "./schema.json", "one.json", expect=ANY, **rest, json=False
         )
@@ -127,8 +127,8 @@ def through(name, schema, expect):
             # In a debug build, 150,000 keys take 273 MiB.
             expect=safe(expect, 0, 1, 78), **rest | {"deadline": 90, "memory": 320 << 20},
         )  # fmt: skip
-    # Values of the schema are made, to show what else has changed. Each side is compiled twice, to read it and to hold
-    # what was made to it, which takes more memory than all else.
+    # The diff generates values of the schema as witnesses. It compiles each schema twice, to compare it and to validate
+    # the values, which needs the most memory.
     yield program(
         f"schema/{name}/diff-beside", "contract diff", "--json", "beside.json", "changed.json",
         expect=safe(expect, 0, 1, 78), **rest | {"deadline": 90, "memory": 384 * MIB},
@@ -136,7 +136,7 @@ def through(name, schema, expect):
     yield program(
         f"schema/{name}/show", "contract show", "--json", "./contract", expect=safe(expect, 0, 1, 78), **rest
     )
-    # The same as what a target prints of itself, and as what its configuration says of a probe.
+    # The same schema, printed by a target.
     files = files | {
         "x:cli": f"#!/bin/sh\ncase $1 in schema) cat schema.json ;; go) echo '{INSTANCE}' ;; *) exit 2 ;; esac\n",
         "agentnative.toml": "[target]\ncommand = ['./cli']\nschema = ['schema']\n",
@@ -153,4 +153,4 @@ CONTRACT = """title = "Odd"
 schema = "schema.json"
 """
 
-CASES = [case for name, (schema, expect) in SCHEMAS.items() for case in through(name, schema, expect)]
+CASES = [case for name, (schema, expect) in SCHEMAS.items() for case in with_each_command(name, schema, expect)]

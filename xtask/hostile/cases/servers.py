@@ -1,4 +1,4 @@
-"""Servers that try to fell an agent that asks them: without end, slow, broken, large, lying, curious."""
+"""Model servers that try to hang, crash or exploit an agent, by endless, slow, invalid, huge or echoed responses."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ def calls(count, arguments):
     return whole(completion({"role": "assistant", "tool_calls": [one | {"id": f"c{n}"} for n in range(count)]}))
 
 
-def for_ever(piece, head=b"", pause=0.0):
+def endless(piece, head=b"", pause=0.0):
     def send(connection, _):
         connection.sendall(head)
         while True:
@@ -48,13 +48,13 @@ def once(content):
     return lambda connection, _: connection.sendall(content)
 
 
-def made(content):
-    """What is large is made when it is asked for."""
+def generated(content):
+    """Returns a function that sends content that is generated only when a request arrives."""
     return lambda connection, _: connection.sendall(content())
 
 
 def echo(status):
-    """Says the key back, and what else was asked."""
+    """Returns a function that sends the request back, with the key, in an error."""
 
     def send(connection, request):
         body = json.dumps({"error": {"message": request.decode(errors="replace")}}).encode()
@@ -63,8 +63,8 @@ def echo(status):
     return send
 
 
-def redirect(place):
-    return once(b"HTTP/1.1 302 Found\r\nlocation: %s\r\ncontent-length: 0\r\n\r\n" % place)
+def redirect(location):
+    return once(b"HTTP/1.1 302 Found\r\nlocation: %s\r\ncontent-length: 0\r\n\r\n" % location)
 
 
 def said(text):
@@ -72,29 +72,29 @@ def said(text):
 
 
 CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
-#: By name: what it sends, and the codes that the agent may end with.
+#: The function that responds, and the allowed exit codes of the agent, by name.
 SERVERS = {
-    "endless-body": (for_ever(b" " * 65536, OK + b"\r\n"), (1,)),
-    "endless-head": (for_ever(b"x: " + b"y" * 1000 + b"\r\n", b"HTTP/1.1 200 OK\r\n"), (1,)),
-    "endless-header": (for_ever(b"y" * 65536, b"HTTP/1.1 200 OK\r\nx: "), (1,)),
-    "endless-status": (for_ever(b"y" * 65536, b"HTTP/1.1 200 "), (1,)),
-    "endless-line": (for_ever(b"y" * 65536, EVENTS + b"data: "), (1,)),
-    "endless-events": (for_ever(b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % (b"y" * 1000), EVENTS), (0, 1)),
-    "endless-comments": (for_ever(b": ping\n\n", EVENTS, 0.01), (1,)),
+    "endless-body": (endless(b" " * 65536, OK + b"\r\n"), (1,)),
+    "endless-head": (endless(b"x: " + b"y" * 1000 + b"\r\n", b"HTTP/1.1 200 OK\r\n"), (1,)),
+    "endless-header": (endless(b"y" * 65536, b"HTTP/1.1 200 OK\r\nx: "), (1,)),
+    "endless-status": (endless(b"y" * 65536, b"HTTP/1.1 200 "), (1,)),
+    "endless-line": (endless(b"y" * 65536, EVENTS + b"data: "), (1,)),
+    "endless-events": (endless(b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % (b"y" * 1000), EVENTS), (0, 1)),
+    "endless-comments": (endless(b": ping\n\n", EVENTS, 0.01), (1,)),
     "endless-call": (
-        for_ever(b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"calculate","arguments":"%s"}}]}}]}\n\n' % (b"1" * 1000), EVENTS),
+        endless(b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"calculate","arguments":"%s"}}]}}]}\n\n' % (b"1" * 1000), EVENTS),
         (1,),
     ),
-    "endless-chunks": (for_ever(b"1\r\n \r\n", CHUNKED), (1,)),
+    "endless-chunks": (endless(b"1\r\n \r\n", CHUNKED), (1,)),
     "many-indices": (
-        for_ever(b'data: {"choices":[{"delta":{"tool_calls":[{"index":4294967295,"id":"c","function":{"name":"x","arguments":""}}]}}]}\n\n', EVENTS),
+        endless(b'data: {"choices":[{"delta":{"tool_calls":[{"index":4294967295,"id":"c","function":{"name":"x","arguments":""}}]}}]}\n\n', EVENTS),
         (0, 1),
     ),
     "silent": (silent(), (1,)),
     "silent-head": (silent(b"HTTP/1.1 200 OK\r\n"), (1,)),
     "silent-body": (silent(OK + b"content-length: 100\r\n\r\n{"), (1,)),
-    "slow": (for_ever(b" ", OK + b"\r\n", 0.3), (1,)),
-    "gzip-bomb": (made(lambda: whole(gzip.compress(bytes(200 << 20)), OK + b"content-encoding: gzip\r\n")), (1,)),
+    "slow": (endless(b" ", OK + b"\r\n", 0.3), (1,)),
+    "gzip-bomb": (generated(lambda: whole(gzip.compress(bytes(200 << 20)), OK + b"content-encoding: gzip\r\n")), (1,)),
     "redirect-to-file": (redirect(b"file:///etc/passwd"), (1,)),
     "redirect-to-itself": (redirect(b"/v1/chat/completions"), (1,)),
     "redirect-elsewhere": (redirect(b"http://127.0.0.1:9/"), (1,)),
@@ -110,25 +110,25 @@ SERVERS = {
     "chunk-bad": (once(CHUNKED + b"zz\r\n{}\r\n0\r\n\r\n"), (1,)),
     "closes": (lambda connection, _: None, (1,)),
     "garbage": (once(bytes(range(256)) * 1000), (1,)),
-    "nested": (made(lambda: whole(b'{"choices":' + b"[" * 1_000_000)), (1,)),
-    "arguments-nested": (made(lambda: calls(1, "[" * 1_000_000)), (0, 1)),
-    "arguments-huge": (made(lambda: calls(1, json.dumps({"expression": "1+" * 5_000_000 + "1"}))), (0, 1)),
-    "arguments-parentheses": (made(lambda: calls(1, json.dumps({"expression": "(" * 1_000_000}))), (0, 1)),
-    "calls-50000": (made(lambda: calls(50_000, '{"expression":"1"}')), (0, 1)),
+    "nested": (generated(lambda: whole(b'{"choices":' + b"[" * 1_000_000)), (1,)),
+    "arguments-nested": (generated(lambda: calls(1, "[" * 1_000_000)), (0, 1)),
+    "arguments-huge": (generated(lambda: calls(1, json.dumps({"expression": "1+" * 5_000_000 + "1"}))), (0, 1)),
+    "arguments-parentheses": (generated(lambda: calls(1, json.dumps({"expression": "(" * 1_000_000}))), (0, 1)),
+    "calls-50000": (generated(lambda: calls(50_000, '{"expression":"1"}')), (0, 1)),
     "controls": (once(said("\x1b[31m\x07\u202e\x9b::error::x\n\r\x00")), (0,)),
-    "answer-30-MB": (made(lambda: said("x" * 30_000_000)), (0, 1)),
+    "answer-30-MB": (generated(lambda: said("x" * 30_000_000)), (0, 1)),
 }  # fmt: skip
 
 
-def listens(send):
-    """A server that answers each request so; its port is put into the command line."""
+def serve(send):
+    """Returns a function that starts a server which responds by `send`, and adds its port to the command line."""
 
-    def prepare(scene):
+    def prepare(context):
         listener = socket.create_server(("127.0.0.1", 0))
-        scene.words["port"] = listener.getsockname()[1]
-        scene.undo.append(lambda: (listener.shutdown(socket.SHUT_RDWR), listener.close()))
+        context.words["port"] = listener.getsockname()[1]
+        context.undo.append(lambda: (listener.shutdown(socket.SHUT_RDWR), listener.close()))
 
-        def talk(connection):
+        def respond(connection):
             with connection:
                 connection.settimeout(30)
                 request = b""
@@ -147,23 +147,23 @@ def listens(send):
                     connection = listener.accept()[0]
                 except OSError:
                     return
-                threading.Thread(target=talk, args=(connection,), daemon=True).start()
+                threading.Thread(target=respond, args=(connection,), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()
 
     return prepare
 
 
-def asks(name, send, codes):
+def server_case(name, send, codes):
     argv = (
         "{bin}/reference-agent", "--json", "--provider", "openai", "--model", "m", "--base-url",
         "http://127.0.0.1:{port}/v1", "--timeout", "8", "--idle-timeout", "2", "--max-retries", "1", "--max-tool-turns",
         "2", "a query",
     )  # fmt: skip
     return Case(
-        f"server/{name}", argv, Expect(codes, lacks=(KEY, KEY[::-1], "root:x")), live=False, prepare=listens(send),
+        f"server/{name}", argv, Expect(codes, lacks=(KEY, KEY[::-1], "root:x")), live=False, prepare=serve(send),
         env={"OPENAI_API_KEY": KEY}, deadline=20,
     )  # fmt: skip
 
 
-CASES = [asks(name, send, codes) for name, (send, codes) in SERVERS.items()]
+CASES = [server_case(name, send, codes) for name, (send, codes) in SERVERS.items()]

@@ -1,4 +1,4 @@
-"""Signals to the program itself, at any moment."""
+"""Signals to the program itself, at various times."""
 
 import json
 import os
@@ -16,12 +16,12 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CODES = (0, *(128 + number for number in NUMBERS), *(-number for number in NUMBERS))
 
 
-def sends(nth):
-    """A signal after a while that follows from the number of the case; of three, one is sent twice."""
-    chance = random.Random(nth)
-    number, pause, twice = chance.choice(NUMBERS), chance.choice((0.005, 0.05, 0.4, 1.5)) * chance.random(), nth % 3 == 0
+def send_signal(nth):
+    """Returns a function that sends a pseudo-random signal after a pseudo-random pause, in every third case twice."""
+    rng = random.Random(nth)
+    number, pause, twice = rng.choice(NUMBERS), rng.choice((0.005, 0.05, 0.4, 1.5)) * rng.random(), nth % 3 == 0
 
-    def act(scene, child):
+    def act(context, child):
         for wait in (pause, 0.02)[: 1 + twice]:
             time.sleep(wait)
             try:
@@ -32,7 +32,7 @@ def sends(nth):
     return act
 
 
-def stops_and_goes_on(scene, child):
+def stop_and_continue(context, child):
     time.sleep(0.1)
     for number in (signal.SIGTSTP, signal.SIGCONT, signal.SIGSTOP, signal.SIGCONT):
         try:
@@ -42,37 +42,37 @@ def stops_and_goes_on(scene, child):
         time.sleep(0.1)
 
 
-def kills_lock(nth):
-    def act(scene, child):
+def kill_after(nth):
+    def act(context, child):
         time.sleep(0.1 + 0.15 * nth)
         child.kill()
 
     return act
 
 
-def whole_lock(scene):
-    """Each file of a lock is whole: the old one or the new one."""
-    for path in (scene.work / "agentnative.lock").rglob("*.json"):
+def complete_lock(context):
+    """Requires that each file of the lock is complete, either the old or the new version."""
+    for path in (context.work / "agentnative.lock").rglob("*.json"):
         try:
             json.loads(path.read_text())
         except ValueError as error:
-            return f"{path.name} of the lock is torn: {error}"
+            return f"{path.name} of the lock is incomplete: {error}"
     return None
 
 
 CASES = [
     *(
         check(
-            f"signal-to-us/{n}", "{work}/cli", Expect(CODES), files=CLI, fast=False, timeout=10, act=sends(n), deadline=20,
+            f"signal-to-us/{n}", "{work}/cli", Expect(CODES), files=CLI, fast=False, timeout=10, act=send_signal(n), deadline=20,
             checks=("p2-completes", "p2-output-json"),
         )
         for n in range(40)
     ),
-    check("signal-to-us/stop-and-go", "{work}/cli", Expect((0,)), files=CLI, act=stops_and_goes_on),
+    check("signal-to-us/stop-and-go", "{work}/cli", Expect((0,)), files=CLI, act=stop_and_continue),
     *(
         Case(
             f"signal-to-us/lock-{n}", ("{bin}/agentnative", "contract", "lock", "--json", "--update"),
-            Expect((0, 1, 78, -9), leftovers=True, after=whole_lock), files=LOCKED, act=kills_lock(n),
+            Expect((0, 1, 78, -9), leftovers=True, after=complete_lock), files=LOCKED, act=kill_after(n),
         )
         for n in range(5)
     ),

@@ -1,11 +1,11 @@
-"""Files that cannot be run, or have names that nobody expects."""
+"""Targets that cannot be executed, or have unusual names."""
 
 import os
 
 from case import Expect, check
 
-#: A target that is not there, is no file, or may not be run is an error of the call. What the kernel refuses only when
-#: it is asked to is not started, and nothing is judged by it.
+#: A target that is missing, is not a file or is not executable is a configuration or permission error. If the kernel
+#: refuses to execute a target, all checks are unverified.
 MISSING = Expect((78,), kind="config")
 DENIED = Expect((77,), kind="auth permission")
 REFUSED = Expect((1, 77, 78), {"p2-exit-success": "unverified", "p2-completes": "unverified", "p2-exit-usage": "unverified"})
@@ -14,13 +14,13 @@ SCRIPT = "#!/bin/sh\necho '{}'\n"
 
 
 def elf(machine):
-    """A well-formed head of a program for a machine, with one segment that is all of it."""
-    head = b"\x7fELF\x02\x01\x01" + bytes(9) + (2).to_bytes(2, "little") + machine.to_bytes(2, "little")
-    head += (1).to_bytes(4, "little") + (0x400078).to_bytes(8, "little") + (64).to_bytes(8, "little") + bytes(8)
-    head += bytes(4) + b"".join(n.to_bytes(2, "little") for n in (64, 56, 1, 0, 0, 0))
+    """Returns a valid ELF executable for a machine, which consists of its headers and one segment that covers them."""
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + (2).to_bytes(2, "little") + machine.to_bytes(2, "little")
+    header += (1).to_bytes(4, "little") + (0x400078).to_bytes(8, "little") + (64).to_bytes(8, "little") + bytes(8)
+    header += bytes(4) + b"".join(n.to_bytes(2, "little") for n in (64, 56, 1, 0, 0, 0))
     segment = (1).to_bytes(4, "little") + (5).to_bytes(4, "little")
     segment += b"".join(n.to_bytes(8, "little") for n in (0, 0x400000, 0x400000, 120, 120, 4096))
-    return head + segment
+    return header + segment
 
 
 def file(name, content, expect, mode="x:", target="target", **rest):
@@ -31,14 +31,14 @@ def file(name, content, expect, mode="x:", target="target", **rest):
 
 
 def odd(label, name):
-    """A script of an odd name, which is a byte string."""
+    """Returns a case with a script whose file name is a byte string."""
 
-    def make(scene):
-        path = os.fsencode(scene.work) + b"/" + name
+    def make(context):
+        path = os.fsencode(context.work) + b"/" + name
         with open(path, "wb") as script:
             script.write(SCRIPT.encode())
         os.chmod(path, 0o755)
-        scene.words["odd"] = os.fsdecode(path)
+        context.words["odd"] = os.fsdecode(path)
 
     return check(f"name/{label}", "{odd}", RUNS, prepare=make)
 
@@ -49,7 +49,7 @@ ARM, X86 = 183, 62
 CASES = [
     check("start/missing", "{work}/nothing", MISSING),
     file("folder", lambda path: path.mkdir(), Expect((77, 78, 0, 1))),
-    # Its interpreter is called, as its first line says.
+    # The interpreter in its first line is executed.
     check("start/script-not-executable", "{work}/target", RUNS, files={"target": SCRIPT}),
     file("not-executable", GARBAGE, DENIED, mode=""),
     file("empty", "", REFUSED),

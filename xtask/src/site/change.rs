@@ -2,7 +2,7 @@
 
 use super::markdown::{capitalize, facts, fence, inline, link, prose, table};
 use agentnative::model::Topic;
-use agentnative_diff::{ChangeRule, Severity};
+use agentnative_diff::{ChangeRule, ChangeSeverity};
 use std::fmt::Write as _;
 
 /// Maximum length of JSON on one line, in bytes.
@@ -15,10 +15,10 @@ pub(super) fn index(rules: &[ChangeRule]) -> String {
                    the page of a change.\n"
         .to_owned();
     for (class, heading) in [
-        (Severity::Breaking, "Breaking"),
-        (Severity::Risky, "Risky"),
-        (Severity::Undecided, "Undecided"),
-        (Severity::Compatible, "Compatible"),
+        (ChangeSeverity::Breaking, "Breaking"),
+        (ChangeSeverity::Risky, "Risky"),
+        (ChangeSeverity::Undecided, "Undecided"),
+        (ChangeSeverity::Compatible, "Compatible"),
     ] {
         let rules = rules.iter().filter(|rule| rule.classes.first() == Some(&class));
         let rows: Vec<_> = rules

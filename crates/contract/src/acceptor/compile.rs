@@ -1,7 +1,7 @@
 //! Compiles a schema of draft 2019-09 or 2020-12 for the acceptor.
 
 use super::{
-    ANY_TYPE, Acceptor, Check, Choice, INTEGER, LazyRegex, Limit, Member, ObjectCheck, ValueCheck,
+    ANY_TYPE, Acceptor, Choice, Constraint, INTEGER, LazyRegex, Limit, Member, ObjectCheck, ValueCheck,
     short_number,
 };
 use referencing::{Draft, Resolver};
@@ -37,12 +37,12 @@ const OBJECT_KEYWORDS: [&str; 5] =
 pub(in super::super) fn compile(schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> Option<Acceptor> {
     let mut compilation = Compilation { schemas: Vec::new(), known: HashMap::new(), depth: 0 };
     let root = compilation.schema(schema, resolver, draft);
-    let is_useful = compilation.schemas.iter().flatten().any(|check| !matches!(check, Check::Unknown));
+    let is_useful = compilation.schemas.iter().flatten().any(|check| !matches!(check, Constraint::Unknown));
     is_useful.then_some(Acceptor { schemas: compilation.schemas, root })
 }
 
 struct Compilation {
-    schemas: Vec<Vec<Check>>,
+    schemas: Vec<Vec<Constraint>>,
     /// Indices of the schemas that are compiled or in progress, by address.
     known: HashMap<usize, usize>,
     /// Number of schemas in progress.
@@ -63,7 +63,7 @@ impl Compilation {
         }
         let index = self.schemas.len();
         if self.depth == MAX_DEPTH {
-            self.schemas.push(vec![Check::Unknown]);
+            self.schemas.push(vec![Constraint::Unknown]);
             return index;
         }
         self.depth += 1;
@@ -71,7 +71,7 @@ impl Compilation {
         self.schemas.push(Vec::new());
         let checks = match schema {
             Value::Bool(true) => Vec::new(),
-            Value::Bool(false) => vec![Check::Never],
+            Value::Bool(false) => vec![Constraint::Never],
             Value::Object(members) => {
                 let draft = outer.detect(schema);
                 let inner = resolver.in_subresource(draft.create_resource_ref(schema));
@@ -79,30 +79,35 @@ impl Compilation {
                     (Draft::Draft201909 | Draft::Draft202012, Ok(resolver)) => {
                         self.checks(members, &resolver, draft)
                     }
-                    _ => vec![Check::Unknown],
+                    _ => vec![Constraint::Unknown],
                 }
             }
-            _ => vec![Check::Unknown],
+            _ => vec![Constraint::Unknown],
         };
         self.depth -= 1;
         self.schemas[index] = checks;
         index
     }
 
-    fn checks(&mut self, schema: &Map<String, Value>, resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
+    fn checks(
+        &mut self,
+        schema: &Map<String, Value>,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+    ) -> Vec<Constraint> {
         let mut checks = Vec::new();
         if OBJECT_KEYWORDS.iter().any(|keyword| schema.contains_key(*keyword)) {
-            checks.push(self.object(schema, resolver, draft).map_or(Check::Unknown, Check::Object));
+            checks.push(self.object(schema, resolver, draft).map_or(Constraint::Unknown, Constraint::Object));
         }
         for (keyword, value) in schema {
             let check = self.keyword(keyword, value, schema, resolver, draft);
-            checks.extend(check.unwrap_or_else(|| vec![Check::Unknown]));
+            checks.extend(check.unwrap_or_else(|| vec![Constraint::Unknown]));
         }
         // Cheap checks come first; they reject most values.
         checks.sort_by_key(|check| match check {
-            Check::Never | Check::Types(_) | Check::Strings(_) | Check::Scalars(_) => 0,
-            Check::Object(_) | Check::Items(_) | Check::Choice(_) | Check::Schema(_) => 2,
-            Check::AnyOf(_) | Check::OneOf(_) | Check::Not(_) | Check::If { .. } => 3,
+            Constraint::Never | Constraint::Types(_) | Constraint::Strings(_) | Constraint::Scalars(_) => 0,
+            Constraint::Object(_) | Constraint::Items(_) | Constraint::Choice(_) | Constraint::Schema(_) => 2,
+            Constraint::AnyOf(_) | Constraint::OneOf(_) | Constraint::Not(_) | Constraint::If { .. } => 3,
             _ => 1,
         });
         checks
@@ -116,38 +121,40 @@ impl Compilation {
         schema: &Map<String, Value>,
         resolver: &Resolver<'_>,
         draft: Draft,
-    ) -> Option<Vec<Check>> {
+    ) -> Option<Vec<Constraint>> {
         let mut inner = |value: &Value| self.schema(value, resolver, draft);
         Some(vec![match keyword {
-            "type" => Check::Types(types(value)?),
+            "type" => Constraint::Types(types(value)?),
             "const" => one_of(std::slice::from_ref(value))?,
             "enum" => one_of(value.as_array()?)?,
-            "minLength" => Check::Length { min: value.as_u64()?, max: u64::MAX },
-            "maxLength" => Check::Length { min: 0, max: value.as_u64()? },
+            "minLength" => Constraint::Length { min: value.as_u64()?, max: u64::MAX },
+            "maxLength" => Constraint::Length { min: 0, max: value.as_u64()? },
             "minimum" => limit(Limit::Min, value)?,
             "maximum" => limit(Limit::Max, value)?,
             "exclusiveMinimum" => limit(Limit::ExclusiveMin, value)?,
             "exclusiveMaximum" => limit(Limit::ExclusiveMax, value)?,
-            "minItems" => Check::Elements { min: size(value)?, max: usize::MAX },
-            "maxItems" => Check::Elements { min: 0, max: size(value)? },
+            "minItems" => Constraint::Elements { min: size(value)?, max: usize::MAX },
+            "maxItems" => Constraint::Elements { min: 0, max: size(value)? },
             "pattern" => {
-                Check::Pattern(LazyRegex { text: value.as_str()?.into(), compiled: OnceLock::new() })
+                Constraint::Pattern(LazyRegex { text: value.as_str()?.into(), compiled: OnceLock::new() })
             }
-            "items" if !value.is_array() && !schema.contains_key("prefixItems") => Check::Items(inner(value)),
+            "items" if !value.is_array() && !schema.contains_key("prefixItems") => {
+                Constraint::Items(inner(value))
+            }
             "$ref" => {
                 let resolved = resolver.lookup(value.as_str()?).ok()?;
                 let (schema, resolver, draft) = resolved.into_inner();
-                Check::Schema(self.schema(schema, &resolver, draft))
+                Constraint::Schema(self.schema(schema, &resolver, draft))
             }
             "allOf" => return Some(self.all_of(value.as_array()?, resolver, draft)),
             "anyOf" | "oneOf" => {
                 let branches: Vec<usize> = value.as_array()?.iter().map(inner).collect();
-                let choice = self.choice_of(&branches).map(Check::Choice);
-                let combine = if keyword == "anyOf" { Check::AnyOf } else { Check::OneOf };
+                let choice = self.choice_of(&branches).map(Constraint::Choice);
+                let combine = if keyword == "anyOf" { Constraint::AnyOf } else { Constraint::OneOf };
                 choice.unwrap_or_else(|| combine(branches))
             }
-            "not" => Check::Not(inner(value)),
-            "if" => Check::If {
+            "not" => Constraint::Not(inner(value)),
+            "if" => Constraint::If {
                 test: inner(value),
                 then: schema.get("then").map(&mut inner),
                 otherwise: schema.get("else").map(&mut inner),
@@ -209,18 +216,18 @@ impl Compilation {
     fn value_check(&mut self, schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> ValueCheck {
         let index = self.schema(schema, resolver, draft);
         match self.schemas.get(index).map_or([].as_slice(), Vec::as_slice) {
-            [Check::Types(types)] => ValueCheck::Types(*types),
+            [Constraint::Types(types)] => ValueCheck::Types(*types),
             _ => ValueCheck::Schema(index),
         }
     }
 
     /// Compiles `allOf`. Conditions on the same key of the object become one choice.
-    fn all_of(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Vec<Check> {
+    fn all_of(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Vec<Constraint> {
         let mut checks = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
         for schema in schemas {
             let Some((key, string, then)) = condition(schema) else {
-                checks.push(Check::Schema(self.schema(schema, resolver, draft)));
+                checks.push(Constraint::Schema(self.schema(schema, resolver, draft)));
                 continue;
             };
             let branch = (string.into(), self.schema(then, resolver, draft));
@@ -234,7 +241,7 @@ impl Compilation {
                 }
             }
         }
-        checks.extend(choices.into_iter().map(Check::Choice));
+        checks.extend(choices.into_iter().map(Constraint::Choice));
         checks
     }
 
@@ -267,7 +274,7 @@ impl Compilation {
         let (_, member) = members.into_iter().find(|(found, _)| *found == key)?;
         let ValueCheck::Schema(value) = member.value else { return None };
         self.schemas.get(value)?.iter().find_map(|check| match check {
-            Check::Strings(strings) => Some(strings),
+            Constraint::Strings(strings) => Some(strings),
             _ => None,
         })
     }
@@ -279,7 +286,7 @@ impl Compilation {
         for _ in 0..16 {
             let checks = self.schemas.get(at).map_or([].as_slice(), Vec::as_slice);
             let object = checks.iter().find_map(|check| match check {
-                Check::Object(object) => Some(object),
+                Constraint::Object(object) => Some(object),
                 _ => None,
             });
             if let Some(object) = object {
@@ -287,7 +294,7 @@ impl Compilation {
                 return members.map(|(key, member)| (key, *member)).collect();
             }
             match checks {
-                [Check::Schema(next)] => at = *next,
+                [Constraint::Schema(next)] => at = *next,
                 _ => break,
             }
         }
@@ -308,14 +315,14 @@ fn condition(schema: &Value) -> Option<(&str, &str, &Value)> {
     (required.as_str()? == key).then_some((key.as_str(), value.get("const")?.as_str()?, then))
 }
 
-fn one_of(values: &[Value]) -> Option<Check> {
+fn one_of(values: &[Value]) -> Option<Constraint> {
     let strings: Option<_> = values.iter().map(|value| value.as_str().map(Into::into)).collect();
     let scalars = || values.iter().all(|value| !value.is_array() && !value.is_object());
-    strings.map(Check::Strings).or_else(|| scalars().then(|| Check::Scalars(values.to_vec())))
+    strings.map(Constraint::Strings).or_else(|| scalars().then(|| Constraint::Scalars(values.to_vec())))
 }
 
-fn limit(limit: Limit, value: &Value) -> Option<Check> {
-    Some(Check::Limit(limit, short_number(&value.as_number()?.to_string())?))
+fn limit(limit: Limit, value: &Value) -> Option<Constraint> {
+    Some(Constraint::Limit(limit, short_number(&value.as_number()?.to_string())?))
 }
 
 fn size(value: &Value) -> Option<usize> {

@@ -19,7 +19,7 @@ pub(super) use compile::compile;
 #[derive(Debug)]
 pub(super) struct Acceptor {
     /// Each schema is a list of checks, all of which have to pass.
-    schemas: Vec<Vec<Check>>,
+    schemas: Vec<Vec<Constraint>>,
     /// Index of the root schema.
     root: usize,
 }
@@ -37,7 +37,7 @@ const ANY_TYPE: u8 = (1 << 6) - 1;
 
 /// A constraint of a schema. A schema is referred to by its index.
 #[derive(Debug)]
-enum Check {
+enum Constraint {
     /// No value is valid.
     Never,
     /// Only the validator can decide.
@@ -147,7 +147,7 @@ impl Acceptor {
 
 /// The evaluation of one value.
 struct Evaluation<'s> {
-    schemas: &'s [Vec<Check>],
+    schemas: &'s [Vec<Constraint>],
     /// Remaining number of schemas that may be evaluated.
     steps: Cell<usize>,
 }
@@ -164,19 +164,21 @@ impl Evaluation<'_> {
     }
 
     #[inline]
-    fn check(&self, check: &Check, value: TapeNode<'_>, depth: usize) -> Option<bool> {
+    fn check(&self, check: &Constraint, value: TapeNode<'_>, depth: usize) -> Option<bool> {
         let schema = |index: usize| self.schema(index, value, depth);
         match check {
-            Check::Never => Some(false),
-            Check::Unknown => None,
-            Check::Types(types) => Some(has_type(*types, value)),
-            Check::Strings(_) if !value.has_type(JsonType::String) => Some(false),
-            Check::Length { .. } | Check::Pattern(_) if !value.has_type(JsonType::String) => Some(true),
-            Check::Strings(strings) => {
+            Constraint::Never => Some(false),
+            Constraint::Unknown => None,
+            Constraint::Types(types) => Some(has_type(*types, value)),
+            Constraint::Strings(_) if !value.has_type(JsonType::String) => Some(false),
+            Constraint::Length { .. } | Constraint::Pattern(_) if !value.has_type(JsonType::String) => {
+                Some(true)
+            }
+            Constraint::Strings(strings) => {
                 let text = text(value)?;
                 Some(strings.iter().any(|string| **string == *text))
             }
-            Check::Scalars(scalars) => match value.json_type() {
+            Constraint::Scalars(scalars) => match value.json_type() {
                 JsonType::String => {
                     let text = text(value)?;
                     Some(scalars.iter().any(|scalar| scalar == text))
@@ -184,12 +186,12 @@ impl Evaluation<'_> {
                 JsonType::Array | JsonType::Object => Some(false),
                 _ => Some(scalars.iter().any(|scalar| value.equals_value(scalar))),
             },
-            Check::Length { min, max } => {
+            Constraint::Length { min, max } => {
                 Some((*min..=*max).contains(&(text(value)?.chars().count() as u64)))
             }
-            Check::Pattern(pattern) => pattern.matches(text(value)?),
-            Check::Limit(..) if !value.has_type(JsonType::Number) => Some(true),
-            Check::Limit(limit, bound) => {
+            Constraint::Pattern(pattern) => pattern.matches(text(value)?),
+            Constraint::Limit(..) if !value.has_type(JsonType::Number) => Some(true),
+            Constraint::Limit(limit, bound) => {
                 let number = short_number(value.text())?;
                 Some(match limit {
                     Limit::Min => number >= *bound,
@@ -198,26 +200,28 @@ impl Evaluation<'_> {
                     Limit::ExclusiveMax => number < *bound,
                 })
             }
-            Check::Elements { min, max } => {
+            Constraint::Elements { min, max } => {
                 Some(!value.has_type(JsonType::Array) || (*min..=*max).contains(&value.count()))
             }
-            Check::Items(items) => all(value.elements().map(|element| self.schema(*items, element, depth))),
-            Check::Object(object) => self.object(object, value, depth),
-            Check::Schema(index) => schema(*index),
-            Check::AnyOf(branches) => any(branches.iter().map(|index| schema(*index))),
-            Check::OneOf(branches) => {
+            Constraint::Items(items) => {
+                all(value.elements().map(|element| self.schema(*items, element, depth)))
+            }
+            Constraint::Object(object) => self.object(object, value, depth),
+            Constraint::Schema(index) => schema(*index),
+            Constraint::AnyOf(branches) => any(branches.iter().map(|index| schema(*index))),
+            Constraint::OneOf(branches) => {
                 let mut valid = 0;
                 for index in branches {
                     valid += usize::from(schema(*index)?);
                 }
                 Some(valid == 1)
             }
-            Check::Not(index) => schema(*index).map(|valid| !valid),
-            Check::If { test, then, otherwise } => {
+            Constraint::Not(index) => schema(*index).map(|valid| !valid),
+            Constraint::If { test, then, otherwise } => {
                 let next = if schema(*test)? { then } else { otherwise };
                 next.map_or(Some(true), schema)
             }
-            Check::Choice(choice) => {
+            Constraint::Choice(choice) => {
                 if !value.has_type(JsonType::Object) {
                     return None;
                 }

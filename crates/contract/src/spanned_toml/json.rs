@@ -97,7 +97,7 @@ impl<'t, 'n> Builder<'t, 'n> {
     fn number(&mut self, span: super::Span) {
         match DeValue::parse(self.text.get(span.clone()).unwrap_or_default()) {
             Ok(value) => self.add(span, value.into_inner()),
-            Err(_) => self.reject(span, "this number cannot be read"),
+            Err(_) => self.reject(span, "invalid number"),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Sink for Builder<'_, '_> {
             }
             Event::Number(span, _) => self.number(to_range(span)),
             Event::Boolean(span, truth) => self.add(to_range(span), DeValue::Boolean(truth)),
-            Event::Null(span) => self.reject(to_range(span), "`null` is no value here; leave the key out"),
+            Event::Null(span) => self.reject(to_range(span), "`null` is not allowed here; remove the key"),
         }
     }
 }

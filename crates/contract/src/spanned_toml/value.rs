@@ -205,7 +205,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns a number of seconds above 0 and at most [`LONGEST`].
+    /// Returns a number of seconds above 0 and at most [`MAX_DURATION`].
     pub fn seconds(&self) -> Option<Duration> {
         const EXPECTED: &str = "a number of seconds above 0 and at most 86400";
         let (text, seconds) = match self.inner {

@@ -21,7 +21,7 @@ use Expected::{Accept, NotJson, Reject};
 
 const EXIT: Expected = Reject(Against::Exit, "exit-code");
 const fn exit_code(code: i32) -> RunExit<'static> {
-    RunExit::exit(code)
+    RunExit::with_code(code)
 }
 const fn under_condition(condition: &'static str, exit: Option<i32>) -> RunExit<'static> {
     RunExit { code: exit, condition: Some(condition), stderr: None }

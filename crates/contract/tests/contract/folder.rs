@@ -119,7 +119,7 @@ fn a_star_matches_each_element_and_member() {
     assert_eq!(push(json!({"type": "a", "items": [{"id": "1"}, {}, {"id": 2}]})), []);
     assert_eq!(push(json!({"type": "b", "items": [{"of": 2}, {"of": "1"}]})), []);
     let undefined = |nth: usize, id: &str| {
-        let message = format!("`{id}` was not defined before by a: A result is of a call.");
+        let message = format!("`{id}` is not defined by an earlier a: A result is of a call.");
         ("call".to_owned(), format!("/items/{nth}/of"), message)
     };
     assert_eq!(
@@ -134,9 +134,9 @@ fn a_star_matches_each_element_and_member() {
         differs,
         [("one".to_owned(), "/map/y~1z".to_owned(), "`3` differs from the first value: One run.".to_owned())]
     );
-    assert_eq!(judge.finish(&RunExit::exit(0)).violations, []);
+    assert_eq!(judge.finish(&RunExit::with_code(0)).violations, []);
     judge.push(1, &json!({"type": "a", "items": [{}, {"bad": null}]}));
-    assert_eq!(judge.finish(&RunExit::exit(0)).violations[0].rule, "exit-code");
+    assert_eq!(judge.finish(&RunExit::with_code(0)).violations[0].rule, "exit-code");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_type_can_have_a_subtype() {
     let outcome = judge.finish(&RunExit::default());
     assert_eq!(outcome.unknown.into_iter().collect::<Vec<_>>(), [("b/y".to_owned(), 1), ("c".to_owned(), 1)]);
     let first = judge.push(1, &json!({"type": "a", "sub": "y", "a": 1}));
-    assert_eq!(messages(first), ["the stream begins with `a` instead of a/x"]);
+    assert_eq!(messages(first), ["expected the stream to begin with a/x, found `a`"]);
     let shown = contract.summary().rules[0].what.clone();
     assert_eq!(shown, "Each record has its type at /type and /sub.");
 }
@@ -249,11 +249,11 @@ fn a_condition_constrains_stderr() {
             1,
             None,
             Some(b"{\"kind\": 1}\n"),
-            "no JSON object on stderr fits; of the last, the document: missing key `code`",
+            "no JSON object on stderr is valid; error in the last one: the document: missing key `code`",
         ),
         (1, None, Some(b"{\"code\": 1\n"), "stderr contains no JSON object"),
         (2, None, Some(b"wrong\n"), ""),
-        (2, None, Some(b""), "the run matches none of `usage` or `refused`"),
+        (2, None, Some(b""), "the run does not match `usage` or `refused`"),
         (2, Some("refused"), Some(b"wrong\n"), "stderr contains no JSON object"),
         (2, Some("refused"), Some(b"{}"), ""),
         (3, None, Some(b"\xff\n"), ""),
@@ -412,7 +412,7 @@ fn a_stream_is_judged_across_its_events() {
         (Against::Stream, "/of", "named")
     );
     assert_eq!(judge.push(5, &json!({"type": "c"}))[0].rule, "event-type");
-    let outcome = judge.finish(&RunExit::exit(1));
+    let outcome = judge.finish(&RunExit::with_code(1));
     assert_eq!(outcome.events, 4);
     assert_eq!(outcome.unknown.get("c"), Some(&1));
     let violation = &outcome.violations[0];
@@ -421,7 +421,7 @@ fn a_stream_is_judged_across_its_events() {
     assert!(message.contains("exit code 1") && message.contains("0 (good)"), "{message}");
     // The validator is reset after a run.
     assert_eq!(judge.push(1, &json!({"type": "b", "of": "1"})).len(), 1);
-    assert_eq!(judge.finish(&RunExit::exit(7)).violations.len(), 1);
+    assert_eq!(judge.finish(&RunExit::with_code(7)).violations.len(), 1);
 }
 
 #[test]
@@ -439,11 +439,11 @@ fn a_condition_can_name_a_finding() {
         (outcome.violations.len(), outcome.known.first().map(|known| known.message.clone()))
     };
     let lie = || Some("It exits with 0 (demo 7)".to_owned());
-    assert_eq!(known(true, RunExit::exit(0)), (0, None));
-    assert_eq!(known(false, RunExit::exit(0)), (0, lie()));
+    assert_eq!(known(true, RunExit::with_code(0)), (0, None));
+    assert_eq!(known(false, RunExit::with_code(0)), (0, lie()));
     assert_eq!(known(false, RunExit { condition: Some("lie"), ..RunExit::default() }), (0, lie()));
     assert_eq!(known(true, RunExit { condition: Some("lie"), ..RunExit::default() }), (1, None));
-    assert_eq!(known(false, RunExit::exit(1)), (1, None));
+    assert_eq!(known(false, RunExit::with_code(1)), (1, None));
     assert_eq!(known(false, RunExit::default()), (0, None));
     assert_eq!(contract.summary().findings, ["Something else.", "It exits with 0 (demo 7)"]);
 
@@ -518,7 +518,7 @@ fn a_rule_can_name_a_finding() {
     assert_eq!((rules_shown[0].finding.as_deref(), &rules_shown[2].finding), (Some("other"), &None));
     assert_eq!(
         rules_shown[0].detail,
-        ["/calls/*/code is \"A\" or 7", "a violation is a warning: the finding `other`"]
+        ["/calls/*/code is \"A\" or 7", "a violation is a warning, the finding `other`"]
     );
 
     let wrong =

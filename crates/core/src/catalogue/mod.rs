@@ -8,7 +8,7 @@ pub use standard::{Requirement, principle_title, requirements};
 
 pub use crate::model::DerivedKind;
 use crate::model::{CheckId, Edition, HelpAudience, Layer, Level, OutputFormat, Status, Toolkit, Variant};
-use agentnative_diff::{Severity, change_rules};
+use agentnative_diff::{ChangeSeverity, change_rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -147,7 +147,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
                 }
                 check
             }
-            Err(error) => panic!("checks/{id}.toml, which is part of the program, is wrong: {error}"),
+            Err(error) => panic!("the embedded checks/{id}.toml is invalid: {error}"),
         })
         .collect();
     checks.sort_by_key(|check| (check.principle, check.order));
@@ -156,7 +156,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
 
 /// Returns the rules of `contract diff` for breaking changes, as ID and title.
 fn breaking_changes() -> impl Iterator<Item = (String, String)> {
-    let breaking = change_rules().iter().filter(|rule| rule.classes.contains(&Severity::Breaking));
+    let breaking = change_rules().iter().filter(|rule| rule.classes.contains(&ChangeSeverity::Breaking));
     breaking.map(|rule| (rule.id.clone(), rule.title.clone()))
 }
 
@@ -190,6 +190,6 @@ impl CheckId {
     /// Returns the check with this ID.
     pub fn check(self) -> &'static Check {
         let own = CHECKS.iter().find(|check| check.id == self);
-        own.expect("the `id` in each file is the file's name: a test holds it")
+        own.expect("a test ensures that the `id` in each file is the name of the file")
     }
 }

@@ -12,7 +12,7 @@ pub struct SourceCheck {
     /// Headline of the failure if no wanted code was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// Message of the unverified verdict if the code contains nothing that the check can decide on.
+    /// Message of the verdict `unverified` if the code contains nothing that the check can judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
     /// Part of the package in which matches are allowed.

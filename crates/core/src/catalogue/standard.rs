@@ -61,7 +61,7 @@ struct Standard {
 
 static STANDARD: LazyLock<Standard> = LazyLock::new(|| {
     let read = toml::from_str::<Standard>(include_str!("standard.toml"));
-    read.unwrap_or_else(|error| panic!("standard.toml, which is part of the program, is wrong: {error}"))
+    read.unwrap_or_else(|error| panic!("the embedded standard.toml is invalid: {error}"))
 });
 
 /// Returns all requirements, ordered by principle.

@@ -37,6 +37,6 @@ pub(super) fn report_unknown_check(value: &Value<'_>, id: &str, known: &Validati
 fn hint(suggestion: Option<&str>) -> String {
     match suggestion {
         Some(suggestion) => format!("did you mean `{suggestion}`?"),
-        None => "`agentnative list` shows them".to_owned(),
+        None => "list all checks with `agentnative list`".to_owned(),
     }
 }

@@ -34,7 +34,7 @@ pub struct Conventions {
     /// The features that the target does not have.
     #[serde(default, rename = "lacks_features", skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Feature>,
-    /// The arguments that print a completion script, with [`SHELL_PLACE`](super::SHELL_PLACE), or that there are none.
+    /// The arguments that print a completion script, with [`SHELL_PLACEHOLDER`](super::SHELL_PLACEHOLDER), or that there are none.
     #[serde(default)]
     pub completions: FormatFlag,
     /// The arguments that install the target's instructions for agents, or that there are none.

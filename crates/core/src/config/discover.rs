@@ -17,7 +17,7 @@ const MANIFESTS: [(&str, &[&str]); 3] = [
     ("package.json", &["agentnative"]),
 ];
 
-const OVERRIDE_HINT: &str = "--config FILE uses it all the same";
+const OVERRIDE_HINT: &str = "use it anyway with --config FILE";
 
 /// Returns the keys of the configuration's table in the file at `path`, if the file is a manifest.
 pub(super) fn table_keys(path: &Path) -> Option<&'static [&'static str]> {
@@ -35,7 +35,7 @@ impl Config {
     /// manifest with a table for it, in the folder or one of the [`searched_folders`] above it.
     ///
     /// # Errors
-    /// The errors of [`Config::in_folder`], and those of [`check_owner`] for the file.
+    /// The errors of [`Config::find_in_folder`], and those of [`check_owner`] for the file.
     pub fn find(start: &Path) -> Result<Option<PathBuf>> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         // For the folder itself, the path of the file keeps the user's spelling of the folder.
@@ -73,14 +73,14 @@ impl Config {
             return Ok(found.pop().map(|(path, ..)| path));
         }
         let names: Vec<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
-        let message = format!("there are {} configurations in one folder: {}", names.len(), names.join(", "));
+        let message = format!("{} configurations in one folder: {}", names.len(), names.join(", "));
         let issue = |(file, name, (line, column)): (PathBuf, String, (usize, usize))| Issue {
             place: Some(Place { file, line, column }),
             message: name,
         };
         Err(Error::config(message)
             .issues(found.into_iter().map(issue).collect())
-            .hint("keep one of them, or choose one with --config FILE"))
+            .hint("remove all but one, or select one with --config FILE"))
     }
 
     /// Finds and loads the configuration for `start`.
@@ -108,9 +108,9 @@ impl Config {
                 let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
                 let syntax =
                     if path.extension().is_some_and(|name| name == "json") { "JSON" } else { "TOML" };
-                let message = format!("a byte that is not UTF-8; expected {syntax} in UTF-8");
+                let message = format!("invalid UTF-8; expected {syntax} in UTF-8");
                 let place = Some(place(path, &valid, valid.len()));
-                Err(Error::config(format!("{} has an error", path.display()))
+                Err(Error::config(format!("{} is invalid", path.display()))
                     .issues(vec![Issue { place, message }]))
             }
         }

@@ -21,7 +21,7 @@ pub enum FormatFlag {
     Given(Vec<String>),
 }
 
-/// An [`Asking`] in a configuration or recording.
+/// A [`FormatFlag`] in a configuration or recording.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawFormatFlag {
@@ -159,7 +159,7 @@ pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, F
     let formats: BTreeMap<OutputFormat, FormatFlag> =
         serde_json::from_value(section.take("formats")?).ok()?;
     if OutputFormat::ALL.iter().all(|format| formats.get(format) == Some(&FormatFlag::Absent)) {
-        return value.report("every format is `false`; expected at least one that exists");
+        return value.report("all formats are `false`; expected at least one format");
     }
     Some(formats)
 }

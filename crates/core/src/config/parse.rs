@@ -46,7 +46,11 @@ impl Config {
         };
         let Some(keys) = table_keys(path) else { return parse_file(text, path, parse_settings) };
         parse_table(text, path, keys, parse_settings)?.ok_or_else(|| {
-            Error::config(format!("{} has no configuration: no {} in it", path.display(), keys.join(".")))
+            Error::config(format!(
+                "{} contains no configuration; expected the table {}",
+                path.display(),
+                keys.join(".")
+            ))
         })
     }
 }
@@ -95,11 +99,11 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
     let has =
         |placeholder: &str| call.args.iter().chain(call.env.values()).any(|word| word.contains(placeholder));
     if service_count > 1 && has(PORT_PLACEHOLDER) {
-        faults.add(&parsed.section.span, format!("this probe has a {PORT_PLACEHOLDER}, but {service_count} services run with it; expected the port in the `env` of the service"));
+        faults.add(&parsed.section.span, format!("the probe uses {PORT_PLACEHOLDER}, but {service_count} services run with it; expected the port in the `env` of the service"));
     }
     if let (Some(name), Some(value)) = (&target.contract, Table::get(&parsed.section, "contract")) {
         value.report::<()>(&format!(
-            "the target already has the contract `{name}`; expected `contract` in only one of the two places"
+            "duplicate contract: the target already has `{name}`; expected `contract` in the target or in the probe"
         ));
     }
     for (feature, is_used, what) in [
@@ -115,7 +119,7 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
             faults.add(
                 &span.unwrap_or_else(|| parsed.section.span.clone()),
                 format!(
-                    "the target has `lacks = [\"{}\"]`, and this probe {what}; expected only one of the two",
+                    "the target has `lacks = [\"{}\"]`, but this probe {what}; expected only one of the two",
                     feature.name()
                 ),
             );
@@ -128,7 +132,7 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
     if let (false, Some(span)) = (codes.contains(&exit), &parsed.exit) {
         let all: Vec<String> = codes.iter().map(ToString::to_string).collect();
         let all = all.join(", ");
-        faults.add(span, format!("exit {exit} is not among the target's exit codes ({all}); expected one of them, or `exit_codes` in its table with {exit}"));
+        faults.add(span, format!("exit code {exit} is not in `exit_codes` of the target ({all}); expected one of them, or {exit} in `exit_codes`"));
     }
 }
 
@@ -139,14 +143,14 @@ fn check_secret(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     }
     let (faults, span) = (parsed.section.faults, &parsed.section.span);
     let Some(config) = &target.conventions.secret else {
-        return faults.add(span, "this probe has `secret = true`, and the target has no `secret`; expected `secret.env` in its table");
+        return faults.add(span, "the probe has `secret = true`, but the target has no `secret`; expected `secret.env` in the table of the target");
     };
     let name = &config.env;
     let has_value = parsed.probe.call.env.contains_key(name)
         || target.env.contains_key(name)
         || target.pass_env.contains(name);
     if !has_value {
-        faults.add(span, format!("this probe has `secret = true`, and nothing sets {name}; expected it in `env` of the probe or the target, or in `pass_env`"));
+        faults.add(span, format!("the probe has `secret = true`, but {name} is not set; expected it in `env` of the probe or the target, or in `pass_env`"));
     }
 }
 
@@ -155,10 +159,10 @@ fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     let Some(value) = Table::get(&parsed.section, "list") else { return };
     let exit = parsed.probe.exit;
     if exit != 0 && parsed.exit.is_some() {
-        value.report::<()>(&format!("a probe with `list` succeeds, and this one has `exit = {exit}`; expected a call that exits with 0"));
+        value.report::<()>(&format!("`list` requires exit code 0, but the probe has `exit = {exit}`; expected a call that exits with 0"));
     }
     if !parsed.probe.formats_for(target).any(|format| format == OutputFormat::Json) {
-        value.report::<()>("the items of a list are counted in json, and the probe does not run in json; expected `formats` that contain \"json\"");
+        value.report::<()>("`list` requires the format `json`, but the probe does not run in it; expected \"json\" in `formats`");
     }
 }
 
@@ -175,7 +179,9 @@ fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     // The formats that a table does not name have the format flags of the target.
     if !lacking.is_empty() && (format_flags.is_empty() || lacking.len() == formats.len()) {
         let all = lacking.join(", ");
-        value.report::<()>(&format!("the probe is run in {all}, and the target has no such format according to its configuration; expected formats that it has"));
+        value.report::<()>(&format!(
+            "`formats` contains {all}, which the target does not have; expected formats of the target"
+        ));
     }
 }
 
@@ -207,7 +213,7 @@ fn resolve_target<'t>(
             let all = all.join(" or ");
             section.faults.add(
                 &section.span,
-                format!("{title} has no `target` and the file has several; expected target = {all}"),
+                format!("{title} has no `target`, but the file declares several targets; expected target = {all}"),
             );
             None
         }

@@ -21,7 +21,7 @@ pub(super) fn is_below(name: &str) -> bool {
 /// Returns the path of `name` in `root`; reports an error if it is outside or does not exist.
 fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<PathBuf> {
     if !is_below(name) {
-        return value.report(&format!("{name:?} is not below this file; expected {expected}"));
+        return value.report(&format!("{name:?} is outside the folder of this file; expected {expected}"));
     }
     let path = root.join(name);
     match (path.canonicalize(), root.canonicalize()) {
@@ -32,7 +32,8 @@ fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Opt
 }
 
 pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
-    const EXPECTED: &str = "the path of a folder below this file, or `true` for an empty one";
+    const EXPECTED: &str =
+        "the path of a folder below the folder of this file, or `true` for an empty workspace";
     let Some(name) = value.inner.as_str() else { return Some(Workspace::Empty) };
     let folder = path_below(value, name, root, EXPECTED)?;
     if !folder.is_dir() {
@@ -41,8 +42,7 @@ pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     match check_copyable(&folder) {
         Ok(()) => Some(Workspace::Copy(folder)),
         Err(reason) => value.report(&format!(
-            "`{name}` cannot be copied for each run: {reason}; expected at most 2,000 files and 64 MiB, and no \
-             link to a place outside the folder"
+            "`{name}` cannot be copied for each run: {reason}; expected at most 2,000 files and 64 MiB, and no link out of the folder"
         )),
     }
 }
@@ -99,7 +99,7 @@ fn link_stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
 
 /// Parses the `home` of a target. The map has the path in the home, and the file that is copied there.
 pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String, PathBuf>> {
-    const FILE: &str = "the path of a file below this one";
+    const FILE: &str = "the path of a file below the folder of this file";
     let value = Table::get(target, "home")?;
     let entries = value.inner.as_table()?;
     let mut home = BTreeMap::new();

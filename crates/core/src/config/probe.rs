@@ -54,14 +54,14 @@ fn parse<'a>(mut section: Section<'a>, root: &Path, known: &ValidationContext<'_
 
 /// Reports keys of a probe that exclude or require each other.
 fn check_combinations(section: &Section<'_>) {
-    const USE_WORKSPACE: &str = "expected `workspace`: a folder to copy, or `true` for an empty one";
+    const USE_WORKSPACE: &str = "expected `workspace` with a folder to copy, or `true` for an empty one";
     let is = |key: &str| section.value(key).unwrap_or(false);
     let fault = |key: &str, message: &str| section.get(key).and_then(|value| value.report::<()>(message));
     if section.has("workspace") {
         if is("writes") {
             fault(
                 "writes",
-                "`writes` and `workspace` cannot be combined: a run writes to its workspace anyway",
+                "`writes` and `workspace` cannot be combined: a run can always write to its workspace",
             );
         }
         if section.has("cwd") {
@@ -70,17 +70,11 @@ fn check_combinations(section: &Section<'_>) {
         return;
     }
     if section.value("setup").is_some_and(|calls: Vec<Vec<String>>| !calls.is_empty()) {
-        fault("setup", "`setup` makes calls in the workspace of the probe; expected `workspace` beside it");
+        fault("setup", "`setup` requires a workspace; expected `workspace` as well");
     }
-    fault(
-        "interrupt",
-        &format!("a call that is interrupted runs in a folder of its own only; {USE_WORKSPACE}"),
-    );
+    fault("interrupt", &format!("`interrupt` requires a workspace; {USE_WORKSPACE}"));
     if let Some(key) = ["changes", "destructive"].into_iter().find(|key| is(key)) {
-        fault(
-            key,
-            &format!("a call that changes something runs in a folder of its own only; {USE_WORKSPACE}"),
-        );
+        fault(key, &format!("`{key}` requires a workspace; {USE_WORKSPACE}"));
     }
 }
 
@@ -95,7 +89,7 @@ fn effect(section: &Section<'_>, exit: Option<i32>) -> Option<EffectConfig> {
     let has_effect = changes == Some(true) || destructive;
     if let (Some(true), Some(value)) = (idempotent, section.get("idempotent")) {
         if !has_effect {
-            return value.report("`idempotent` is true, but nothing says that the call changes something; expected `changes = true` or `destructive = true` beside it");
+            return value.report("`idempotent` is true, but the probe declares no change; expected `changes = true` or `destructive = true` as well");
         }
         if let Some(code) = exit.filter(|code| *code != 0) {
             value.report::<()>(&format!(
@@ -112,7 +106,7 @@ fn check_remedy(section: &Section<'_>, exit: Option<i32>) {
     if let Some(value) = section.get("remedy")
         && (exit == Some(0) || section.value("result") == Some(true))
     {
-        value.report::<()>("`remedy` belongs to an error, but this probe succeeds; expected `exit` with the code of its failure");
+        value.report::<()>("`remedy` requires a call that fails, but the probe succeeds; expected `exit` with the code of its failure");
     }
 }
 

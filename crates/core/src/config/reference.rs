@@ -14,23 +14,23 @@ use std::sync::{LazyLock, OnceLock};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigKey {
-    /// Its place, such as `target.timeout`.
+    /// Path, such as `target.timeout`.
     pub path: String,
-    /// The values that it accepts, in words.
+    /// Description of the accepted values.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its table must have it.
+    /// Whether its table requires it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// The value that applies without it.
+    /// Default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// What applies without it, in words, where that is no fixed value.
+    /// Description of the default, if that is not a fixed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without: Option<String>,
-    /// What it does.
+    /// Description of its effect.
     pub about: String,
-    /// An example, with the header of its table.
+    /// Example, with the header of its table.
     pub example: String,
     /// Keywords of the schema for the table, in addition to those for its keys.
     #[serde(default, skip_serializing)]
@@ -75,7 +75,7 @@ pub(super) struct Type {
 pub(super) static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
     let mut reference: Reference = match toml::from_str(include_str!("keys.toml")) {
         Ok(reference) => reference,
-        Err(error) => panic!("keys.toml, which is part of the program, is wrong: {error}"),
+        Err(error) => panic!("the embedded keys.toml is invalid: {error}"),
     };
     let Reference { keys, types, .. } = &mut reference;
     let parents: Vec<String> = keys.iter().filter_map(|key| Some(key.parent()?.to_owned())).collect();
@@ -119,7 +119,7 @@ impl Type {
             let schema = Value::from(schema);
             match jsonschema::draft202012::new(&schema) {
                 Ok(validator) => (schema, validator),
-                Err(error) => panic!("keys.toml, which is part of the program, is wrong: {error}"),
+                Err(error) => panic!("the embedded keys.toml is invalid: {error}"),
             }
         })
     }
@@ -214,9 +214,9 @@ pub fn find_keys(query: &str) -> Result<Vec<&'static ConfigKey>> {
     let names = keys().iter().map(|key| if query.contains('.') { key.path.as_str() } else { key.name() });
     let hint = match nearest(query, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`agentnative explain config` lists them".to_owned(),
+        None => "list all keys with `agentnative explain config`".to_owned(),
     };
-    Err(Error::usage(format!("there is no configuration key `{query}`")).hint(hint))
+    Err(Error::usage(format!("unknown configuration key `{query}`")).hint(hint))
 }
 
 impl ConfigKey {

@@ -179,7 +179,7 @@ fn report(error: &ValidationError<'_>, key: &ConfigKey, kind: &'static Type, val
             let expected = kind.expected(inner);
             return value
                 .faults
-                .add(&span, format!("{name:?} is no key of {}; expected {expected}", key.name()));
+                .add(&span, format!("{name:?} is not a valid key of {}; expected {expected}", key.name()));
         }
         _ => {}
     }

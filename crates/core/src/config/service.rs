@@ -22,7 +22,7 @@ fn ready(section: &Section<'_>) -> Option<Ready> {
         (None, None) if table.value::<String>("port").as_deref() == Some(PORT_PLACEHOLDER) => Some(Ready::Port(None)),
         (None, Some(line)) if !table.has("port") => Some(Ready::Line(line)),
         _ => value.report(&format!(
-            "`ready` has no `port` and no `line`, or both; expected `ready = {{ port = \"{PORT_PLACEHOLDER}\" }}`, or \
+            "`ready` requires either `port` or `line`; expected `ready = {{ port = \"{PORT_PLACEHOLDER}\" }}`, or \
              `ready = {{ line = \"…\" }}` for a line of its output"
         )),
     }

@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 /// Returns the targets of the file, or one with the default settings if there are none.
 pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationContext<'_>) -> Vec<TargetConfig> {
     let Some(value) = Table::get(file, "target") else { return vec![TargetConfig::default()] };
-    let expected = "a table: [target], or [target.NAME] for each of several";
+    let expected = "a table: [target], or one [target.NAME] per target";
     let Some(table) = value.table("[target]", expected) else { return vec![TargetConfig::default()] };
     // A key with the name of a setting is the setting; a table under any other key is a target.
     let settings = child_names("target");
@@ -40,7 +40,7 @@ pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationConte
     for key in table.entries.keys() {
         let name: &str = key.get_ref();
         if is_setting(name) {
-            file.faults.add(&key.span(), format!("`{name}` is a setting of [target], but the file has [target.{}] too; expected either [target] or only named ones", names[0]));
+            file.faults.add(&key.span(), format!("`{name}` is a setting of [target], but the file also declares [target.{}]; expected either [target] or only named targets", names[0]));
         } else if settings.contains(&name) {
             file.faults.add(&key.span(), format!("`{name}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{name}]"));
         } else if !is_target(name) {
@@ -120,7 +120,7 @@ fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, Forma
     if lacks(&format) {
         let name = format.name();
         value.report::<()>(&format!(
-            "`default_format` is {name:?}, and formats.{name} is `false`; expected a format that exists"
+            "`default_format` is {name:?}, but formats.{name} is `false`; expected a format of the target"
         ));
     }
     format
@@ -145,7 +145,7 @@ fn exit_codes(section: &Section<'_>, default: &Conventions) -> (Vec<i32>, bool) 
         && !codes.contains(&usage)
     {
         value.report::<()>(&format!(
-            "`usage` is {usage}, but `exit_codes` does not contain it; expected it in both"
+            "`usage` is {usage}, which is not in `exit_codes`; expected the same exit code in both"
         ));
     }
     let is_declared = section.has("exit_codes") && codes != default.exit_codes;
@@ -158,7 +158,8 @@ fn check_output_modules(value: &Value<'_>, root: &Path) {
     for element in value.elements(EXPECTED).unwrap_or_default() {
         let name = element.inner.as_str().unwrap_or_default();
         if !is_below(name) {
-            element.report::<()>(&format!("{name:?} is not below this file; expected {EXPECTED}"));
+            element
+                .report::<()>(&format!("{name:?} is outside the folder of this file; expected {EXPECTED}"));
         } else if let Err(error) = root.join(name).metadata() {
             element.report::<()>(&format!("cannot read `{name}`: {error}; expected {EXPECTED}"));
         }

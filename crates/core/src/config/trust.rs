@@ -21,7 +21,7 @@ pub fn ancestors_in_repository(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the folders of a search from `start` upwards: the [`folders_above`], up to and including the first one that
+/// Returns the folders of a search from `start` upwards: the [`ancestors_in_repository`], up to and including the first one that
 /// other users may write to.
 pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
     let mut folders = ancestors_in_repository(start);
@@ -57,10 +57,10 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
             }
             // Reading rejects a file that is not regular.
             _ if !metadata.is_dir() && !metadata.is_file() => continue,
-            Some(writers) => format!("{writers} may write to {subject}"),
+            Some(writers) => format!("{writers} can write to {subject}"),
             None => continue,
         };
-        return Err(Error::config(format!("{} is not used: {reason}", file.display())));
+        return Err(Error::config(format!("{} is not trusted: {reason}", file.display())));
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
 /// Describes who except the owner may write to a file or folder: everybody, or a group with other members.
 fn writers(metadata: &Metadata) -> Option<String> {
     match metadata.mode() {
-        mode if mode & 0o002 != 0 => Some("everybody".to_owned()),
+        mode if mode & 0o002 != 0 => Some("all users".to_owned()),
         mode if mode & 0o020 != 0 && !is_private_group(metadata.gid(), metadata.uid()) => {
             Some(format!("the group {}", with_name(GROUPS, metadata.gid())))
         }

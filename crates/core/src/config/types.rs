@@ -46,7 +46,7 @@ pub struct Config {
 /// The settings in `[check]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckConfig {
-    /// The checks to omit: IDs, or patterns with `*` ([`crate::model::matches`]).
+    /// The checks to omit: IDs, or patterns with `*` ([`crate::model::matches_pattern`]).
     pub skip: Vec<String>,
     /// The levels whose warnings count as failures: `should`, or none.
     pub deny: Vec<Level>,

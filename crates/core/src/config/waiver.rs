@@ -45,6 +45,6 @@ fn expires(section: &Section<'_>) -> Option<Date> {
     let (value, text) = (section.get("expires")?, section.value::<String>("expires")?);
     match text.parse::<Datetime>().ok().and_then(|datetime| datetime.date) {
         Some(date) => Some(Date { year: date.year.into(), month: date.month, day: date.day }),
-        None => value.report_value("a day of the calendar: YYYY-MM-DD"),
+        None => value.report_value("a valid date: YYYY-MM-DD"),
     }
 }

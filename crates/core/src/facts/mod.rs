@@ -51,7 +51,7 @@ pub struct CodeFacts {
 
 /// A text file of the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
+pub struct ProjectDocument {
     /// Path relative to the project's folder, with `/` as separator, and `../` for files above it.
     pub file: String,
     /// Contents; bytes that are not UTF-8 are written as `\xNN`.
@@ -62,9 +62,9 @@ pub struct Document {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectDocuments {
     /// README files of the package, or of the repository if the package has none.
-    pub readmes: Vec<Document>,
+    pub readmes: Vec<ProjectDocument>,
     /// Probable JSON Schemas: `*.schema.json`, and JSON files whose `$schema` is a JSON Schema dialect.
-    pub schemas: Vec<Document>,
+    pub schemas: Vec<ProjectDocument>,
     /// Instructions for agents: `AGENTS.md` and `SKILL.md` in the package, in its parent folders up to the root of
     /// the repository, and in the skill folders of these.
     #[serde(default)]
@@ -138,7 +138,7 @@ pub struct Excluded {
 
 /// A range of a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct CodeSpan {
     /// Path relative to the package's folder, with `/` as separator, and `../` for files outside it; bytes that
     /// are not UTF-8 are written as `\xNN`.
     pub file: String,
@@ -164,7 +164,7 @@ pub struct Match {
     /// Name of the rule.
     pub rule: String,
     /// Matched range.
-    pub span: Span,
+    pub span: CodeSpan,
     /// Text that the rule captured as `$NAME`.
     pub name: Option<String>,
     /// Whether the match is in the entry point.
@@ -204,7 +204,7 @@ pub enum SkipReason {
     Binary,
     /// Not UTF-8; contains the 1-based line of the first invalid byte.
     NotUtf8(u64),
-    /// Larger than [`MAX_FILE`]; contains the size in bytes.
+    /// Larger than [`MAX_SOURCE_BYTES`]; contains the size in bytes.
     TooLarge(u64),
     /// Syntax error; contains the 1-based line of the first one.
     Broken(u64),
@@ -225,7 +225,7 @@ impl std::fmt::Display for SkipReason {
             }
             Self::Broken(line) => write!(f, "does not parse at line {line}"),
             Self::TooDeep(line) => write!(f, "nested too deeply in line {line}"),
-            Self::TooExpensive => f.write_str("too expensive to search for its size"),
+            Self::TooExpensive => f.write_str("exceeds the search limit for its size"),
         }
     }
 }
@@ -257,7 +257,7 @@ pub enum UnreadReason {
 impl std::fmt::Display for UnreadReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Built => "is a build product whose source code is missing",
+            Self::Built => "is a build product without source code",
             Self::Generated => "is generated",
             Self::NotFound => "is not a file of the program",
         })

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind as Cause, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file that appears under its name when [`WholeFile::finish`] is called. Until then, an existing file stays unchanged.
+/// A file that appears under its name when [`AtomicFile::persist`] is called. Until then, an existing file stays unchanged.
 pub struct AtomicFile {
     path: PathBuf,
     file: File,

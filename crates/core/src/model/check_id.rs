@@ -32,7 +32,7 @@ impl FromStr for CheckId {
 pub fn unknown_id_error<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) -> Error {
     let hint = match nearest(id, ids) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`agentnative list` shows all of them".to_owned(),
+        None => "list the IDs with `agentnative list`".to_owned(),
     };
     Error::usage(format!("unknown {what} `{id}`")).hint(hint)
 }

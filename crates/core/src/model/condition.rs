@@ -35,11 +35,11 @@ pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
         Variant::Tty => "on a terminal",
         Variant::SlowReader => "with a slow reader",
         Variant::File => "into a file",
-        Variant::ClosedPipe => "with a reader that closes early",
+        Variant::ClosedPipe => "into a closed pipe",
         Variant::OpenStdin => "with stdin left open",
-        Variant::Repeat => "run again",
+        Variant::Repeat => "repeated",
         Variant::TerminalIn => "with a terminal on stdin",
-        Variant::FullTerminal => "on a terminal, stdin too",
+        Variant::FullTerminal => "with all streams on a terminal",
         Variant::ColourPipe => "with TERM=xterm-256color",
         Variant::NoColour if nth == 0 => "on a terminal with NO_COLOR=1",
         Variant::NoColour => "on a terminal with TERM=dumb",
@@ -47,7 +47,7 @@ pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
         Variant::Full => "with stdout on /dev/full",
         Variant::Bare if nth == 0 => "without HOME",
         Variant::Bare => "with an invalid configuration file",
-        Variant::Xdg => "with the XDG folders elsewhere",
+        Variant::Xdg => "with the XDG folders outside the home",
         Variant::HostileEnv => return Some(first_variables(variant, nth).trim_start().to_owned()),
     };
     Some(words.to_owned())

@@ -6,20 +6,19 @@ use serde::{Deserialize, Serialize};
 /// The target of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetInfo {
-    /// Name for people: the configured name, else that of the program.
+    /// Name in reports: the configured name, else that of the program.
     pub name: String,
-    /// Absolute program and the arguments that stand before those of a probe; empty when the code alone
-    /// was looked at.
+    /// Absolute path of the program, and the arguments before those of a probe; empty if only the code was read.
     pub command: Vec<String>,
     /// Folder of the project, if it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<String>,
 }
 
-/// The configuration as it was used.
+/// The configuration of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigInfo {
-    /// Name of the file; none where there was none.
+    /// Name of the file; null without a configuration file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
     /// Digest of the bytes of that file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them.

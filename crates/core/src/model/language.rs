@@ -32,7 +32,7 @@ impl Language {
     }
 }
 
-/// The languages that the short help of checks is written for.
+/// A language that the hints of checks address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HelpLanguage {

@@ -29,11 +29,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Unmet, it is a `fail`.
+    /// A requirement: a violation is a `fail`.
     Must,
-    /// Unmet, it is a `warn`.
+    /// A recommendation: a violation is a `warn`.
     Should,
-    /// Offered or not: `pass` or `not-applicable`.
+    /// Optional: `pass` if the target offers it, else `not-applicable`.
     May,
 }
 
@@ -48,7 +48,7 @@ impl Level {
     }
 }
 
-/// What a check looks at.
+/// The kind of evidence that a check judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -72,21 +72,21 @@ impl Layer {
     }
 }
 
-/// The outcome of one check.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Everything that the check requires was observed and is met.
+    /// The evidence is complete, and the requirement is met.
     Pass,
-    /// An unmet MUST.
+    /// A violated MUST.
     Fail,
-    /// An unmet SHOULD.
+    /// A violated SHOULD.
     Warn,
-    /// Nothing was observed that could decide it, or only a part.
+    /// The evidence is missing or incomplete.
     Unverified,
-    /// The check does not concern this target.
+    /// The check does not apply to this target.
     NotApplicable,
-    /// It failed, and a waiver gives a reason why this is accepted.
+    /// The check failed, and a waiver accepts its problems.
     Waived,
 }
 
@@ -104,12 +104,11 @@ impl Status {
     }
 }
 
-/// Where something was seen: a run, and where it applies the place in one of its streams; or a
-/// file, and where it applies the span in it.
+/// The place of a problem: a run, with the place in one of its streams if there is one; or a file, with the span in it
+/// if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// In which way the check is broken there: a stable word, one of those that `agentnative explain` lists
-    /// for the check.
+    /// The kind of problem: a stable word, one of those that `agentnative explain` lists for the check.
     pub kind: String,
     /// Name of the probe, for a run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -120,7 +119,7 @@ pub struct Evidence {
     /// Condition of the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<Variant>,
-    /// Which of several runs alike under this condition, from 0: the repetition, or the environment.
+    /// Index of the repetition or environment under this condition, from 0.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nth: Option<u8>,
     /// The command line of the run, quoted for a shell.
@@ -129,7 +128,7 @@ pub struct Evidence {
     /// Path of the file, relative to the project of the target, for a place in a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    /// The stream, when the evidence is in one.
+    /// The stream, if the evidence is in one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stream: Option<Stream>,
     /// Byte offset in the stream or file, from 0.
@@ -147,39 +146,38 @@ pub struct Evidence {
     /// 1-based column after the last character of a span in a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end_column: Option<u64>,
-    /// The line around the place: what the target printed or the file says, sanitised (escapes are
-    /// spelt out).
+    /// The line of the place, as the target printed it or the file contains it; control characters are escaped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub excerpt: Option<String>,
-    /// 0-based character of `excerpt` that the place is at.
+    /// 0-based index of the character of the place in `excerpt`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub caret: Option<usize>,
-    /// What is wrong there, or what was expected.
+    /// The problem, or what was expected.
     pub detail: String,
 }
 
-/// The verdict on one check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// ID of the check, such as `p2-output-json`.
     pub id: CheckId,
-    /// The principle it belongs to.
+    /// Number of its principle.
     pub principle: u8,
-    /// Its level.
+    /// Level of the requirement.
     pub level: Level,
-    /// What it looks at.
+    /// Kind of evidence that it judges.
     pub layer: Layer,
-    /// IDs of the requirements of the standard that it decides, wholly or in part, such as `p2-must-output-flag`.
+    /// IDs of the requirements of the standard that it decides, completely or in part, such as `p2-must-output-flag`.
     #[serde(default)]
     pub standard: Vec<String>,
     /// The verdict.
     pub status: Status,
     /// The requirement of the check, in one line.
     pub title: String,
-    /// Why this verdict: what was seen and what was expected; for `unverified`, what is missing.
+    /// The reason for the verdict: what was found and what was expected; for `unverified`, what is missing.
     pub message: String,
-    /// Where it was seen: distinct faults first, so that each probe with a fault is named before a fault is
-    /// repeated under another condition.
+    /// The evidence, distinct problems first: each probe with a problem is listed before a problem is repeated under
+    /// another condition.
     pub evidence: Vec<Evidence>,
     /// Number of places that are not in `evidence`.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -187,14 +185,14 @@ pub struct CheckResult {
     /// The verdicts on which this one depends: their problems prevent a decision.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub blocked_by: Vec<BlockedBy>,
-    /// The check is unverified because a run would decide it, and the selected layers run nothing. `--strict` accepts
-    /// that.
+    /// Whether the check is unverified only because it needs a run and the selected layers run nothing. `--strict`
+    /// accepts that.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub needs_runs: bool,
-    /// What to do.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
-    /// Where the check is explained: a page of the documentation, or a command.
+    /// The documentation of the check: a URL or a command.
     pub docs: String,
 }
 

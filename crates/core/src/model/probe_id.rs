@@ -4,23 +4,23 @@ use crate::model::OutputFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A kind of probe that is derived, not declared. All are harmless: commands of the target are not guessed.
+/// A kind of derived call. All are harmless: agentnative does not guess commands of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DerivedKind {
     /// `--help`.
     Help,
-    /// `-h`; not where the help calls it something else.
+    /// `-h`, unless the help gives it another meaning.
     HelpShort,
     /// `COMMAND --help` for each command of the declared probes.
     CommandHelp,
     /// `--version`.
     Version,
-    /// An unknown flag.
+    /// The target with an unknown flag.
     UnknownFlag,
     /// An unknown command; only for targets whose help lists commands.
     UnknownCommand,
-    /// A declared probe without a format option.
+    /// A declared probe without a format flag.
     NoFormat,
     /// A declared probe with an invalid format.
     InvalidFormat,
@@ -36,18 +36,18 @@ pub enum DerivedKind {
     MoreFormats,
     /// A declared probe that prints a list, with a limit of 1, 2 and one more than its maximum.
     Limit,
-    /// A declared probe with the option that leaves only data and errors.
+    /// A declared probe with the option that prints only data and errors.
     Quiet,
     /// A declared probe with the option that disables prompts.
     NoInput,
     /// A declared probe with the option that disables the pager, after and before its arguments.
     NoPager,
-    /// A declared probe with a common option on the other side of the subcommand: before it, or, for a format that
-    /// is declared before it, after it.
+    /// A declared probe with a common option before its arguments; if it declares a flag position, also with the format
+    /// flag after its arguments.
     GlobalFlag,
     /// The calls that print completion scripts for bash, zsh and fish.
     Completions,
-    /// A declared probe with an option that a variable stands for, and with that variable in its place.
+    /// A declared probe with an option that a variable can replace, and with that variable instead.
     EnvFlag,
     /// A declared probe that changes something, with the option that only shows what it would change.
     DryRun,
@@ -55,33 +55,33 @@ pub enum DerivedKind {
     Unconfirmed,
     /// A declared probe that changes something, with its confirmation if it needs one.
     Confirmed,
-    /// The same call a second time in the same folder.
+    /// The same call again in the same folder.
     Again,
-    /// A declared probe that works for a while, interrupted by SIGTERM.
+    /// A long-running declared probe, interrupted by SIGTERM.
     Interrupted,
-    /// The same call after one that was interrupted, in the same folder.
+    /// The same call after an interrupted one, in the same folder.
     After,
-    /// A declared probe that works for a while, interrupted by SIGINT.
+    /// A long-running declared probe, interrupted by SIGINT.
     Sigint,
-    /// A declared probe that calls a server which never answers, with a time limit of one second.
+    /// A declared probe that sends a request to a server that never answers, with a time limit of one second.
     Timeout,
     /// The same call with an unknown flag.
     InvalidRequest,
     /// The same call without the secret that it needs.
     AnonymousRequest,
-    /// A declared probe that needs the secret, given by a file.
+    /// A declared probe that needs the secret, passed in a file.
     SecretFile,
-    /// A declared probe that needs the secret, given by standard input.
+    /// A declared probe that needs the secret, passed on stdin.
     SecretStdin,
     /// A declared probe that needs the secret, with the option that prints more details.
     Verbose,
-    /// An example of the help with an unknown flag; only for commands of the declared probes.
+    /// An example in the help with an unknown flag; only for commands of the declared probes.
     Example,
     /// The command that installs the instructions for agents.
     BundleInstall,
     /// The command that prints the schema.
     Schema,
-    /// A declared probe with the format option in the position where it is rejected.
+    /// A declared probe with the format flag in the flag position in which the target rejects it.
     Refused,
 }
 
@@ -97,7 +97,7 @@ pub enum ProbeId {
         /// The kind of the derived call.
         kind: DerivedKind,
         /// Name of the declared probe that it is derived from; `None` for a call of the target itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, rename = "from", skip_serializing_if = "Option::is_none")]
         source: Option<String>,
         /// The case, which distinguishes the calls of one kind and source.
         #[serde(default, skip_serializing_if = "Case::is_only")]

@@ -4,8 +4,8 @@ use super::HelpLanguage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An argument parser that manifests name. That of a standard library (argparse, `util.parseArgs`, `flag`, getopts) is
-/// named by none: hints for it are those of its language.
+/// An argument parser that manifests declare as a dependency. Those of standard libraries (argparse, `util.parseArgs`,
+/// `flag`, getopts) are not included: the hints for them are those of the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ArgumentParser {

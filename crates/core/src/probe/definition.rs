@@ -29,8 +29,8 @@ pub struct Probe {
     /// The formats of the runs.
     pub formats: Vec<OutputFormat>,
     /// The flag position that the target accepts, if it was determined.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<FlagPosition>,
+    #[serde(default, rename = "place", skip_serializing_if = "Option::is_none")]
+    pub flag_position: Option<FlagPosition>,
     /// The effect of a call that changes something; `None` for any other call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
@@ -76,7 +76,7 @@ impl FlagPosition {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Front => "before the subcommand",
-            Self::AfterFirst => "after the first word",
+            Self::AfterFirst => "after the first argument",
         }
     }
 }
@@ -109,7 +109,7 @@ impl Probe {
             asks_format: true,
             exit: Some(config.exit),
             formats: if runs_anyway { formats } else { Vec::new() },
-            place: None,
+            flag_position: None,
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
             writes: config.writes || target.writes,

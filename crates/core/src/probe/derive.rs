@@ -117,7 +117,7 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
             exit: Some(0),
             asks_format: false,
             formats: vec![OutputFormat::Text],
-            place: None,
+            flag_position: None,
             ..probe.clone()
         })
     };

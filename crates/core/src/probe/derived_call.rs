@@ -27,7 +27,7 @@ pub(super) fn target_call(kind: DerivedKind, args: &[&str], timeout: Duration) -
         exit: None,
         asks_format: true,
         formats: OutputFormat::ALL.to_vec(),
-        place: None,
+        flag_position: None,
         effect: None,
         timeout,
         writes: false,
@@ -52,7 +52,7 @@ pub fn insert_option(
     profile: &TargetProfile,
 ) -> Vec<String> {
     let flag_position = args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
-    match flag_position.filter(|_| probe.place.is_some() || profile.commands.is_empty()) {
+    match flag_position.filter(|_| probe.flag_position.is_some() || profile.commands.is_empty()) {
         Some(index) => [&args[..=index], option, &args[index + 1..]].concat(),
         None => insert_last(args, option),
     }

@@ -73,7 +73,8 @@ fn with_option_after(
 pub(super) fn option_index(probe: &Probe, profile: &TargetProfile) -> usize {
     let flag_position = probe.call.args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     // If the target has no subcommands, or accepts options only there, the flag position is that of all options.
-    let is_option_position = probe.place == Some(FlagPosition::AfterFirst) || profile.commands.is_empty();
+    let is_option_position =
+        probe.flag_position == Some(FlagPosition::AfterFirst) || profile.commands.is_empty();
     match flag_position.filter(|_| is_option_position) {
         Some(index) => index,
         None => probe.call.args.iter().position(|arg| arg == "--").unwrap_or(probe.call.args.len()),
@@ -99,7 +100,7 @@ fn with_option_before(
 fn with_format_last(probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     const FORMAT: OutputFormat = OutputFormat::Json;
     let has_declared_position =
-        probe.place.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER);
+        probe.flag_position.is_none() && probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER);
     let flag_args = probe.format_args(FORMAT, profile);
     if !has_declared_position || !probe.formats.contains(&FORMAT) || flag_args.is_empty() {
         return None;

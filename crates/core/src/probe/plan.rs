@@ -115,13 +115,13 @@ fn runs_of(
             .into_iter()
             .flat_map(|variant| indices(variant, probe, profile, *format).map(move |nth| (variant, nth)));
         let plain = probe.plain_run(*format);
-        runs.extend(at_once(single.collect()).into_iter().map(|condition| plain.under(condition)));
+        runs.extend(combine(single.collect()).into_iter().map(|condition| plain.under(condition)));
     }
     runs
 }
 
 /// Replaces conditions by the combined conditions that include them.
-fn at_once(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
+fn combine(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
     for (combined, parts) in COMBINED {
         if parts.iter().all(|part| conditions.contains(part)) {
             conditions.retain(|condition| !parts.contains(condition));

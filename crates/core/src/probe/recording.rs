@@ -6,7 +6,7 @@
 
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
-use crate::facts::{BuildTimes, CodeFacts, Document, ProjectDocuments};
+use crate::facts::{BuildTimes, CodeFacts, ProjectDocument, ProjectDocuments};
 use crate::model::{ArgumentParser, ConfigInfo, HelpLanguage, TargetInfo, Toolkit};
 use crate::run::{Confinement, Observation, RunKey};
 use agentnative_contract::ContractFiles;
@@ -96,7 +96,7 @@ pub struct Recording {
     pub around: Option<ProjectDocuments>,
     /// The manual page of the target as plain text; `None` if it has none, or if none was searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub manual: Option<Document>,
+    pub manual: Option<ProjectDocument>,
     /// The error message of bash for its completion script; `None` if bash accepts the script or did not check it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_error: Option<String>,

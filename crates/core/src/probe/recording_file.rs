@@ -40,7 +40,7 @@ impl Recording {
     /// temporary file.
     ///
     /// # Errors
-    /// The errors of [`Error::data`]; of kind `Config`, with the line, if the file is not a recording or does not contain a
+    /// The errors of [`Error::data_file`]; of kind `Config`, with the line, if the file is not a recording or does not contain a
     /// contract.
     pub fn read(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::data_file(path, &error))?;
@@ -110,7 +110,7 @@ impl Recording {
     }
 }
 
-const HINT: &str = "`agentnative check --record FILE` writes a recording";
+const HINT: &str = "record one with `agentnative check --record FILE`";
 
 fn not_a_recording(path: &Path, error: &serde_json::Error) -> Error {
     let message = match error.is_data() {

@@ -67,7 +67,7 @@ fn listed_env_flags(
 /// a probe that does not expect invalid usage begins with a word that is not a command.
 fn reason_against_unknown_command(help: &Interface, declared: &[Probe], usage: i32) -> Option<String> {
     if let Some(word) = &help.positional_for_command {
-        return Some(format!("the usage in its help has a positional argument `{word}`"));
+        return Some(format!("the usage in its help contains a positional argument `{word}`"));
     }
     let is_command = |word: &str| help.commands.iter().any(|command| command.name == word);
     let begins_with_data = |probe: &&Probe| {

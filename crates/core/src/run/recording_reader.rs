@@ -60,7 +60,7 @@ pub fn read_runs(input: impl Read, head_length: usize) -> Result<Vec<Observation
 }
 
 fn too_long() -> String {
-    format!("the recording holds more than {MAX_TEXT_SIZE} bytes besides the output of the runs")
+    format!("the recording contains more than {MAX_TEXT_SIZE} bytes apart from the output of the runs")
 }
 
 /// The bytes of a stream in a line whose streams are replaced by their numbers.
@@ -82,12 +82,12 @@ struct Runs {
     length: usize,
     streams: HashMap<StreamPosition, Bytes>,
     spill: Spill,
-    line: Line,
+    line: RecordingLine,
 }
 
 /// A line whose streams are replaced by their numbers.
 #[derive(Default)]
-struct Line {
+struct RecordingLine {
     number: usize,
     /// Offset in the input.
     start: u64,
@@ -103,7 +103,7 @@ struct Line {
     replaced: Vec<(usize, usize)>,
 }
 
-impl Line {
+impl RecordingLine {
     /// Returns the column in the recording of a column in the text.
     fn column(&self, column: usize) -> usize {
         let before = self.replaced.iter().take_while(|(at, _)| *at < column);
@@ -162,7 +162,8 @@ impl Sink for Runs {
     fn begin_record(&mut self, line: u64, offset: u64) {
         let mut text = std::mem::take(&mut self.line.text);
         text.clear();
-        self.line = Line { number: line as usize + 1, start: offset, text, ..Line::default() };
+        self.line =
+            RecordingLine { number: line as usize + 1, start: offset, text, ..RecordingLine::default() };
     }
 
     fn end_record(&mut self, _: u64, whole: bool) {
@@ -202,10 +203,10 @@ impl Runs {
             ProblemKind::InvalidEscape if problem.message.contains("found \\\\u") => {
                 "expected four hexadecimal digits"
             }
-            ProblemKind::InvalidEscape => "expected an escape of JSON",
+            ProblemKind::InvalidEscape => "expected a JSON escape",
             ProblemKind::UnpairedSurrogate => "expected both halves of a surrogate pair",
             ProblemKind::InvalidUtf8 => "expected UTF-8",
-            _ => "expected the rest of a string; the recording is damaged",
+            _ => "expected the end of a string; the recording is damaged",
         }
     }
 
@@ -278,7 +279,7 @@ impl Runs {
                     let other = format!("{} of line {}", place.stream.name(), place.line);
                     line.invalid(
                         1,
-                        format!("{} is that of {other}; expected a stream before it", stream.name()),
+                        format!("{} refers to {other}; expected an earlier stream", stream.name()),
                     )
                 })?,
             };

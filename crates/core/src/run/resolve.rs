@@ -48,7 +48,7 @@ pub fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf> {
     }
     if let Some(file) = candidates.iter().find(|file| file.exists()) {
         let reason = if file.is_dir() { "it is a folder" } else { "it is not executable" };
-        let error = Error::auth(format!("{} may not be executed: {reason}", file.display()));
+        let error = Error::auth(format!("{} cannot be executed: {reason}", file.display()));
         return Err(match file.is_dir() {
             true => error.hint("pass the path of the program in the folder"),
             false => error.hint(format!("chmod +x {}", file.display())),

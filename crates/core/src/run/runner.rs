@@ -3,7 +3,7 @@
 use super::{Confinement, Job, Observation, RunEnd, RunKey, RunSpec, RunnerOptions};
 use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_helper::{Event, Failure, Helper};
+use agentnative_helper::{Failure, Helper, HelperEvent};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ impl Runner {
     pub fn start(&mut self) -> Result<&mut Helper> {
         if HELPER.is_empty() {
             return Err(Error::general("this build has no helper and cannot run programs")
-                .hint("build agentnative on Linux, the system on which it runs"));
+                .hint("build agentnative on Linux; it does not run on other systems"));
         }
         match &mut self.helper {
             Some(helper) => Ok(helper),
@@ -81,7 +81,7 @@ impl Runner {
     /// Executes all runs: up to the number of jobs in parallel, then those that require quiet one after the other. Some
     /// runs of a family ([`Job::family`]) are repeated alone, and some are skipped. Calls `on_done` with each observation
     /// as its run ends. A signal that this runner handles ends all runs with
-    /// [`End::Interrupted`](super::End::Interrupted); a second one kills them immediately.
+    /// [`RunEnd::Interrupted`]; a second one kills them immediately.
     ///
     /// # Errors
     /// The errors of [`Runner::start`], and one if the helper has ended or lacks resources. Then the runner cannot be used
@@ -107,24 +107,24 @@ impl Runner {
         helper.run(specs.into_iter().map(|spec| spec.job).collect()).map_err(to_error)?;
         loop {
             match helper.next_event().map_err(to_error)? {
-                Event::Done(_, outcome) if outcome.end.is_resource_exhaustion() => {
+                HelperEvent::Done(_, outcome) if outcome.end.is_resource_exhaustion() => {
                     let RunEnd::NotStarted(_, reason) = outcome.end else { continue };
                     return Err(Error::general(reason).hint(
-                        "raise the limits (ulimit -n, ulimit -u), or let TMPDIR name a folder with more room",
+                        "raise the limits (ulimit -n, ulimit -u), or set TMPDIR to a folder with more free space",
                     ));
                 }
-                Event::Done(index, outcome) => {
+                HelperEvent::Done(index, outcome) => {
                     if let Some(entry) = done.get_mut(index) {
                         let (key, argv) = calls[index].clone();
                         on_done(entry.insert(Observation { key, argv, uncopied: false, outcome: *outcome }));
                     }
                 }
-                Event::Serving => {}
-                Event::Signal(number) => {
+                HelperEvent::Serving => {}
+                HelperEvent::Signal(number) => {
                     finished.interrupted.get_or_insert(number);
                     helper.stop().map_err(to_error)?;
                 }
-                Event::Finished(confinement, reason) => {
+                HelperEvent::Finished(confinement, reason) => {
                     finished.no_namespaces = reason;
                     finished.confinement = confinement;
                     finished.observations = done.into_iter().flatten().collect();
@@ -138,7 +138,7 @@ impl Runner {
     /// `build` of a configuration is such a command.
     ///
     /// # Errors
-    /// The errors of [`Runner::run_all_blocking`], and one of kind `Interrupted` after a signal.
+    /// The errors of [`Runner::run_all`], and one of kind `Interrupted` after a signal.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
         let key = RunKey::plain(ProbeId::declared(name), OutputFormat::Text);
@@ -146,7 +146,9 @@ impl Runner {
         let mut finished = self.run_all(vec![spec], &mut |_| {})?;
         match finished.interrupted {
             Some(signal) => Err(Error::interrupted(signal, "interrupted")),
-            None => finished.observations.pop().ok_or_else(|| Error::general("the helper gave no result")),
+            None => {
+                finished.observations.pop().ok_or_else(|| Error::general("the helper returned no outcome"))
+            }
         }
     }
 }

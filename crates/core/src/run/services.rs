@@ -4,7 +4,7 @@ use super::runner::to_error;
 use super::{Observation, RunKey, Runner, Template};
 use crate::model::{OutputFormat, ProbeId};
 use agentnative_contract::error::{Error, Result};
-use agentnative_helper::{Event, Outcome, Service};
+use agentnative_helper::{HelperEvent, Outcome, Service};
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -44,25 +44,25 @@ impl Runner {
         let mut interrupted = None;
         loop {
             match helper.next_event().map_err(to_error)? {
-                Event::Signal(number) => {
+                HelperEvent::Signal(number) => {
                     interrupted.get_or_insert(number);
                     helper.stop().map_err(to_error)?;
                 }
                 // A service that became ready just before the signal ends with the others.
-                Event::Serving => {
+                HelperEvent::Serving => {
                     return Ok(interrupted.map_or(ServiceStart::Ready, ServiceStart::Interrupted));
                 }
-                Event::Done(_, outcome) => {
+                HelperEvent::Done(_, outcome) => {
                     let ended = || ServiceStart::Ended(observation(*outcome).into());
                     return Ok(interrupted.map_or_else(ended, ServiceStart::Interrupted));
                 }
-                Event::Finished(..) => {}
+                HelperEvent::Finished(..) => {}
             }
         }
     }
 
     /// Ends all services, and returns their observations in the order of their start. A service that was still running has
-    /// ended with [`End::Interrupted`](super::End::Interrupted).
+    /// ended with [`RunEnd::Interrupted`](super::RunEnd::Interrupted).
     ///
     /// # Errors
     /// If the helper has ended.
@@ -72,9 +72,9 @@ impl Runner {
         let mut ended = Vec::new();
         loop {
             match helper.next_event().map_err(to_error)? {
-                Event::Done(_, outcome) => ended.push(observation(*outcome)),
-                Event::Finished(..) => return Ok(ended),
-                Event::Serving | Event::Signal(_) => {}
+                HelperEvent::Done(_, outcome) => ended.push(observation(*outcome)),
+                HelperEvent::Finished(..) => return Ok(ended),
+                HelperEvent::Serving | HelperEvent::Signal(_) => {}
             }
         }
     }

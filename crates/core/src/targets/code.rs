@@ -46,7 +46,7 @@ impl Finder<'_> {
         let (targets, bin) = self.selected(configured)?;
         let [target] = targets else {
             let names: Vec<&str> = targets.iter().filter_map(|target| target.name.as_deref()).collect();
-            let message = format!("the configuration has several targets: {}", names.join(", "));
+            let message = format!("the configuration declares several targets: {}", names.join(", "));
             return Err(Error::config(message).hint("choose one with --bin NAME"));
         };
         let root = config.map_or(&*folder, |config| &config.root);

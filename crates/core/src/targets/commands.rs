@@ -14,7 +14,7 @@ const MAX_TRIES: usize = 3;
 pub type MakeHelpCalls<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
 
 /// A help page with its interpretation.
-type Page = (Vec<u8>, Interface);
+type ParsedPage = (Vec<u8>, Interface);
 
 /// The commands of a target according to its help pages.
 #[derive(Debug, Default)]
@@ -80,15 +80,15 @@ impl LeafCommand {
 }
 
 /// A command during exploration.
-struct Node {
+struct CommandNode {
     words: Vec<String>,
     about: String,
     listed: Vec<Argument>,
     parent: Option<usize>,
-    page: Option<Page>,
+    page: Option<ParsedPage>,
 }
 
-impl Node {
+impl CommandNode {
     /// Returns the commands that the page lists, without those about the program itself.
     fn commands(&self) -> Vec<Command> {
         let page = self.page.as_ref().filter(|_| self.words.len() < MAX_DEPTH);
@@ -102,7 +102,7 @@ impl CommandTree {
     /// makes the help calls.
     pub fn explore(page: &[u8], ask: &mut MakeHelpCalls<'_>) -> Self {
         let help = Interface::parse(page);
-        let mut nodes = vec![Node {
+        let mut nodes = vec![CommandNode {
             words: Vec::new(),
             about: String::new(),
             listed: Vec::new(),
@@ -112,7 +112,7 @@ impl CommandTree {
         let mut pages = PageReader { help_calls: help.help_calls.clone(), made: 0, unread: None, ask };
         if help.help_calls.is_empty() && !help.commands.is_empty() {
             pages.unread = Some(
-                "the help pages of its subcommands were not read: its help does not say how to ask for them"
+                "the help pages of its subcommands were not read: its help does not document how to request them"
                     .to_owned(),
             );
         }
@@ -133,7 +133,7 @@ impl CommandTree {
             let found = pages.read_level(&requests, &nodes);
             for (((parent, words), command), page) in requests.into_iter().zip(children).zip(found) {
                 let Command { about, arguments: listed, .. } = command;
-                nodes.push(Node { words, about, listed, parent: Some(parent), page });
+                nodes.push(CommandNode { words, about, listed, parent: Some(parent), page });
             }
             level = level.end..nodes.len();
         }
@@ -158,13 +158,14 @@ fn prints_schema(call: &LeafCommand) -> bool {
 type PageRequest = (usize, Vec<String>);
 
 /// Returns the page of a command; `None` if the output is the page of a parent command.
-fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[Node]) -> Option<Page> {
+fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[CommandNode]) -> Option<ParsedPage> {
     let path: Vec<&str> = words.iter().map(String::as_str).collect();
     let help = Interface::of_command(&HelpPage::parse(&bytes), &path);
     let mut ancestor = Some(*parent);
     while let Some(at) = ancestor {
-        let same =
-            |page: &Page| page.0 == bytes || !help.commands.is_empty() && page.1.commands == help.commands;
+        let same = |page: &ParsedPage| {
+            page.0 == bytes || !help.commands.is_empty() && page.1.commands == help.commands
+        };
         if nodes[at].page.as_ref().is_some_and(same) {
             return None;
         }
@@ -184,10 +185,10 @@ struct PageReader<'a, 'b> {
 
 impl PageReader<'_, '_> {
     /// Reads the pages of the commands on one level.
-    fn read_level(&mut self, requests: &[PageRequest], nodes: &[Node]) -> Vec<Option<Page>> {
+    fn read_level(&mut self, requests: &[PageRequest], nodes: &[CommandNode]) -> Vec<Option<ParsedPage>> {
         // The first calls show whether commands have pages, and which form of the help call works.
         let trials = if self.made == 0 { requests.len().min(MAX_TRIES) } else { 0 };
-        let none = |pages: &[Option<Page>]| pages.iter().all(Option::is_none);
+        let none = |pages: &[Option<ParsedPage>]| pages.iter().all(Option::is_none);
         let mut pages = self.read(&requests[..trials], nodes);
         while trials > 0 && none(&pages) && self.help_calls.len() > 1 {
             self.help_calls.remove(0);
@@ -195,13 +196,13 @@ impl PageReader<'_, '_> {
         }
         if trials == MAX_TRIES && none(&pages) && !self.help_calls.is_empty() {
             self.help_calls.clear();
-            self.unread = Some("its subcommands have no help pages of their own".to_owned());
+            self.unread = Some("its subcommands have no help pages".to_owned());
         }
         pages.append(&mut self.read(&requests[trials..], nodes));
         pages
     }
 
-    fn read(&mut self, requests: &[PageRequest], nodes: &[Node]) -> Vec<Option<Page>> {
+    fn read(&mut self, requests: &[PageRequest], nodes: &[CommandNode]) -> Vec<Option<ParsedPage>> {
         let mut pages = Vec::new();
         if let (Some(call), false) = (self.help_calls.first(), requests.is_empty()) {
             let allowed = &requests[..requests.len().min(MAX_PAGES - self.made)];
@@ -210,7 +211,8 @@ impl PageReader<'_, '_> {
             self.made += answers.len();
             let left = requests.len() - answers.len();
             if left > 0 {
-                let why = if self.made == MAX_PAGES { "there are too many" } else { "it took too long" };
+                let why =
+                    if self.made == MAX_PAGES { "there are too many" } else { "the time limit was exceeded" };
                 let commands = counted(left, "command");
                 self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
                 self.help_calls.clear();
@@ -223,7 +225,7 @@ impl PageReader<'_, '_> {
     }
 }
 
-fn call(nodes: &[Node], at: usize) -> LeafCommand {
+fn call(nodes: &[CommandNode], at: usize) -> LeafCommand {
     let node = &nodes[at];
     let mut lineage = vec![at];
     while let Some(parent) = lineage.last().and_then(|at| nodes[*at].parent) {

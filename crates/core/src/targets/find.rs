@@ -114,7 +114,7 @@ impl Finder<'_> {
         };
         let name = file_name(requested);
         let config = only_or_named(&name, configured).ok_or_else(|| {
-            no_target_named(&name, configured).hint("omit the program and choose a target with --bin NAME")
+            no_target_named(&name, configured).hint("omit the program, and select a target with --bin NAME")
         })?;
         Ok(vec![Target {
             name: config.name.clone().unwrap_or(name),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Hint for a manifest with another owner.
 const OWN_COPY: &str =
-    "copy the project to a folder of your own, or pass the program itself, such as `./tool`";
+    "copy the project to a folder that you own, or pass the program itself, such as `./tool`";
 
 /// A project: a folder with manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub(super) fn choose(
         let files: Vec<&str> = project.manifests.iter().map(|manifest| manifest.file_name()).collect();
         let message = format!("{} in {} declares no program", files.join(" and "), folder.display());
         return Err(Error::config(message).hint(
-            "pass it as agentnative check -- COMMAND, or set `command` under [target] in agentnative.toml",
+            "pass it with `agentnative check -- COMMAND`, or set `command` under [target] in agentnative.toml",
         ));
     }
     let binary = only_built(&candidates(&all, bin, hint, &folder)?, &folder)?;

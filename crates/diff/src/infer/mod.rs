@@ -86,7 +86,7 @@ impl Inference {
     /// Merges another inference into this one.
     ///
     /// # Errors
-    /// If the samples of both have too many positions, as for [`Inference::input`].
+    /// If the samples of both have too many positions, as for [`Inference::add_input`].
     pub fn merge(&mut self, other: Self) -> io::Result<()> {
         self.state.join(other.state);
         if self.state.shape.positions() > MAX_POSITIONS { Err(read::too_many_positions()) } else { Ok(()) }

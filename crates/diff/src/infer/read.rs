@@ -4,7 +4,7 @@ use crate::shape::{MAX_POSITIONS, Shape, ShapeBuilder};
 use agentnative_contract::{Framing, RemainingInput, Violation, fold_chunks};
 use std::io::{self, Read};
 use strict_json::{
-    ArrayRecords, Chunk, Position, ProblemKind, ReadOptions, Summary, read_document, read_lines,
+    ArrayRecords, Chunk, Position, ProblemKind, ReadOptions, ReadSummary, read_document, read_lines,
     read_lines_in_memory,
 };
 
@@ -27,7 +27,7 @@ pub(super) struct InferenceState {
 
 pub(super) fn too_many_positions() -> io::Error {
     let message = format!(
-        "the samples have more than {MAX_POSITIONS} different places: at several depths, the keys are data"
+        "the samples have more than {MAX_POSITIONS} different positions; keys at several depths seem to be data"
     );
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
@@ -85,7 +85,7 @@ fn read_document_samples(
     reader: impl Read,
     framing: Framing,
     builder: &mut ShapeBuilder,
-) -> io::Result<Summary> {
+) -> io::Result<ReadSummary> {
     if framing == Framing::Array {
         let mut records = ArrayRecords::new(builder, |_| 1);
         let summary = read_document(reader, &options(), &mut records)?;
@@ -120,7 +120,7 @@ impl InferenceState {
             // A line that is too long for a chunk is read as a stream.
             (!chunk.is_partial_line).then(summary).map(|summary| (summary, !builder.is_full()))
         };
-        let merge = |chunk: &Chunk, (summary, fits): (Summary, bool)| {
+        let merge = |chunk: &Chunk, (summary, fits): (ReadSummary, bool)| {
             let whole = self.add(&summary, chunk.position);
             progress(self.bytes);
             whole && fits
@@ -149,7 +149,7 @@ impl InferenceState {
     }
 
     /// Adds the summary of one part. Returns whether it has no errors.
-    fn add(&mut self, summary: &Summary, base: Position) -> bool {
+    fn add(&mut self, summary: &ReadSummary, base: Position) -> bool {
         self.bytes += summary.bytes;
         let is_error = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;
         let problems = summary.problems.iter().filter(|problem| is_error(problem.kind));

@@ -105,7 +105,7 @@ impl Inference {
     /// Reads the state that [`Inference::write_state`] wrote to the file at `path`.
     ///
     /// # Errors
-    /// A configuration error with the line if the state is invalid; as described for [`Error::data`] if the file cannot
+    /// A configuration error with the line if the state is invalid; as described for [`Error::data_file`] if the file cannot
     /// be read.
     pub fn read_state(path: &Path, from: impl Read) -> Result<Self> {
         let mut lines = BufReader::new(from);
@@ -128,7 +128,7 @@ impl Inference {
         let lines = shapes.0.len() + 1;
         let complete = header.filter(|header| header.shapes + 1 == lines).zip(shapes.root());
         let (Header { inputs, records, bytes, .. }, shape) =
-            complete.ok_or_else(|| invalid(path, lines, "the file is not complete".to_owned()))?;
+            complete.ok_or_else(|| invalid(path, lines, "the file is incomplete".to_owned()))?;
         Ok(Self { state: InferenceState { shape, inputs, records, bytes, problems: Vec::new() } })
     }
 }
@@ -136,7 +136,7 @@ impl Inference {
 fn read_header(text: &[u8]) -> Result<Header, String> {
     let header: Header = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if header.inference != VERSION {
-        return Err(format!("version {} is unknown; this program knows version {VERSION}", header.inference));
+        return Err(format!("unknown version {}; expected version {VERSION}", header.inference));
     }
     [header.inputs, header.records, header.bytes]
         .into_iter()
@@ -203,14 +203,14 @@ struct ShapeTable(Vec<Option<(Shape, usize)>>);
 impl ShapeTable {
     fn add(&mut self, line: ShapeLine) -> Result<(), String> {
         if self.0.len() > MAX_POSITIONS {
-            return Err(format!("there are more than {MAX_POSITIONS} shapes"));
+            return Err(format!("the file contains more than {MAX_POSITIONS} shapes"));
         }
         let ShapeLine { nulls, bools, integers, numbers, strings, arrays, objects, deep } = line;
         let mut height = 0;
         let mut take_shape = |number: usize| {
             let taken = self.0.get_mut(number).and_then(Option::take);
-            let (shape, below) =
-                taken.ok_or_else(|| format!("shape {number} is not above, or is used twice"))?;
+            let (shape, below) = taken
+                .ok_or_else(|| format!("shape {number} is not on an earlier line, or is referenced twice"))?;
             height = height.max(below + 1);
             Ok::<_, String>(shape)
         };
@@ -259,7 +259,7 @@ impl ShapeTable {
         }
         // Deeper values are not described.
         if height > MAX_DEPTH + 1 {
-            return Err(format!("the shapes are deeper than {MAX_DEPTH} levels"));
+            return Err(format!("shapes are nested deeper than {MAX_DEPTH} levels"));
         }
         self.0.push(Some((shape, height)));
         Ok(())
@@ -273,10 +273,17 @@ impl ShapeTable {
 }
 
 fn check_count(count: u64) -> Result<u64, String> {
-    if count <= MAX_COUNT { Ok(count) } else { Err(format!("{count} is greater than any count")) }
+    if count <= MAX_COUNT {
+        Ok(count)
+    } else {
+        Err(format!("the count {count} exceeds the maximum of {MAX_COUNT}"))
+    }
 }
 
 /// Returns the index of a tag key in [`DISCRIMINATORS`].
 fn tag_key(key: &str) -> Result<usize, String> {
-    DISCRIMINATORS.iter().position(|known| known.key == key).ok_or_else(|| format!("`{key}` is no tag key"))
+    DISCRIMINATORS
+        .iter()
+        .position(|known| known.key == key)
+        .ok_or_else(|| format!("`{key}` is not a tag key"))
 }

@@ -12,7 +12,7 @@ use agentnative_contract::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
-use strict_json::{ProblemKind, ReadOptions, Summary, read_document, read_lines};
+use strict_json::{ProblemKind, ReadOptions, ReadSummary, read_document, read_lines};
 
 /// Opens a stream from its start.
 type Open<'a> = &'a dyn Fn() -> Box<dyn Read + Send + 'a>;
@@ -187,7 +187,7 @@ impl OutputInference {
 }
 
 /// Returns whether the input is valid JSON; records of any type are allowed.
-fn is_valid(summary: &Summary) -> bool {
+fn is_valid(summary: &ReadSummary) -> bool {
     let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects());
     rejecting.filter(|kind| **kind != ProblemKind::NotObject).all(|kind| summary.count(*kind) == 0)
 }

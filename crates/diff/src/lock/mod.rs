@@ -83,7 +83,7 @@ impl Lock {
         specs
     }
 
-    /// Returns the output specifications as [`Lock::compared`] does, for a comparison with an older lock: where the new
+    /// Returns the output specifications as [`Lock::comparable`] does, for a comparison with an older lock: where the new
     /// runs have no evidence, the older guarantee stays.
     pub fn comparable_with(&self, old: &Self) -> Vec<OutputSpec> {
         let find_old = |new: &OutputSpec| {

@@ -9,7 +9,7 @@ pub use side::SampleSide;
 
 use super::bundle::{self, Bundle, DATA_SCHEMA};
 use super::canonicalize::Canonicalizer;
-use super::change::{Change, SamplePosition, Severity};
+use super::change::{Change, ChangeSeverity, SamplePosition};
 use super::predicates::contains;
 use super::schema_comparer::{excerpt, type_phrase};
 use super::streams::framing_phrase;
@@ -68,7 +68,8 @@ pub fn compare_sample(contract: &Arc<Contract>, sample: &Path, side: SampleSide)
     });
     whole.unwrap_or_else(|spent| {
         let mut compared = compare_coarsely(contract, sample, framing, side)?;
-        let message = format!("keys that the schema does not name were not looked for: this needs {spent}");
+        let message =
+            format!("keys that the schema does not name were not reported: the comparison needs {spent}");
         compared.changes.push(Change::undecided(message));
         compared.changes.sort_by_key(|change| change.class);
         Ok(compared)
@@ -278,7 +279,7 @@ impl<'b> SampleComparer<'b> {
             event: Some(name.to_owned()),
             value: Some(json!(name)),
             messages: [
-                format!("the contract does not know the event type `{name}`"),
+                format!("the contract does not declare the event type `{name}`"),
                 format!("the event type `{name}` is new"),
             ],
             ..context.occurrence("diff-event-added", &located, located.value)
@@ -319,7 +320,7 @@ impl<'b> SampleComparer<'b> {
                 let message = keywords::message(violation);
                 let closed = violation.rule == "event-type";
                 let class =
-                    (closed && self.occurrences.side == SampleSide::New).then_some(Severity::Breaking);
+                    (closed && self.occurrences.side == SampleSide::New).then_some(ChangeSeverity::Breaking);
                 let occurrence =
                     Occurrence { constraint, class, ..context.occurrence(rule, &located, located.value) };
                 self.occurrences.add(occurrence.message(message));

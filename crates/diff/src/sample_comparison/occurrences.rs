@@ -2,7 +2,7 @@
 
 use super::side::SampleSide;
 use crate::catalogue::change_rule;
-use crate::change::{Change, Evidence, SamplePosition, Severity};
+use crate::change::{Change, ChangeSeverity, Evidence, SamplePosition};
 use crate::predicates::contains;
 use crate::typed_schema::type_bit;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) struct Occurrence {
     /// ID of the rule of the change from the schema to the sample.
     pub rule: &'static str,
     /// Class of that change, if it is not the first one of the rule.
-    pub class: Option<Severity>,
+    pub class: Option<ChangeSeverity>,
     pub event: Option<String>,
     pub variant: Vec<String>,
     /// Pointer with `*` for each element of an array and each key of a map.
@@ -54,7 +54,7 @@ impl Occurrence {
     }
 }
 
-type Key = (&'static str, Option<String>, Vec<String>, String, String);
+type OccurrenceKey = (&'static str, Option<String>, Vec<String>, String, String);
 
 /// Occurrences of one change.
 struct ChangeGroup {
@@ -68,7 +68,7 @@ struct ChangeGroup {
 pub(super) struct Occurrences {
     pub side: SampleSide,
     groups: Vec<ChangeGroup>,
-    index_by_key: HashMap<Key, usize>,
+    index_by_key: HashMap<OccurrenceKey, usize>,
     /// Number of keys that are listed one by one, by rule and pointer of the object.
     listed_keys: HashMap<(&'static str, String), usize>,
     /// Types of the values at each pointer, as bit sets.
@@ -158,7 +158,7 @@ impl Occurrences {
     }
 }
 
-fn key_of(occurrence: &Occurrence) -> Key {
+fn key_of(occurrence: &Occurrence) -> OccurrenceKey {
     let Occurrence { rule, event, variant, pointer, constraint, .. } = occurrence;
     (rule, event.clone(), variant.clone(), pointer.clone(), constraint.clone())
 }

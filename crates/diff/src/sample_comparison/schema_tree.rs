@@ -17,7 +17,7 @@ const MAX_ERRORS: usize = 20;
 const TAG_WEIGHT: usize = 1_000;
 
 /// A schema as alternatives.
-pub(super) struct Node<'b> {
+pub(super) struct SchemaNode<'b> {
     pub alts: Vec<Alternative<'b>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Alternative<'b> {
 /// Schema of a member or an element.
 #[derive(Clone)]
 struct ChildSchema<'b> {
-    node: Option<Rc<Node<'b>>>,
+    node: Option<Rc<SchemaNode<'b>>>,
     key: KeyKind,
 }
 
@@ -74,7 +74,7 @@ impl<'b> Alternative<'b> {
 }
 
 /// Schemas that apply to one value; several if the parent is valid under several variants of a union.
-pub(super) type Nodes<'b> = Vec<Rc<Node<'b>>>;
+pub(super) type Nodes<'b> = Vec<Rc<SchemaNode<'b>>>;
 
 /// Alternatives that accept a value, or else the nearest one.
 pub(super) struct Matching<'n, 'b> {
@@ -106,7 +106,7 @@ pub(super) enum Visit<'w, 't, 'b> {
 /// Schemas of one side, memoized.
 pub(super) struct Schemas<'b> {
     pub side: Canonicalizer<'b>,
-    nodes: RefCell<HashMap<Vec<usize>, Rc<Node<'b>>>>,
+    nodes: RefCell<HashMap<Vec<usize>, Rc<SchemaNode<'b>>>>,
 }
 
 impl<'b> Schemas<'b> {
@@ -115,7 +115,7 @@ impl<'b> Schemas<'b> {
     }
 
     /// Returns the alternatives of a conjunction of schemas.
-    pub fn node(&self, schemas: &[&'b Value]) -> Rc<Node<'b>> {
+    pub fn node(&self, schemas: &[&'b Value]) -> Rc<SchemaNode<'b>> {
         let schemas = self.side.follow_all(schemas);
         let key = addresses(&schemas);
         if let Some(known) = self.nodes.borrow().get(&key) {
@@ -130,7 +130,7 @@ impl<'b> Schemas<'b> {
             let name = if schema.json_type() == JsonType::Object { names.next() } else { None };
             Alternative::new(schema, name)
         };
-        let node = Rc::new(Node { alts: alts.into_iter().map(named).collect() });
+        let node = Rc::new(SchemaNode { alts: alts.into_iter().map(named).collect() });
         self.nodes.borrow_mut().insert(key, Rc::clone(&node));
         node
     }

@@ -136,7 +136,7 @@ impl Fields {
             let (hash, shape) = self.count(found);
             let values = shape.absorb(key.value(), Some(hash), depth, detail);
             if !detail.is_schema() {
-                digest.add(hash, key.value().json_type(), values, detail);
+                digest.add(hash, key.value().json_type(), values, detail.type_keys());
             }
         }
     }

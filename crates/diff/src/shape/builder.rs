@@ -160,7 +160,7 @@ impl Partial {
                 let (hash, shape) = fields.count(found);
                 let is_object = inner.shape.objects.is_some();
                 let json_type = if is_object { JsonType::Object } else { JsonType::Array };
-                digest.add(hash, json_type, values, detail);
+                digest.add(hash, json_type, values, detail.type_keys());
                 shape
             }
             (_, _, Some(arrays)) => {

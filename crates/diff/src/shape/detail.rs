@@ -32,9 +32,12 @@ impl Detail {
         Self::Values { format_names: Box::new(Finder::new("json")), type_keys }
     }
 
-    /// Returns whether a key with this hash names the type of a record. Always false for a schema.
-    pub fn names_type(&self, key: u64) -> bool {
-        matches!(self, Self::Values { type_keys, .. } if type_keys.contains(&key))
+    /// Returns the hashes of the keys that name the type of a record; none for a schema.
+    pub fn type_keys(&self) -> &[u64] {
+        match self {
+            Self::Schema => &[],
+            Self::Values { type_keys, .. } => type_keys,
+        }
     }
 
     pub fn is_schema(&self) -> bool {

@@ -1,6 +1,5 @@
 //! Kinds of records: objects with the same keys and types, with a hash of all values in them.
 
-use super::detail::Detail;
 use std::collections::BTreeMap;
 use strict_json::JsonType;
 
@@ -39,12 +38,13 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// Adds a member. `key` is the hash of its key, `values` the sum of the hashes of the values in it.
-    pub fn add(&mut self, key: u64, json_type: JsonType, values: u64, detail: &Detail) {
+    /// Adds a member. `key` is the hash of its key, `values` the sum of the hashes of the values in it, and `type_keys`
+    /// are the hashes of the keys that name the type of a record.
+    pub fn add(&mut self, key: u64, json_type: JsonType, values: u64, type_keys: &[u64]) {
         let member = key.rotate_left(8 * json_type as u32);
         self.members = self.members.wrapping_add(member);
         self.values = self.values.wrapping_add(values);
-        if json_type == JsonType::String && self.tag.is_none() && detail.names_type(key) {
+        if json_type == JsonType::String && self.tag.is_none() && type_keys.contains(&key) {
             self.tag = Some((member, values));
         }
     }

@@ -1,14 +1,14 @@
 //! Table of kinds of changes: `kinds.jsonl` has one line per kind, with the expected result.
 
 use crate::support::{assert_witnesses, changes, rules, worst};
-use agentnative_diff::Severity;
+use agentnative_diff::ChangeSeverity;
 use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Deserialize)]
 pub struct Row {
     pub kind: String,
-    class: Option<Severity>,
+    class: Option<ChangeSeverity>,
     rules: Vec<String>,
     pub old: Value,
     pub new: Value,
@@ -59,7 +59,7 @@ fn every_breaking_kind_has_a_witness() {
         let found = changes(&row.old, &row.new);
         assert_witnesses(&row.old, &row.new, &found);
         for change in
-            found.iter().filter(|change| change.class == Severity::Breaking && change.witness.is_none())
+            found.iter().filter(|change| change.class == ChangeSeverity::Breaking && change.witness.is_none())
         {
             missing.push(format!("{}: {} {}", row.kind, change.rule, change.message));
         }

@@ -2,7 +2,7 @@
 
 use agentnative_contract::OutputFormat;
 use agentnative_diff::lock::{Lock, OutputInference, lock_path};
-use agentnative_diff::{Severity, compare};
+use agentnative_diff::{ChangeSeverity, compare};
 use std::io::Read;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn lock(format: OutputFormat, runs: &[&str]) -> Lock {
 fn breaking_rules(format: OutputFormat, old: &str, new: &str) -> Vec<String> {
     let (old, new) = (lock(format, &[old]), lock(format, &[new]));
     let changes = compare(&old.comparable(), &new.comparable_with(&old));
-    let bad = changes.into_iter().filter(|change| change.class <= Severity::Undecided);
+    let bad = changes.into_iter().filter(|change| change.class <= ChangeSeverity::Undecided);
     bad.map(|change| change.rule).collect()
 }
 
@@ -122,9 +122,13 @@ fn removed_types_are_reported() {
             });
             found.map(|change| (change.class, change.pointer.as_str()))
         };
-        assert_eq!(class("diff-event-removed", "start"), Some((Severity::Breaking, "/type")), "{changes:#?}");
+        assert_eq!(
+            class("diff-event-removed", "start"),
+            Some((ChangeSeverity::Breaking, "/type")),
+            "{changes:#?}"
+        );
         let kind = class("diff-kind-removed", "assistant_message");
-        assert_eq!(kind, Some((Severity::Risky, "/item/type")), "{changes:#?}");
+        assert_eq!(kind, Some((ChangeSeverity::Risky, "/item/type")), "{changes:#?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use agentnative_contract::{OutputFormat, OutputSpec};
 use agentnative_diff::lock::{Lock, OutputInference};
-use agentnative_diff::{Change, Severity, compare};
+use agentnative_diff::{Change, ChangeSeverity, compare};
 use std::io::Read;
 
 /// Runs by their name in the tables: exit code, stdout, stderr.
@@ -50,10 +50,10 @@ fn cell(changes: &[Change]) -> String {
         .iter()
         .map(|change| {
             let sign = match change.class {
-                Severity::Breaking => "!",
-                Severity::Undecided => "?",
-                Severity::Risky => "~",
-                Severity::Compatible => "+",
+                ChangeSeverity::Breaking => "!",
+                ChangeSeverity::Undecided => "?",
+                ChangeSeverity::Risky => "~",
+                ChangeSeverity::Compatible => "+",
             };
             format!("{sign}{}", change.rule.trim_start_matches("diff-"))
         })

@@ -2,7 +2,7 @@
 
 use crate::support::{changes, rules, spec_of, worst};
 use agentnative_contract::{Contract, Framing, OutputSpec};
-use agentnative_diff::{Change, Severity, compare};
+use agentnative_diff::{Change, ChangeSeverity, compare};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -48,10 +48,11 @@ fn programs_satisfy_their_documentation() {
         ("agent-js", "agent-js@1.5.8"),
     ] {
         let found = compare(&[bundled(document)], &[bundled(program)]);
-        let breaks = |change: &Change| matches!(change.class, Severity::Breaking | Severity::Risky);
+        let breaks =
+            |change: &Change| matches!(change.class, ChangeSeverity::Breaking | ChangeSeverity::Risky);
         assert!(!found.is_empty() && !found.iter().any(breaks), "{document}: {found:#?}");
         let back = compare(&[bundled(program)], &[bundled(document)]);
-        assert_eq!(worst(&back), Some(Severity::Breaking), "{document}");
+        assert_eq!(worst(&back), Some(ChangeSeverity::Breaking), "{document}");
     }
 }
 
@@ -65,7 +66,10 @@ fn the_four_shapes_of_agent_js() {
 
     let found = changes(&v139, &v140);
     assert_eq!(rules(&found), ["diff-key-removed"]);
-    assert_eq!((found[0].class, found[0].pointer.as_str()), (Severity::Breaking, "/legacyModeMappedFrom"));
+    assert_eq!(
+        (found[0].class, found[0].pointer.as_str()),
+        (ChangeSeverity::Breaking, "/legacyModeMappedFrom")
+    );
     let witness = found[0].witness.as_ref().unwrap();
     assert!(witness.document.get("legacyModeMappedFrom").is_none() && witness.document["ok"] == json!(true));
 
@@ -73,12 +77,12 @@ fn the_four_shapes_of_agent_js() {
     let found = changes(&v140, &v151);
     assert_eq!(
         (rules(&found), worst(&found)),
-        (vec!["diff-key-added-to-closed".to_owned()], Some(Severity::Risky))
+        (vec!["diff-key-added-to-closed".to_owned()], Some(ChangeSeverity::Risky))
     );
     assert_eq!(found[0].pointer, "/health");
     let found = changes(&v151, &v158);
     assert_eq!(rules(&found), ["diff-key-added-to-closed", "diff-key-added-to-closed"]);
-    assert_eq!(worst(&changes(&v158, &v139)), Some(Severity::Breaking));
+    assert_eq!(worst(&changes(&v158, &v139)), Some(ChangeSeverity::Breaking));
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn codex_item_type_became_type() {
         .iter()
         .find(|change| change.pointer == "/item/item_type")
         .unwrap_or_else(|| panic!("{found:#?}"));
-    assert_eq!(at.class, Severity::Breaking);
+    assert_eq!(at.class, ChangeSeverity::Breaking);
     assert!(
         at.note.as_ref().is_some_and(|note| note.contains("`type`") && note.contains("rename")),
         "{at:#?}"
@@ -184,7 +188,7 @@ fn claude_object_became_array() {
         "properties": { "type": { "type": "string" } } } });
     let found = changes(&object, &array);
     assert_eq!(rules(&found), ["diff-object-became-array"]);
-    assert_eq!((found[0].class, found[0].pointer.as_str()), (Severity::Breaking, ""));
+    assert_eq!((found[0].class, found[0].pointer.as_str()), (ChangeSeverity::Breaking, ""));
     assert_eq!(found[0].witness.as_ref().unwrap().document, json!([]));
     assert_eq!(rules(&changes(&array, &object)), ["diff-array-became-object"]);
 }
@@ -210,10 +214,10 @@ fn opencode_tokens() {
     silent.rules.clear();
     let found = compare(std::slice::from_ref(&old), &[silent]);
     assert_eq!(rules(&found), ["diff-key-added", "diff-rule-removed"]);
-    assert_eq!(worst(&found), Some(Severity::Breaking));
+    assert_eq!(worst(&found), Some(ChangeSeverity::Breaking));
     let found = compare(&[old], &[tokens("/tokens/output <= /tokens/total", true)]);
     assert_eq!(rules(&found), ["diff-key-added", "diff-undecided"]);
-    assert_eq!(worst(&found), Some(Severity::Undecided));
+    assert_eq!(worst(&found), Some(ChangeSeverity::Undecided));
 }
 
 #[test]
@@ -268,7 +272,10 @@ fn assert_removed_keys_are_reported(per_contract: usize) {
                     // difference.
                     if worst.is_some() {
                         reported.fetch_add(1, Ordering::Relaxed);
-                        assert!(worst <= Some(Severity::Undecided), "{name}: {pointer} {key}: {found:#?}");
+                        assert!(
+                            worst <= Some(ChangeSeverity::Undecided),
+                            "{name}: {pointer} {key}: {found:#?}"
+                        );
                     }
                 }
             });

@@ -2,7 +2,7 @@
 
 use crate::support::{changes, rules};
 use agentnative_contract::{Contract, ExitSpec, Framing, OutputSpec, Payload};
-use agentnative_diff::{Severity, compare};
+use agentnative_diff::{ChangeSeverity, compare};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ fn a_dangling_reference_is_undecided_at_its_pointer_only() {
     let schema = |reference: &str, kind: &str| json!({ "type": "object", "properties": { "a": { "$ref": reference }, "b": { "type": kind } } });
     let found = changes(&schema("#/$defs/x", "string"), &schema("#/$defs/y", "string"));
     assert_eq!(rules(&found), ["diff-undecided"]);
-    assert_eq!((found[0].class, found[0].pointer.as_str()), (Severity::Undecided, "/a"));
+    assert_eq!((found[0].class, found[0].pointer.as_str()), (ChangeSeverity::Undecided, "/a"));
     let found = changes(&schema("#/$defs/x", "integer"), &schema("#/$defs/x", "number"));
     assert_eq!(rules(&found), ["diff-integer-became-number", "diff-undecided"]);
     let two = |kind: &str| {
@@ -170,12 +170,18 @@ fn a_long_chain_of_references_is_followed_to_its_end_or_undecided() {
         for start in starts(json!({ "$ref": "#/$defs/0" })) {
             let side = |end: &str| chain(link, links, end, start.clone());
             let found = changes(&side("integer"), &side("number"));
-            assert!(matches!(found[0].class, Severity::Breaking | Severity::Undecided), "{links}: {found:?}");
+            assert!(
+                matches!(found[0].class, ChangeSeverity::Breaking | ChangeSeverity::Undecided),
+                "{links}: {found:?}"
+            );
         }
         let start = json!({ "type": "array", "contains": { "$ref": "#/$defs/0" } });
         let side = |end: &str| chain(|link| link, links, end, start.clone());
         let found = changes(&side("integer"), &side("number"));
-        assert!(matches!(found[0].class, Severity::Breaking | Severity::Undecided), "{links}: {found:?}");
+        assert!(
+            matches!(found[0].class, ChangeSeverity::Breaking | ChangeSeverity::Undecided),
+            "{links}: {found:?}"
+        );
     }
 }
 

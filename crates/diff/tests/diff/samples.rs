@@ -3,7 +3,7 @@
 use crate::kinds::table;
 use crate::support::{changes, worst};
 use agentnative_contract::Contract;
-use agentnative_diff::{Change, SampleComparison, SampleSide, Severity, compare_sample};
+use agentnative_diff::{Change, ChangeSeverity, SampleComparison, SampleSide, compare_sample};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -60,13 +60,13 @@ fn a_restriction_does_not_break_consumers() {
         let documents: Vec<&Value> = documents.iter().collect();
         worst(&compare_documents(&serde_json::from_str(schema).unwrap(), &documents, SampleSide::Old).changes)
     };
-    assert_eq!(class(r#"{"minLength":3}"#, &["\"a\""]), Some(Severity::Compatible));
-    assert_eq!(class(r#"{"type":"integer"}"#, &["1.5"]), Some(Severity::Compatible));
-    assert_eq!(class(r#"{"type":"string"}"#, &["1", "\"a\""]), Some(Severity::Compatible));
-    assert_eq!(class(r#"{"type":"string"}"#, &["1"]), Some(Severity::Breaking));
-    assert_eq!(class(r#"{"type":"string"}"#, &["null"]), Some(Severity::Compatible));
+    assert_eq!(class(r#"{"minLength":3}"#, &["\"a\""]), Some(ChangeSeverity::Compatible));
+    assert_eq!(class(r#"{"type":"integer"}"#, &["1.5"]), Some(ChangeSeverity::Compatible));
+    assert_eq!(class(r#"{"type":"string"}"#, &["1", "\"a\""]), Some(ChangeSeverity::Compatible));
+    assert_eq!(class(r#"{"type":"string"}"#, &["1"]), Some(ChangeSeverity::Breaking));
+    assert_eq!(class(r#"{"type":"string"}"#, &["null"]), Some(ChangeSeverity::Compatible));
     assert_eq!(
         class(r#"{"type":"object","additionalProperties":false}"#, &[r#"{"a":1}"#]),
-        Some(Severity::Risky)
+        Some(ChangeSeverity::Risky)
     );
 }

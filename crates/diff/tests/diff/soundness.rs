@@ -2,7 +2,7 @@
 
 use crate::support::{assert_witnesses, changes, worst};
 use agentnative_contract::Schema;
-use agentnative_diff::Severity;
+use agentnative_diff::ChangeSeverity;
 use jsonschema::canonical::{self, Containment};
 use serde_json::{Map, Value, json};
 
@@ -165,15 +165,15 @@ fn no_random_breaking_change_is_missed_or_false() {
         let found = changes(&old, &new);
         let worst_class = worst(&found);
         assert_witnesses(&old, &new, &found);
-        breaking += usize::from(worst_class == Some(Severity::Breaking));
-        decided += usize::from(worst_class != Some(Severity::Undecided));
+        breaking += usize::from(worst_class == Some(ChangeSeverity::Breaking));
+        decided += usize::from(worst_class != Some(ChangeSeverity::Undecided));
         let rules: Vec<&str> = found.iter().map(|change| change.rule.as_str()).collect();
         let pair = format!("{nth}\n  old {old}\n  new {new}\n  told {rules:?}");
-        if worst_class == Some(Severity::Breaking) && covers(&old, &new) == Some(true) {
+        if worst_class == Some(ChangeSeverity::Breaking) && covers(&old, &new) == Some(true) {
             false_positives.push(pair);
             continue;
         }
-        if worst_class.is_some_and(|worst_class| worst_class <= Severity::Risky) {
+        if worst_class.is_some_and(|worst_class| worst_class <= ChangeSeverity::Risky) {
             continue;
         }
         if covers(&old, &new) == Some(false) {

@@ -1,7 +1,7 @@
 //! Shared helpers.
 
 use agentnative_contract::{Framing, OutputSpec, Schema};
-use agentnative_diff::{Change, Severity, compare};
+use agentnative_diff::{Change, ChangeSeverity, compare};
 use serde_json::Value;
 
 /// Returns the output specification of a schema of documents.
@@ -15,7 +15,7 @@ pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
 }
 
 /// Returns the most severe class of these changes.
-pub fn worst(changes: &[Change]) -> Option<Severity> {
+pub fn worst(changes: &[Change]) -> Option<ChangeSeverity> {
     changes.iter().map(|change| change.class).min()
 }
 

@@ -2,7 +2,7 @@
 
 use super::capture::CaptureBuffer;
 use super::common::Common;
-use super::stream::{Pace, SMALL_PIPE, Source, Stream, async_fd};
+use super::stream::{Pace, SMALL_PIPE, Stream, StreamSource, async_fd};
 use super::terminal::Terminal;
 use crate::sys::StdioIds;
 use crate::{Job, Variant};
@@ -64,7 +64,7 @@ pub(super) fn open_channels(
     if job.shows_output && common.options.show {
         #[expect(clippy::disallowed_methods, reason = "what is shown to people goes there")]
         let shown = || io::stderr().as_fd().try_clone_to_owned();
-        let [stdout, stderr] = [(); 2].map(|()| stream(Source::Closed, Pace::Eager));
+        let [stdout, stderr] = [(); 2].map(|()| stream(StreamSource::Closed, Pace::Eager));
         return Ok(Channels { target: [stdin, shown()?, shown()?], stdout, stderr, feed, ids });
     }
     let piped = |pace, small: bool| -> io::Result<(OwnedFd, Stream)> {
@@ -72,34 +72,34 @@ pub(super) fn open_channels(
         if small {
             fcntl_setpipe_size(&read, SMALL_PIPE)?;
         }
-        Ok((write, stream(Source::new(read)?, pace)))
+        Ok((write, stream(StreamSource::new(read)?, pace)))
     };
     if job.variant == Variant::FullTerminal {
         let Terminal { master, slave, name } = terminal()?;
         ids.set_terminal(name);
         let stdin = if job.stdin.is_some() { stdin } else { slave.try_clone()? };
-        let stdout = stream(Source::new(master)?, Pace::Eager);
-        let stderr = stream(Source::Closed, Pace::Eager);
+        let stdout = stream(StreamSource::new(master)?, Pace::Eager);
+        let stderr = stream(StreamSource::Closed, Pace::Eager);
         return Ok(Channels { target: [stdin, slave.try_clone()?, slave], stdout, stderr, feed, ids });
     }
     let (out, stdout) = match job.variant {
         variant if variant.has_terminal_out() => {
             let Terminal { master, slave, name } = terminal()?;
             ids.set_terminal(name);
-            (slave, stream(Source::new(master)?, Pace::Eager))
+            (slave, stream(StreamSource::new(master)?, Pace::Eager))
         }
         Variant::File => {
             let file = tempfile::tempfile_in(common.root.capture_folder())?;
-            (file.try_clone()?.into(), stream(Source::File(file), Pace::Eager))
+            (file.try_clone()?.into(), stream(StreamSource::File(file), Pace::Eager))
         }
         Variant::SlowReader => piped(Pace::paused(start), true)?,
         Variant::ClosedPipe => {
             let (_closed, write) = pipe_with(PipeFlags::CLOEXEC)?;
-            (write, stream(Source::Closed, Pace::Eager))
+            (write, stream(StreamSource::Closed, Pace::Eager))
         }
         Variant::Full => {
             let full = open("/dev/full", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-            (full, stream(Source::Closed, Pace::Eager))
+            (full, stream(StreamSource::Closed, Pace::Eager))
         }
         _ => piped(Pace::Eager, false)?,
     };

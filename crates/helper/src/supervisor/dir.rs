@@ -219,7 +219,7 @@ impl Dir {
                 _ if copy.left.is_some() => {}
                 _ => {
                     let message =
-                        format!("{} is neither a file nor a folder nor a link", name.to_string_lossy());
+                        format!("{} is neither a file, a folder nor a link", name.to_string_lossy());
                     return Err(io::Error::new(io::ErrorKind::Unsupported, message));
                 }
             }
@@ -237,7 +237,7 @@ impl Dir {
 
     fn walk_level(&self, path: &Path, visit: &mut Visit<'_>, depth: usize) -> io::Result<()> {
         if depth > MAX_DEPTH {
-            return Err(io::Error::other("folders are nested too deep"));
+            return Err(io::Error::other("folders are nested too deeply"));
         }
         let mut names: Vec<OsString> = Vec::new();
         for entry in self.entries()? {

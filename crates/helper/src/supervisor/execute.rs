@@ -110,7 +110,7 @@ async fn run_setup_calls(
         };
         let number = if outcome.end == RunEnd::TimedOut { ETIMEDOUT } else { 0 };
         let message: Vec<_> = setup.args.iter().map(|arg| arg.to_string_lossy()).collect();
-        let message = format!("the call before it, `{}`, {how}", message.join(" "));
+        let message = format!("the preceding call `{}` {how}", message.join(" "));
         return Ok(Some(not_started(number, message)));
     }
     Ok(None)

@@ -130,7 +130,7 @@ impl ReservedFolder {
                 let from = Path::new(from);
                 // A mount that does not respond, such as that of a dead server, would block the copy.
                 if sys::has_mounts_below(from)? {
-                    let message = format!("{} has mounts below, which are not copied", from.display());
+                    let message = format!("{} contains mount points, which are not copied", from.display());
                     return Err(io::Error::new(io::ErrorKind::Unsupported, message));
                 }
                 let root = fstat(&*self.root)?;

@@ -55,21 +55,21 @@ fn start_launcher(
     launch: OwnedFd,
     action: &mut &'static str,
 ) -> io::Result<(Pid, sys::ChildNotifications, bool)> {
-    *action = "read what the run may see";
+    *action = "read the sandbox specification";
     let (spec, _, _): (SandboxSpec, _, _) = receive(control)?;
-    *action = "make its namespaces";
+    *action = "create its namespaces";
     let sockets = if spec.network { Vec::new() } else { sys::socket_paths()? };
     sys::enter_run_namespaces(spec.network)?;
     let mut listeners = Vec::new();
     if !spec.network {
-        *action = "make its network";
+        *action = "create its network";
         sys::enable_loopback()?;
         for port in &spec.ports {
             let open = LOOPBACK.into_iter().filter_map(|address| TcpListener::bind((address, *port)).ok());
             listeners.push((*port, open.collect::<Vec<_>>()));
         }
     }
-    *action = "arrange its files";
+    *action = "prepare its files";
     let is_copied = sys::prepare_mounts(&spec.view, &sockets)?;
     let terminal = if spec.terminal { Some(open_terminal()?) } else { None };
     *action = "start its launcher";

@@ -5,7 +5,7 @@ use super::plan::{Answer, Plan};
 use super::process_tree::reap_child;
 use super::roles::{LAUNCH, role_command};
 use super::sandbox::Init;
-use super::status::{Status, status_of};
+use super::status::{ProcessStatus, status_of};
 use super::stream::async_fd;
 use super::terminal::Terminal;
 use crate::protocol::frame;
@@ -52,7 +52,7 @@ impl Leader {
     }
 
     /// Returns the exit status, if the process has ended. Does not reap it.
-    pub fn status(&self) -> Option<Status> {
+    pub fn status(&self) -> Option<ProcessStatus> {
         match self {
             Self::Child(child) => status_of(child.pid),
             Self::Confined(init) => init.status(),

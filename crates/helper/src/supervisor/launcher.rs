@@ -58,10 +58,10 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Launch
     // The limit that tags the run comes before the session: a process in a session of its own without the tag has
     // removed it.
     set_limits(&plan);
-    setsid().map_err(failed("cannot make a session"))?;
-    sys::die_with_parent().map_err(|e| ("cannot bind it to agentnative", e))?;
+    setsid().map_err(failed("cannot create a session"))?;
+    sys::die_with_parent().map_err(|e| ("cannot tie its lifetime to that of agentnative", e))?;
     if getppid().map(Pid::as_raw_pid) != Some(plan.parent) {
-        return Err(("agentnative ended", Errno::SRCH.into()));
+        return Err(("agentnative exited", Errno::SRCH.into()));
     }
     umask(Mode::from_raw_mode(0o022));
     let terminal = match plan.job.variant {
@@ -69,7 +69,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Launch
         variant => variant.has_terminal_out().then_some(&stdout),
     };
     if let Some(terminal) = terminal {
-        ioctl_tiocsctty(terminal).map_err(failed("cannot take the terminal"))?;
+        ioctl_tiocsctty(terminal).map_err(failed("cannot acquire the terminal"))?;
     }
     dup2_stdin(stdin).map_err(failed("cannot set stdin"))?;
     dup2_stdout(stdout).map_err(failed("cannot set stdout"))?;
@@ -81,7 +81,7 @@ fn become_target(socket: &UnixStream) -> Result<std::convert::Infallible, Launch
         return Err((NO_CONFINEMENT, Errno::NOSYS.into()));
     }
     close_fds::set_fds_cloexec(3, &[]);
-    send_answer(socket, &Answer::Started(confinement)).map_err(|e| ("agentnative ended", e))?;
+    send_answer(socket, &Answer::Started(confinement)).map_err(|e| ("agentnative exited", e))?;
 
     let execute = || sys::execute(&plan.job.program, &plan.job.args, &plan.job.env);
     let mut error = execute();

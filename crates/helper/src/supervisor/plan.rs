@@ -60,7 +60,7 @@ impl Answer {
     /// Parses all answers that the launcher sent until it closed the socket, and returns the last one.
     pub fn parse(answers: &[u8]) -> Self {
         let answers = serde_json::Deserializer::from_slice(answers).into_iter().map_while(Result::ok);
-        let none = || Self::Failed(0, "the launcher ended before it started the program".into());
+        let none = || Self::Failed(0, "the launcher exited before it started the program".into());
         answers.last().unwrap_or_else(none)
     }
 }

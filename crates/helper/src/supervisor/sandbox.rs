@@ -8,7 +8,7 @@ use super::plan::ConfinementLevel;
 use super::run_environment::locale_folder;
 use super::sandbox_spec::{EXIT_STATUS_LEN, InitAnswer, SandboxSpec, decode_exit_status};
 use super::start_folder::StartFolder;
-use super::status::Status;
+use super::status::ProcessStatus;
 use super::stream::async_fd;
 use super::terminal::Terminal;
 use super::zygote::Zygote;
@@ -172,7 +172,7 @@ pub(super) struct Init {
     pub pid: Pid,
     /// The launcher, then the target.
     pub target: Pid,
-    status: Option<Status>,
+    status: Option<ProcessStatus>,
     pub missed_network: bool,
     pub terminal: Option<Terminal>,
     /// Whether the start folder is read-only, although a copy-on-write view of it was specified.
@@ -247,7 +247,7 @@ impl Init {
                 }
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 // Another process has killed it, and with it the target.
-                Ok(_) => self.status = Some(Status::Signaled(Signal::KILL.as_raw())),
+                Ok(_) => self.status = Some(ProcessStatus::Signaled(Signal::KILL.as_raw())),
                 Err(_would_block) => {}
             }
         }
@@ -262,7 +262,7 @@ impl Init {
     }
 
     /// Returns the exit status of the target, once [`Init::wait_until_ended`] has received it.
-    pub fn status(&self) -> Option<Status> {
+    pub fn status(&self) -> Option<ProcessStatus> {
         self.status
     }
 }

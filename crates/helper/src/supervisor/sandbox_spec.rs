@@ -1,7 +1,7 @@
 //! Messages between the supervisor and the first process of a confined run.
 
 use super::client_socket::send_with_fds;
-use super::status::Status;
+use super::status::ProcessStatus;
 use crate::protocol::frame;
 use crate::sys::FileView;
 use serde::{Deserialize, Serialize};
@@ -36,19 +36,21 @@ pub(super) enum InitAnswer {
 pub(super) const EXIT_STATUS_LEN: usize = 6;
 
 /// Encodes the exit status of the target.
-pub(super) fn encode_exit_status(status: Status, missed_network: bool) -> [u8; EXIT_STATUS_LEN] {
+pub(super) fn encode_exit_status(status: ProcessStatus, missed_network: bool) -> [u8; EXIT_STATUS_LEN] {
     let (is_signal, number) = match status {
-        Status::Exited(code) => (0, code),
-        Status::Signaled(signal) => (1, signal),
+        ProcessStatus::Exited(code) => (0, code),
+        ProcessStatus::Signaled(signal) => (1, signal),
     };
     let [a, b, c, d] = number.to_le_bytes();
     [is_signal, a, b, c, d, u8::from(missed_network)]
 }
 
 /// Decodes the result of [`encode_exit_status`].
-pub(super) fn decode_exit_status([is_signal, a, b, c, d, missed]: [u8; EXIT_STATUS_LEN]) -> (Status, bool) {
+pub(super) fn decode_exit_status(
+    [is_signal, a, b, c, d, missed]: [u8; EXIT_STATUS_LEN],
+) -> (ProcessStatus, bool) {
     let number = i32::from_le_bytes([a, b, c, d]);
-    let status = if is_signal == 0 { Status::Exited(number) } else { Status::Signaled(number) };
+    let status = if is_signal == 0 { ProcessStatus::Exited(number) } else { ProcessStatus::Signaled(number) };
     (status, missed != 0)
 }
 

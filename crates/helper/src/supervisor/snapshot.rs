@@ -78,7 +78,7 @@ impl FileSnapshot {
 }
 
 fn too_much() -> io::Error {
-    io::Error::other("there is too much to look at")
+    io::Error::other("the folder exceeds the limits of a snapshot")
 }
 
 fn entry_without_contents(kind: FileKind, found: &Stat) -> FileEntry {

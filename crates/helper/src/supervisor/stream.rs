@@ -42,7 +42,7 @@ pub(super) fn async_fd<T: AsRawFd>(fd: T, interest: Interest) -> io::Result<Asyn
 }
 
 /// The source of the bytes.
-pub(super) enum Source {
+pub(super) enum StreamSource {
     Fd(AsyncFd<OwnedFd>),
     /// A file that the target itself writes.
     File(File),
@@ -53,7 +53,7 @@ pub(super) enum Source {
     Closed,
 }
 
-impl Source {
+impl StreamSource {
     /// Creates a source from the read end of a pipe, or the master of a terminal.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&fd, true)?;
@@ -90,34 +90,34 @@ pub(super) enum ReadResult {
 }
 
 pub(super) struct Stream {
-    source: Source,
+    source: StreamSource,
     pace: Pace,
     capture: CaptureBuffer,
     start: Instant,
 }
 
 impl Stream {
-    pub fn new(source: Source, pace: Pace, capture: CaptureBuffer, start: Instant) -> Self {
+    pub fn new(source: StreamSource, pace: Pace, capture: CaptureBuffer, start: Instant) -> Self {
         Self { source, pace, capture, start }
     }
 
     /// Whether the end is still to come. False for a file.
     pub fn is_open(&self) -> bool {
-        matches!(self.source, Source::Fd(_))
+        matches!(self.source, StreamSource::Fd(_))
     }
 
     /// Returns the number of bytes that the target is known to have written.
     pub fn len(&self) -> u64 {
         match &self.source {
-            Source::Fd(fd) => self.capture.len() + ioctl_fionread(fd.get_ref()).unwrap_or(0),
-            Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
-            Source::Idle(_) | Source::Closed => self.capture.len(),
+            StreamSource::Fd(fd) => self.capture.len() + ioctl_fionread(fd.get_ref()).unwrap_or(0),
+            StreamSource::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
+            StreamSource::Idle(_) | StreamSource::Closed => self.capture.len(),
         }
     }
 
     /// Returns an error if the file that the target writes exceeds the limit.
     pub fn file_overflow(&self) -> Option<OutputOverflow> {
-        let is_file = matches!(self.source, Source::File(_));
+        let is_file = matches!(self.source, StreamSource::File(_));
         (is_file && self.len() > self.capture.limit).then_some(OutputOverflow(self.capture.limit))
     }
 
@@ -137,7 +137,7 @@ impl Stream {
 
     /// Waits for bytes and reads once. Cancel safe.
     pub async fn step(&mut self) -> ReadResult {
-        let Source::Fd(fd) = &self.source else { return pending().await };
+        let StreamSource::Fd(fd) = &self.source else { return pending().await };
         let max = match self.pace {
             Pace::Eager => MAX_READ,
             Pace::Paused { available, since, next_check } => {
@@ -198,22 +198,22 @@ impl Stream {
     }
 
     fn set_idle(&mut self) -> ReadResult {
-        self.source = match std::mem::replace(&mut self.source, Source::Closed) {
-            Source::Fd(fd) => Source::Idle(fd),
+        self.source = match std::mem::replace(&mut self.source, StreamSource::Closed) {
+            StreamSource::Fd(fd) => StreamSource::Idle(fd),
             other => other,
         };
         ReadResult::End
     }
 
     fn close(&mut self) -> ReadResult {
-        self.source = Source::Closed;
+        self.source = StreamSource::Closed;
         ReadResult::End
     }
 
     /// Reads the available bytes without waiting, before the stream is closed.
     pub fn read_available(&mut self) -> ReadResult {
         let mut max = MAX_FINAL_READ;
-        while let Source::Fd(fd) | Source::Idle(fd) = &self.source
+        while let StreamSource::Fd(fd) | StreamSource::Idle(fd) = &self.source
             && max > 0
         {
             let read =
@@ -238,8 +238,8 @@ impl Stream {
     /// Returns the captured stream.
     pub async fn finish(self) -> io::Result<Captured> {
         match self.source {
-            Source::File(file) => capture_file(file, self.capture.limit, self.start.elapsed()).await,
-            Source::Fd(_) | Source::Idle(_) | Source::Closed => self.capture.finish(),
+            StreamSource::File(file) => capture_file(file, self.capture.limit, self.start.elapsed()).await,
+            StreamSource::Fd(_) | StreamSource::Idle(_) | StreamSource::Closed => self.capture.finish(),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn supervise() -> io::Result<()> {
     if let Err(error) = sys::check_descriptors(MIN_DESCRIPTORS) {
         // The client reads no reply before it has sent its options.
         let _: (Request, _, _) = receive(&socket)?;
-        let failure = Failure::with_cause("cannot open as many files as runs need", &error);
+        let failure = Failure::with_cause("cannot open enough files for the runs", &error);
         return socket.write_all(&frame(&Reply::Refused(failure.hint("raise the limit (ulimit -n)")), &[])?);
     }
     socket.set_nonblocking(true)?;
@@ -127,7 +127,7 @@ impl Supervisor {
         // Another mask could make the folders of this process inaccessible to it.
         umask(Mode::from_raw_mode(0o077));
         // Signals of a terminal are for the caller, which decides when the helper ends.
-        setsid().map_err(|e| Failure::with_cause("cannot make a session", &e))?;
+        setsid().map_err(|e| Failure::with_cause("cannot create a session", &e))?;
         sys::become_reaper().map_err(|e| Failure::with_cause("cannot become the reaper of runs", &e))?;
         let ignored: Vec<i32> = sys::ignored_signals().into_iter().filter(|n| *n != SIGPIPE).collect();
         let files = getrlimit(Resource::Nofile);
@@ -137,7 +137,8 @@ impl Supervisor {
         // Comes before there is anything to clean up.
         let handled = handle_signals();
         let root = Root::new().map_err(|e| {
-            Failure::with_cause("cannot make a temporary folder", &e).hint("TMPDIR names the folder for them")
+            Failure::with_cause("cannot create a temporary folder", &e)
+                .hint("set TMPDIR to a writable folder")
         })?;
         let homes = homes(&caller);
         let common = Common {

@@ -16,7 +16,7 @@ use super::run_environment::run_environment;
 use super::sandbox::{Init, wants_namespaces};
 use super::sandbox_spec::SandboxSpec;
 use super::start_folder::{StartFolder, writable_folders};
-use super::status::Status;
+use super::status::ProcessStatus;
 use super::stop::{STOP, STOP_NOW, Stop};
 use super::stream::{ReadResult, Stream};
 use crate::outcome::ETIMEDOUT;
@@ -176,7 +176,7 @@ async fn plan(
 /// Why a run is ended by force, and what it was waiting for.
 type ForcedEnd = (RunEnd, Option<Waiting>);
 
-enum Event {
+enum RunProgress {
     /// Bytes were transferred, or a stream ended.
     Moved,
     Ended,
@@ -244,21 +244,21 @@ impl SupervisedRun<'_> {
     }
 
     /// Transfers bytes until something happens, or until `until`. Requests to stop below `level` are ignored.
-    async fn wait_for_event(&mut self, until: Instant, level: u8) -> Event {
+    async fn wait_for_event(&mut self, until: Instant, level: u8) -> RunProgress {
         let step = tokio::select! {
             () = self.leader.wait_until_ended(), if self.ended.is_none() => {
                 self.ended = Some(Instant::now());
-                return Event::Ended;
+                return RunProgress::Ended;
             }
             step = self.stdout.step() => step,
             step = self.stderr.step() => step,
             () = self.feed.step() => ReadResult::Continue,
-            () = sleep_until(until) => return Event::Time,
-            _ = self.stop.wait_for(|now| *now >= level) => return Event::Stop,
+            () = sleep_until(until) => return RunProgress::Time,
+            _ = self.stop.wait_for(|now| *now >= level) => return RunProgress::Stop,
         };
         match step {
-            ReadResult::Overflow(overflow) => Event::Overflow(overflow),
-            ReadResult::Continue | ReadResult::End => Event::Moved,
+            ReadResult::Overflow(overflow) => RunProgress::Overflow(overflow),
+            ReadResult::Continue | ReadResult::End => RunProgress::Moved,
         }
     }
 
@@ -278,10 +278,10 @@ impl SupervisedRun<'_> {
                 wake = wake.min(at);
             }
             match self.wait_for_event(wake.min(self.meter.next()).min(deadline), STOP).await {
-                Event::Ended => return None,
-                Event::Overflow(overflow) => return Some((overflow.into(), None)),
-                Event::Stop => return Some((RunEnd::Interrupted, None)),
-                Event::Moved | Event::Time => {}
+                RunProgress::Ended => return None,
+                RunProgress::Overflow(overflow) => return Some((overflow.into(), None)),
+                RunProgress::Stop => return Some((RunEnd::Interrupted, None)),
+                RunProgress::Moved | RunProgress::Time => {}
             }
             let now = Instant::now();
             self.interrupt(now);
@@ -348,9 +348,9 @@ impl SupervisedRun<'_> {
         let mut next = self.start;
         loop {
             match self.wait_for_event(next, STOP).await {
-                Event::Ended => return None,
-                Event::Stop => return Some((RunEnd::Interrupted, None)),
-                Event::Moved | Event::Overflow(_) | Event::Time => {}
+                RunProgress::Ended => return None,
+                RunProgress::Stop => return Some((RunEnd::Interrupted, None)),
+                RunProgress::Moved | RunProgress::Overflow(_) | RunProgress::Time => {}
             }
             let now = Instant::now();
             if now >= next {
@@ -410,7 +410,7 @@ impl SupervisedRun<'_> {
 
     /// Returns why the target was not started: a request to stop, or the time limit.
     fn not_launched(&self) -> ForcedEnd {
-        let message = format!("the system did not start it within {} s", LAUNCH_TIMEOUT.as_secs());
+        let message = format!("the system did not start the program within {} s", LAUNCH_TIMEOUT.as_secs());
         let is_stopped = *self.stop.borrow() >= STOP;
         (if is_stopped { RunEnd::Interrupted } else { RunEnd::NotStarted(ETIMEDOUT, message) }, None)
     }
@@ -442,9 +442,9 @@ impl SupervisedRun<'_> {
             let until = self.clock.next_check();
             let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFTOVER_INTERVAL) };
             match self.wait_for_event(wake, STOP_NOW).await {
-                Event::Overflow(overflow) => return Some(overflow),
-                Event::Stop => break,
-                Event::Moved | Event::Ended | Event::Time => {}
+                RunProgress::Overflow(overflow) => return Some(overflow),
+                RunProgress::Stop => break,
+                RunProgress::Moved | RunProgress::Ended | RunProgress::Time => {}
             }
         }
         self.read_available()
@@ -476,7 +476,7 @@ impl SupervisedRun<'_> {
             |run: &Self| run.tree.running_members().iter().any(|stat| !run.tree.is_in_other_session(stat));
         while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_time_over(Instant::now()) {
             let wake = self.clock.next_check().min(Instant::now() + LEFTOVER_INTERVAL);
-            if let Event::Stop = self.wait_for_event(wake, STOP_NOW).await {
+            if let RunProgress::Stop = self.wait_for_event(wake, STOP_NOW).await {
                 break;
             }
         }
@@ -559,9 +559,9 @@ impl SupervisedRun<'_> {
 
     fn end_of_leader(&self) -> RunEnd {
         match self.leader.status() {
-            Some(Status::Exited(code)) => RunEnd::Exited(code),
-            Some(Status::Signaled(signal)) => RunEnd::Signaled(signal),
-            None => RunEnd::NotStarted(0, "somebody else has reaped it".into()),
+            Some(ProcessStatus::Exited(code)) => RunEnd::Exited(code),
+            Some(ProcessStatus::Signaled(signal)) => RunEnd::Signaled(signal),
+            None => RunEnd::NotStarted(0, "another process reaped it".into()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::project_files::ProjectEvidence;
 use crate::verdict::{Finding, Judgement, Reason};
-use agentnative_core::facts::Document;
+use agentnative_core::facts::ProjectDocument;
 use agentnative_core::model::{Evidence, OutputFormat, Variant};
 use agentnative_core::targets::documented_exit_codes;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    fn from_document(document: &'a Document) -> Self {
+    fn from_document(document: &'a ProjectDocument) -> Self {
         Self {
             text: &document.text,
             source: Evidence { file: Some(document.file.clone()), ..Evidence::default() },

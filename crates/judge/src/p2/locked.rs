@@ -9,7 +9,7 @@ use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::Bytes;
 use agentnative_diff::lock::{Lock, OutputInference};
-use agentnative_diff::{Change, Severity, compare};
+use agentnative_diff::{Change, ChangeSeverity, compare};
 use std::io::Read;
 use strict_json::{Position, sanitize};
 
@@ -106,12 +106,12 @@ fn judge_change(
     let run = context.plain(probe, format)?;
     let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
-        Severity::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
+        ChangeSeverity::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
             Some(misplaced_by_failure(&run).unwrap_or_else(|| broken(&run, change, detail)))
         }
-        Severity::Breaking => Some(broken(&run, change, detail)),
-        Severity::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
-        Severity::Risky | Severity::Compatible => None,
+        ChangeSeverity::Breaking => Some(broken(&run, change, detail)),
+        ChangeSeverity::Undecided => Some(inconclusive(format!("{}: {detail}", run.label()))),
+        ChangeSeverity::Risky | ChangeSeverity::Compatible => None,
     }
 }
 

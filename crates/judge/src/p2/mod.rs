@@ -19,7 +19,7 @@ use super::row::CheckRow;
 use agentnative_contract::Against;
 use agentnative_core::model::{CheckId, OutputFormat};
 use project_files::ProjectEvidence;
-use strict_json::Severity;
+use strict_json::ProblemSeverity;
 
 pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2OutputFormat, output::format),
@@ -29,8 +29,8 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2OutputComplete, determinism::complete),
     (CheckId::P2OutputStable, determinism::stable),
     (CheckId::P2OutputParity, parity::parity),
-    (CheckId::P2JsonStrict, |context| well_formed::without(context, Severity::Strict)),
-    (CheckId::P2JsonInterop, |context| well_formed::without(context, Severity::Interop)),
+    (CheckId::P2JsonStrict, |context| well_formed::without(context, ProblemSeverity::Strict)),
+    (CheckId::P2JsonInterop, |context| well_formed::without(context, ProblemSeverity::Interop)),
     (CheckId::P2JsonlNewline, well_formed::newline),
     (CheckId::P2JsonlPrompt, well_formed::prompt),
     (CheckId::P2StderrDiagnostics, errors::diagnostics),

@@ -68,7 +68,7 @@ pub fn format(context: &CheckContext) -> Judgement {
         }
     });
     let elsewhere = context.data_probes().filter_map(|probe| {
-        let place = probe.place?;
+        let place = probe.flag_position?;
         let rejected = context.derived_from(DerivedKind::Refused, probe).next()?;
         Some(judge_position(context.runs_of(rejected).next()?, place))
     });

@@ -4,7 +4,7 @@ use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::verdict::{Finding, Judgement, Reason};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::facts::{Document, ProjectDocuments};
+use agentnative_core::facts::{ProjectDocument, ProjectDocuments};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub struct ProjectEvidence<'a> {
     /// Files of the project, if there is one.
     pub project: Option<&'a ProjectDocuments>,
     /// Manual page of the target as plain text, if it has one and it was read.
-    pub manual: Option<&'a Document>,
+    pub manual: Option<&'a ProjectDocument>,
     /// Help of the target.
     pub help: Option<Help<'a>>,
     /// True if no runs were to be made, so that there is no help.
@@ -90,7 +90,7 @@ impl ProjectEvidence<'_> {
             return Judgement::NotApplicable(NO_PROJECT.to_owned());
         };
         let (mut valid, mut wrong, mut of_settings) = (Vec::new(), Vec::new(), Vec::new());
-        for Document { file, text } in &project.schemas {
+        for ProjectDocument { file, text } in &project.schemas {
             let parsed: Result<Value, String> = serde_json::from_str(text).map_err(|error| error.to_string());
             if let (Some(printed), Ok(schema)) = (&self.printed, &parsed)
                 && printed == schema

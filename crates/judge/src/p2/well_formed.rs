@@ -5,10 +5,10 @@ use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;
-use strict_json::{ProblemKind, Severity};
+use strict_json::{ProblemKind, ProblemSeverity};
 
 /// `p2-json-strict` and `p2-json-interop`: plain runs have no problem of this class.
-pub fn without(context: &CheckContext, class: Severity) -> Judgement {
+pub fn without(context: &CheckContext, class: ProblemSeverity) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
     let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))

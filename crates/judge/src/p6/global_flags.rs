@@ -116,8 +116,8 @@ fn format_accepted(context: &CheckContext, probe: &Probe, run: &RunView, flag_ar
     if Some(exit) == probe.exit {
         return Ok(());
     }
-    let place = probe.place.unwrap_or(FlagPosition::Front);
-    if probe.place.is_some() && !(place == FlagPosition::Front && context.profile.global_format) {
+    let place = probe.flag_position.unwrap_or(FlagPosition::Front);
+    if probe.flag_position.is_some() && !(place == FlagPosition::Front && context.profile.global_format) {
         let id = CheckId::P2OutputFormat;
         return inconclusive(Reason {
             message: format!("`{flag_args}` is rejected after the arguments of {}: see {id}", probe.name),

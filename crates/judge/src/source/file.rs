@@ -6,7 +6,7 @@ use super::tree::Tree;
 use super::walk::SourceFile;
 use agentnative_contract::error::Result;
 use agentnative_core::facts::{
-    EntryPoint, MAX_SOURCE_BYTES, Match, RangeSet, SkipReason, SkippedFile, SourceWaiver, Span,
+    CodeSpan, EntryPoint, MAX_SOURCE_BYTES, Match, RangeSet, SkipReason, SkippedFile, SourceWaiver,
 };
 use agentnative_core::files;
 use agentnative_core::manifest::is_go_main;
@@ -329,14 +329,14 @@ impl<'a> LineIndex<'a> {
         (line as u64, column as u64 + 1)
     }
 
-    fn span(&self, file: &str, range: Range<usize>) -> Span {
+    fn span(&self, file: &str, range: Range<usize>) -> CodeSpan {
         let bytes = self.text.as_bytes();
         let reach = bytes.len().min(range.start + MAX_LINE);
         let end =
             memchr::memchr(b'\n', &bytes[range.start..reach]).map_or(reach, |offset| range.start + offset);
         let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
         let (excerpt, caret) = sanitize::excerpt(line, range.start, MAX_EXCERPT);
-        Span {
+        CodeSpan {
             file: file.to_owned(),
             start: self.place(range.start),
             end: self.place(range.end),

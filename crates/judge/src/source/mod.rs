@@ -1,6 +1,6 @@
 //! Finds and reads the code of a target, and matches the rules of the source checks.
 //!
-//! With the feature `source`, `scan` reads [`Facts`](agentnative_core::facts::Facts) of the code, which `source_checks`
+//! With the feature `source`, `scan` reads [`CodeFacts`](agentnative_core::facts::CodeFacts) of the code, which `source_checks`
 //! judges. With the feature `project`, the files around the code are read.
 
 #[cfg(feature = "source")]

@@ -1,7 +1,7 @@
 //! Reads the files around the code: README files, schemas, and instructions for agents.
 
 use super::exclusions::{NON_PRODUCT, VENDORED, patterns, relative_path, walker};
-use agentnative_core::facts::{AgentInstructions, CodeLine, Document, Frontmatter, ProjectDocuments};
+use agentnative_core::facts::{AgentInstructions, CodeLine, Frontmatter, ProjectDocument, ProjectDocuments};
 use agentnative_core::files::{MAX_TEXT_BYTES, read};
 use ignore::DirEntry;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
@@ -28,7 +28,7 @@ fn is_in_repository(folder: &Path) -> bool {
     folder.ancestors().any(|above| above.join(".git").exists())
 }
 
-fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
+fn readmes_in(folder: &Path, project: &Path) -> Vec<ProjectDocument> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.retain(|path| {
@@ -39,13 +39,16 @@ fn readmes_in(folder: &Path, project: &Path) -> Vec<Document> {
     files.iter().filter_map(|path| document(project, path)).collect()
 }
 
-fn document(project: &Path, path: &Path) -> Option<Document> {
+fn document(project: &Path, path: &Path) -> Option<ProjectDocument> {
     let bytes = read(path, MAX_TEXT_BYTES).ok()?;
-    Some(Document { file: relative_path(project, path)?, text: sanitize::lossless(&bytes).into_owned() })
+    Some(ProjectDocument {
+        file: relative_path(project, path)?,
+        text: sanitize::lossless(&bytes).into_owned(),
+    })
 }
 
 /// Returns the JSON Schemas under `root`, without ignored files and tests.
-fn schemas(root: &Path) -> Vec<Document> {
+fn schemas(root: &Path) -> Vec<ProjectDocument> {
     let vendored = patterns(root, &[VENDORED, NON_PRODUCT].concat());
     let enter = move |entry: &DirEntry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -90,7 +93,7 @@ fn bundles(project: &Path, package: &Path) -> Vec<AgentInstructions> {
 }
 
 fn bundle(project: &Path, path: &Path) -> Option<AgentInstructions> {
-    let Document { file, text } = document(project, path)?;
+    let ProjectDocument { file, text } = document(project, path)?;
     Some(AgentInstructions { file, frontmatter: frontmatter(&text), code: code(&text) })
 }
 

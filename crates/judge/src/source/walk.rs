@@ -20,7 +20,7 @@ use strict_json::sanitize;
 pub(super) struct SourceFile<'p> {
     pub package: &'p PackageCode,
     pub path: PathBuf,
-    /// Path as in [`super::Span::file`].
+    /// Path as in `Span::file`.
     pub name: String,
     pub language: Language,
     pub grammar: SupportLang,

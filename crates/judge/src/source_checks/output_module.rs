@@ -1,7 +1,7 @@
 //! Detects the output module of a program: the code that configures its output.
 
 use super::code::Code;
-use agentnative_core::facts::{EntryPoint, Match, RangeSet, Span};
+use agentnative_core::facts::{CodeSpan, EntryPoint, Match, RangeSet};
 use std::collections::BTreeMap;
 
 /// Conventional names of output modules, without extension: files and folders.
@@ -76,7 +76,7 @@ impl<'a> OutputModule<'a> {
     }
 
     /// True if the output module contains a place.
-    pub fn contains(&self, place: &Span) -> bool {
+    pub fn contains(&self, place: &CodeSpan) -> bool {
         let file = &place.file;
         if !self.code.output.is_empty() {
             return self.code.output.iter().any(|path| {

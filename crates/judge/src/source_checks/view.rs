@@ -4,7 +4,7 @@ use super::code::Code;
 use super::output_module::OutputModule;
 use crate::verdict::{Finding, Judgement};
 use agentnative_core::catalogue::{Check, ExemptPart, MISSING, MatchRole, SourceCheck, SourceRule};
-use agentnative_core::facts::{EntryPoint, Match, RangeSet, SourceWaiver, Span};
+use agentnative_core::facts::{CodeSpan, EntryPoint, Match, RangeSet, SourceWaiver};
 use agentnative_core::manifest::Dependency;
 use agentnative_core::model::{CheckId, Evidence, Language};
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,7 +178,7 @@ impl<'a> CheckView<'a> {
         }
         let others: BTreeMap<&str, RangeSet> =
             others.into_iter().map(|(file, ranges)| (file, RangeSet::new(ranges))).collect();
-        let is_other = |place: &Span| {
+        let is_other = |place: &CodeSpan| {
             others.get(place.file.as_str()).is_some_and(|ranges| ranges.overlaps(&place.range))
         };
         matches.retain(|fault| !is_other(&fault.found.span));
@@ -224,7 +224,7 @@ impl<'a> CheckView<'a> {
             .collect()
     }
 
-    fn evidence(&self, span: &Span, detail: String) -> Evidence {
+    fn evidence(&self, span: &CodeSpan, detail: String) -> Evidence {
         Evidence {
             file: Some(self.code.path(&span.file)),
             offset: Some(span.range.start as u64),

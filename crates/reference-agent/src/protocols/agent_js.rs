@@ -4,10 +4,10 @@ use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::attach::Attached;
 use crate::clock::iso_8601;
-use crate::event::Outcome;
+use crate::event::TurnOutcome;
 use crate::failure::{Code, Failure};
 use crate::modes::{ApprovalMode, Profile, ToolsMode};
-use crate::run_summary::{RunSummary, Status};
+use crate::run_summary::{RunSummary, SessionStatus};
 use crate::tool_record::{ToolCode, ToolRecord};
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
@@ -43,7 +43,7 @@ struct Document<'a> {
     provider: &'a str,
     model: String,
     profile: Profile,
-    status: Status,
+    status: SessionStatus,
     mode: Profile,
     approval_mode: ApprovalMode,
     tools_mode: ToolsMode,
@@ -167,7 +167,12 @@ impl AgentJs {
 }
 
 impl Encoder for AgentJs {
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         let failure = match outcome {
             Ok(_) => return output.record(&self.document(summary, "completed", None)).map(|()| 0),
             Err(failure) => failure,

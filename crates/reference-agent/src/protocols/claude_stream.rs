@@ -7,7 +7,7 @@
 use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::clock::{now_ms, random_id, random_uuid};
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::failure::Code;
 use crate::model::Usage;
 use crate::modes::ApprovalMode;
@@ -113,37 +113,42 @@ impl ClaudeStream {
 }
 
 impl Encoder for ClaudeStream {
-    fn write_event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &AgentEvent, summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Start { .. } => return self.start(summary, output),
-            Event::Turn { .. } => {
+            AgentEvent::Start { .. } => return self.start(summary, output),
+            AgentEvent::Turn { .. } => {
                 (self.message_id, self.usage, self.turn_started) = (random_id("msg_"), None, now_ms());
             }
-            Event::Text { text, .. } => self.text.push_str(text),
-            Event::Retry { attempt, message, wait_ms, .. } => {
+            AgentEvent::Text { text, .. } => self.text.push_str(text),
+            AgentEvent::Retry { attempt, message, wait_ms, .. } => {
                 return self.retry(*attempt, message, *wait_ms, output);
             }
-            Event::TurnEnded(usage) => {
+            AgentEvent::TurnEnded(usage) => {
                 self.usage = *usage;
                 self.model_ms += now_ms().saturating_sub(self.turn_started);
                 return self.flush_text(summary, output);
             }
-            Event::ToolCall(call) => {
+            AgentEvent::ToolCall(call) => {
                 let block =
                     json!({"type": "tool_use", "id": call.id, "name": call.tool, "input": call.input});
                 return self.emit_block(summary, &block, output);
             }
-            Event::Permission { id, tool, granted: false } => {
+            AgentEvent::Permission { id, tool, granted: false } => {
                 let input = summary.open_call.as_ref().map(|call| &call.input);
                 self.denials.push(json!({"tool_name": tool, "tool_use_id": id, "tool_input": input}));
             }
-            Event::ToolResult(record) => return self.tool_result(record, output),
+            AgentEvent::ToolResult(record) => return self.tool_result(record, output),
             _ => {}
         }
         Ok(())
     }
 
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         if let Err(failure) = outcome
             && !summary.started
         {

@@ -6,7 +6,7 @@
 use super::native;
 use super::protocol::{Encoder, Protocol};
 use crate::clock::random_uuid;
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
 use crate::tool_record::ToolRecord;
@@ -57,27 +57,27 @@ impl CodexExec {
 }
 
 impl Encoder for CodexExec {
-    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &AgentEvent, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Start { .. } => {
+            AgentEvent::Start { .. } => {
                 output.record(&json!({"type": "thread.started", "thread_id": random_uuid()}))?;
                 output.record(&json!({"type": "turn.started"}))
             }
-            Event::Text { text, .. } => {
+            AgentEvent::Text { text, .. } => {
                 self.text.push_str(text);
                 Ok(())
             }
-            Event::Retry { attempt, message, .. } => {
+            AgentEvent::Retry { attempt, message, .. } => {
                 // The turn starts again.
                 self.text.clear();
                 output.record(&json!({"type": "error", "message": format!("retry {attempt}: {message}")}))
             }
-            Event::TurnEnded(_) => self.flush_text(output),
-            Event::ToolCall(call) => {
+            AgentEvent::TurnEnded(_) => self.flush_text(output),
+            AgentEvent::ToolCall(call) => {
                 let item = item(self.next_id(), &call.tool, &call.input, None);
                 output.record(&json!({"type": "item.started", "item": item}))
             }
-            Event::ToolResult(record) => {
+            AgentEvent::ToolResult(record) => {
                 let item = item(self.current_id(), &record.tool, &record.input, Some(record));
                 output.record(&json!({"type": "item.completed", "item": item}))
             }
@@ -85,7 +85,12 @@ impl Encoder for CodexExec {
         }
     }
 
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         let failure = match outcome {
             Ok(_) => {
                 let usage = summary.usage.unwrap_or_default();

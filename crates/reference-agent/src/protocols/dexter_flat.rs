@@ -1,7 +1,7 @@
 //! dexter-flat: one document on stdout, for success and failure.
 
 use super::protocol::{Encoder, Protocol};
-use crate::event::Outcome;
+use crate::event::TurnOutcome;
 use crate::model::Usage;
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::{ErrorKind, Result};
@@ -56,7 +56,12 @@ struct ErrorDocument<'a> {
 }
 
 impl Encoder for DexterFlat {
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         let query = &summary.query;
         let answer = match outcome {
             Ok(answer) => answer,

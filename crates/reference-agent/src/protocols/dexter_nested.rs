@@ -2,7 +2,7 @@
 
 use super::dexter_flat::{SCRATCHPAD, token_usage};
 use super::protocol::{Encoder, Protocol};
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::{ErrorKind, Result};
@@ -55,14 +55,19 @@ struct Metadata<'a> {
 }
 
 impl Encoder for DexterNested {
-    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
-        if let Event::ToolCall(call) = event {
+    fn write_event(&mut self, event: &AgentEvent, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+        if let AgentEvent::ToolCall(call) = event {
             output.diagnostic(&format!("[tool] {}", call.tool));
         }
         Ok(())
     }
 
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         let calls = summary.calls.iter();
         let error = outcome.as_ref().err().map(|failure| {
             let code = contract_code(failure.code);

@@ -3,7 +3,7 @@
 
 use super::csv;
 use super::protocol::{Encoder, Protocol};
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::failure::Code;
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::Result;
@@ -30,17 +30,17 @@ pub struct Data<'a> {
     #[serde(flatten)]
     result: &'a RunSummary,
     /// All events: the same records as in jsonl.
-    steps: &'a [Event],
+    steps: &'a [AgentEvent],
 }
 
 struct Native {
     raw: bool,
     csv: bool,
-    steps: Vec<Event>,
+    steps: Vec<AgentEvent>,
 }
 
 impl Native {
-    fn write_step(&mut self, step: &Event, output: &mut Output) -> Result<()> {
+    fn write_step(&mut self, step: &AgentEvent, output: &mut Output) -> Result<()> {
         match output.config().format {
             OutputFormat::Text if self.csv => output.write_for_tools(&csv::rows(step)),
             OutputFormat::Text => Ok(()),
@@ -54,25 +54,30 @@ impl Native {
 }
 
 impl Encoder for Native {
-    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &AgentEvent, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Query { .. } | Event::TurnEnded(_) => return Ok(()),
-            Event::ToolsRefused => {
+            AgentEvent::Query { .. } | AgentEvent::TurnEnded(_) => return Ok(()),
+            AgentEvent::ToolsRefused => {
                 output.diagnostic("the model does not support tools; continuing without tools")
             }
-            Event::Retry { attempt, message, wait_ms, .. } => {
+            AgentEvent::Retry { attempt, message, wait_ms, .. } => {
                 output.diagnostic(&format!("retry {attempt} in {wait_ms} ms: {message}"));
             }
-            Event::ToolCall(call) => output.diagnostic(&format!("[tool] {}", call.tool)),
+            AgentEvent::ToolCall(call) => output.diagnostic(&format!("[tool] {}", call.tool)),
             _ => {}
         }
         self.write_step(event, output)
     }
 
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         // A run that failed before the agent loop started has an error only.
         if summary.started {
-            self.write_step(&Event::End(Box::new(summary.clone())), output)?;
+            self.write_step(&AgentEvent::End(Box::new(summary.clone())), output)?;
             if output.config().format == OutputFormat::Json {
                 output.document("run", outcome.is_ok(), &Data { result: summary, steps: &self.steps })?;
             }

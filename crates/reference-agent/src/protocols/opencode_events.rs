@@ -6,10 +6,10 @@
 use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
 use crate::clock::{now_ms, random_id};
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::modes::Profile;
 use crate::run_summary::RunSummary;
-use crate::tool_record::{FileChange, ToolRecord};
+use crate::tool_record::{RecordedFileChange, ToolRecord};
 use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputFormat};
 use serde::Serialize;
@@ -96,7 +96,7 @@ impl OpencodeEvents {
         }})
     }
 
-    fn message(&self, summary: &RunSummary, outcome: Option<&Outcome>) -> Value {
+    fn message(&self, summary: &RunSummary, outcome: Option<&TurnOutcome>) -> Value {
         let usage = summary.usage.unwrap_or_default();
         let path = self.workspace.display().to_string();
         let mut info = json!({
@@ -213,7 +213,7 @@ impl OpencodeEvents {
             }),
         };
         self.write_tool(output, &record.id, &record.tool, &state)?;
-        if let Some(FileChange { path, before, after }) = &record.change {
+        if let Some(RecordedFileChange { path, before, after }) = &record.change {
             let (additions, deletions) = changed_lines(before, after);
             let diff = json!({
                 "file": path, "before": before, "after": after,
@@ -248,10 +248,10 @@ impl OpencodeEvents {
 }
 
 impl Encoder for OpencodeEvents {
-    fn write_event(&mut self, event: &Event, summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &AgentEvent, summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Start { .. } => self.start(summary, output),
-            Event::Retry { attempt, message, wait_ms, .. } => {
+            AgentEvent::Start { .. } => self.start(summary, output),
+            AgentEvent::Retry { attempt, message, wait_ms, .. } => {
                 let status = json!({
                     "type": "retry", "attempt": attempt, "message": message,
                     "next": now_ms().saturating_add(*wait_ms),
@@ -259,12 +259,12 @@ impl Encoder for OpencodeEvents {
                 self.write_status(output, &status)?;
                 self.write_status(output, &json!({"type": "busy"}))
             }
-            Event::Text { text, .. } => self.append_text(text, output),
-            Event::TurnEnded(_) => {
+            AgentEvent::Text { text, .. } => self.append_text(text, output),
+            AgentEvent::TurnEnded(_) => {
                 self.finish_text(output)?;
                 self.emit(output, "message.updated", &self.message(summary, None))
             }
-            Event::ToolCall(call) => {
+            AgentEvent::ToolCall(call) => {
                 self.tool_part_id = random_id("prt_");
                 let pending = json!({"status": "pending", "input": call.input, "raw": call.raw});
                 self.write_tool(output, &call.id, &call.tool, &pending)?;
@@ -274,13 +274,23 @@ impl Encoder for OpencodeEvents {
                 });
                 self.write_tool(output, &call.id, &call.tool, &running)
             }
-            Event::Permission { id, tool, granted } => self.permission_events(id, tool, *granted, output),
-            Event::ToolResult(record) => self.tool_result(record, output),
-            Event::Query { .. } | Event::ToolsRefused | Event::Turn { .. } | Event::End(_) => Ok(()),
+            AgentEvent::Permission { id, tool, granted } => {
+                self.permission_events(id, tool, *granted, output)
+            }
+            AgentEvent::ToolResult(record) => self.tool_result(record, output),
+            AgentEvent::Query { .. }
+            | AgentEvent::ToolsRefused
+            | AgentEvent::Turn { .. }
+            | AgentEvent::End(_) => Ok(()),
         }
     }
 
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         if self.started {
             self.finish_text(output)?;
             if let Err(failure) = outcome {

@@ -4,7 +4,7 @@
 use super::native;
 use super::protocol::{Encoder, Protocol};
 use crate::clock::{now_ms, random_id};
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::failure::Failure;
 use crate::model::Usage;
 use crate::run_summary::RunSummary;
@@ -91,26 +91,31 @@ impl OpencodeRun {
 }
 
 impl Encoder for OpencodeRun {
-    fn write_event(&mut self, event: &Event, _summary: &RunSummary, output: &mut Output) -> Result<()> {
+    fn write_event(&mut self, event: &AgentEvent, _summary: &RunSummary, output: &mut Output) -> Result<()> {
         match event {
-            Event::Turn { .. } => return self.finish_step(output),
-            Event::Text { text, .. } => {
+            AgentEvent::Turn { .. } => return self.finish_step(output),
+            AgentEvent::Text { text, .. } => {
                 if self.text.is_empty() {
                     self.text_started = now_ms();
                 }
                 self.text.push_str(text);
             }
             // The turn starts again.
-            Event::Retry { .. } => self.text.clear(),
-            Event::TurnEnded(usage) => return self.turn_ended(usage.unwrap_or_default(), output),
-            Event::ToolCall(_) => self.step.iter_mut().for_each(|step| step.reason = "tool-calls"),
-            Event::ToolResult(record) => return self.write_part(output, "tool_use", tool_part(record)),
+            AgentEvent::Retry { .. } => self.text.clear(),
+            AgentEvent::TurnEnded(usage) => return self.turn_ended(usage.unwrap_or_default(), output),
+            AgentEvent::ToolCall(_) => self.step.iter_mut().for_each(|step| step.reason = "tool-calls"),
+            AgentEvent::ToolResult(record) => return self.write_part(output, "tool_use", tool_part(record)),
             _ => {}
         }
         Ok(())
     }
 
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8> {
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8> {
         let failure = match outcome {
             Ok(_) => return self.finish_step(output).map(|()| 0),
             Err(failure) => failure,

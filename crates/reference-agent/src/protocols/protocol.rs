@@ -1,6 +1,6 @@
 //! The interface of a protocol: its properties and its encoder.
 
-use crate::event::{Event, Outcome};
+use crate::event::{AgentEvent, TurnOutcome};
 use crate::modes::{ApprovalMode, Profile, ToolsMode};
 use crate::run_summary::RunSummary;
 use agentnative_contract::error::Result;
@@ -45,13 +45,23 @@ pub struct EncoderSettings {
 /// Writes a run in a protocol.
 pub trait Encoder {
     /// Writes an event, which `summary` already includes.
-    fn write_event(&mut self, _event: &Event, _summary: &RunSummary, _output: &mut Output) -> Result<()> {
+    fn write_event(
+        &mut self,
+        _event: &AgentEvent,
+        _summary: &RunSummary,
+        _output: &mut Output,
+    ) -> Result<()> {
         Ok(())
     }
 
     /// Writes the outcome of the run and returns the exit code. The summary is empty if the run failed before it
     /// started, such as for invalid arguments or an invalid configuration.
-    fn write_outcome(&mut self, outcome: &Outcome, summary: &RunSummary, output: &mut Output) -> Result<u8>;
+    fn write_outcome(
+        &mut self,
+        outcome: &TurnOutcome,
+        summary: &RunSummary,
+        output: &mut Output,
+    ) -> Result<u8>;
 }
 
 impl Protocol {

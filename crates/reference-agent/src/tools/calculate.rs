@@ -1,7 +1,7 @@
 //! The tool `calculate`: evaluates arithmetic expressions.
 
 use super::objects::{object, required_string};
-use super::workspace::Workspace;
+use super::workspace::AgentWorkspace;
 use crate::tool_record::{ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 use std::iter::Peekable;
@@ -10,7 +10,7 @@ use std::str::Chars;
 /// Maximum nesting of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn run(_workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn run(_workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let expression = required_string(arguments, "expression");
     let value = evaluate(expression)?;
     if !value.is_finite() {

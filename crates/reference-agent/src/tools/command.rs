@@ -5,7 +5,7 @@
 //! even descendants that left the process group are found.
 
 use super::objects::{object, required_string};
-use super::workspace::Workspace;
+use super::workspace::AgentWorkspace;
 use crate::tool_record::{ToolError, ToolOutput};
 use agentnative_helper::process_tree::{become_reaper, kill_descendants, wait_until_ended};
 use rustix::process::Pid;
@@ -22,7 +22,7 @@ const DEFAULT_TIMEOUT_SECONDS: f64 = 30.0;
 /// Number of bytes that are captured of each stream.
 const MAX_CAPTURED_BYTES: usize = 64 * 1024;
 
-pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let line = required_string(arguments, "command");
     let seconds = arguments.get("timeout").and_then(Value::as_f64).unwrap_or(DEFAULT_TIMEOUT_SECONDS);
     let deadline =
@@ -57,7 +57,7 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
 }
 
 #[expect(clippy::disallowed_methods, reason = "the only tool that starts a process")]
-fn start(workspace: &Workspace, line: &str) -> std::io::Result<(Child, Pid)> {
+fn start(workspace: &AgentWorkspace, line: &str) -> std::io::Result<(Child, Pid)> {
     // Best effort: without a subreaper, only descendants that left the process group survive.
     let _ = become_reaper();
     let mut state = workspace.running.lock();

@@ -2,14 +2,14 @@
 
 use super::files::{MAX_BYTES, read_text};
 use super::objects::{object, required_string};
-use super::workspace::{Workspace, io_error};
-use crate::tool_record::{FileChange, ToolCode, ToolError, ToolOutput};
+use super::workspace::{AgentWorkspace, io_error};
+use crate::tool_record::{RecordedFileChange, ToolCode, ToolError, ToolOutput};
 use cap_std::fs::OpenOptions;
 use serde_json::{Map, Value, json};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-pub(super) fn write(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn write(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let (path, content) = (required_string(arguments, "path"), required_string(arguments, "content"));
     let relative = workspace.relative(path)?;
     // A link within the workspace is replaced; a link that leads out of it is an error and stays.
@@ -25,11 +25,11 @@ pub(super) fn write(workspace: &Workspace, arguments: &Map<String, Value>) -> To
     }
     replace_file(workspace, path, &relative, content)?;
     let result = json!({"path": path, "bytes": content.len(), "created": !existed});
-    let change = FileChange { path: path.to_owned(), before, after: content.to_owned() };
+    let change = RecordedFileChange { path: path.to_owned(), before, after: content.to_owned() };
     Ok((object(result), Some(change)))
 }
 
-pub(super) fn edit(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn edit(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let (path, old, new) = (
         required_string(arguments, "path"),
         required_string(arguments, "old"),
@@ -51,12 +51,17 @@ pub(super) fn edit(workspace: &Workspace, arguments: &Map<String, Value>) -> Too
     let after = before.replacen(old, new, 1);
     replace_file(workspace, path, &relative, &after)?;
     let result = json!({"path": path, "bytes": after.len()});
-    Ok((object(result), Some(FileChange { path: path.to_owned(), before, after })))
+    Ok((object(result), Some(RecordedFileChange { path: path.to_owned(), before, after })))
 }
 
 /// Writes a temporary file and renames it, so that the file is never partially written, and a link is replaced
 /// instead of followed.
-fn replace_file(workspace: &Workspace, path: &str, relative: &Path, content: &str) -> Result<(), ToolError> {
+fn replace_file(
+    workspace: &AgentWorkspace,
+    path: &str,
+    relative: &Path,
+    content: &str,
+) -> Result<(), ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let Some(name) = relative.file_name() else {
         return Err(ToolError::execution(format!("{path} is not a file name")));

@@ -1,7 +1,7 @@
 //! The tools `list_files` and `read_file`.
 
 use super::objects::{object, required_string};
-use super::workspace::{Workspace, io_error};
+use super::workspace::{AgentWorkspace, io_error};
 use crate::tool_record::{ToolCode, ToolError, ToolOutput};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt as _};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ const MAX_ENTRIES: usize = 1_000;
 /// Number of bytes of a file that are returned to the model.
 pub(super) const MAX_BYTES: u64 = 256 * 1024;
 
-pub(super) fn list(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn list(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let hidden = arguments.get("hidden").and_then(Value::as_bool).unwrap_or(false);
     let entries =
@@ -41,14 +41,14 @@ pub(super) fn list(workspace: &Workspace, arguments: &Map<String, Value>) -> Too
     Ok((object(json!({"path": path, "entries": entries, "truncated": truncated})), None))
 }
 
-pub(super) fn read(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn read(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let path = required_string(arguments, "path");
     let (content, truncated) = read_text(workspace, path, MAX_BYTES)?;
     Ok((object(json!({"path": path, "content": content, "truncated": truncated})), None))
 }
 
 /// Opens a regular file. Pipes and devices are rejected without blocking.
-fn open(workspace: &Workspace, path: &str) -> Result<File, ToolError> {
+fn open(workspace: &AgentWorkspace, path: &str) -> Result<File, ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
@@ -65,7 +65,11 @@ fn open(workspace: &Workspace, path: &str) -> Result<File, ToolError> {
 }
 
 /// Reads at most `max` bytes of a text file; the flag tells whether the file is longer.
-pub(super) fn read_text(workspace: &Workspace, path: &str, max: u64) -> Result<(String, bool), ToolError> {
+pub(super) fn read_text(
+    workspace: &AgentWorkspace,
+    path: &str,
+    max: u64,
+) -> Result<(String, bool), ToolError> {
     let mut bytes = Vec::new();
     let file = open(workspace, path)?;
     file.take(max + 1).read_to_end(&mut bytes).map_err(|error| io_error(path, &error))?;

@@ -17,4 +17,4 @@ mod workspace;
 pub use running::RunningCommand;
 pub use specs::names;
 pub use toolbox::{Approve, Toolbox};
-pub use workspace::Workspace;
+pub use workspace::AgentWorkspace;

@@ -2,7 +2,7 @@
 
 use super::files::read_text;
 use super::objects::{object, required_string};
-use super::workspace::{Workspace, io_error};
+use super::workspace::{AgentWorkspace, io_error};
 use crate::tool_record::{ToolCode, ToolError, ToolOutput};
 use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Number of characters of a line that are returned.
 const MAX_LINE_CHARS: usize = 400;
 
-pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> ToolOutput {
+pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
     let pattern = required_string(arguments, "pattern");
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
     let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| {
@@ -57,7 +57,7 @@ pub(super) fn run(workspace: &Workspace, arguments: &Map<String, Value>) -> Tool
 
 /// Collects the files under a folder; returns false if there are too many or they are nested too deeply. Links are not
 /// followed, and names that begin with a dot are skipped.
-fn collect_files(workspace: &Workspace, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
+fn collect_files(workspace: &AgentWorkspace, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
     let Ok(entries) = workspace.dir.read_dir(folder) else { return true };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {

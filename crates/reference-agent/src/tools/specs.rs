@@ -1,6 +1,6 @@
 //! The table of all tools.
 
-use super::workspace::Workspace;
+use super::workspace::AgentWorkspace;
 use super::{calculate, command, edit, files, search};
 use crate::modes::Profile;
 use crate::tool_record::ToolOutput;
@@ -15,7 +15,7 @@ pub(super) struct Tool {
     required: &'static [&'static str],
     /// Smallest profile that includes the tool. Tools beyond the safe profile change something and need approval.
     pub(super) profile: Profile,
-    pub(super) run: fn(&Workspace, &Map<String, Value>) -> ToolOutput,
+    pub(super) run: fn(&AgentWorkspace, &Map<String, Value>) -> ToolOutput,
 }
 
 impl Tool {

@@ -2,9 +2,9 @@
 
 use super::objects::parse_arguments;
 use super::specs::{self, Tool};
-use super::workspace::Workspace;
+use super::workspace::AgentWorkspace;
 use crate::clock::{millis, now_ms};
-use crate::event::Event;
+use crate::event::AgentEvent;
 use crate::model::{ToolCall, ToolSpec};
 use crate::modes::{ApprovalMode, Profile, value_name};
 use crate::tool_record::{ToolCode, ToolError, ToolOutput, ToolRecord, ToolStart};
@@ -18,13 +18,13 @@ pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
 /// The tools of a run.
 pub struct Toolbox {
     tools: Vec<Tool>,
-    workspace: Workspace,
+    workspace: AgentWorkspace,
     profile: Profile,
     approval: ApprovalMode,
 }
 
 impl Toolbox {
-    pub fn new(workspace: Workspace, profile: Profile, approval: ApprovalMode) -> Self {
+    pub fn new(workspace: AgentWorkspace, profile: Profile, approval: ApprovalMode) -> Self {
         Self { tools: specs::tools(), workspace, profile, approval }
     }
 
@@ -44,7 +44,7 @@ impl Toolbox {
         call: &ToolCall,
         redact: &dyn Fn(&str) -> String,
         approve: &mut Approve,
-        emit: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(AgentEvent),
     ) -> ToolRecord {
         let parsed = parse_arguments(&call.arguments);
         let clock = Instant::now();
@@ -55,11 +55,11 @@ impl Toolbox {
             raw: call.arguments.clone(),
             started: now_ms(),
         };
-        emit(Event::ToolCall(start.clone()));
+        emit(AgentEvent::ToolCall(start.clone()));
         let output = self.run(call, parsed, approve, emit);
         let mut record = start.finish(output, millis(clock.elapsed()));
         record.redact(redact);
-        emit(Event::ToolResult(record.clone()));
+        emit(AgentEvent::ToolResult(record.clone()));
         record
     }
 
@@ -68,7 +68,7 @@ impl Toolbox {
         call: &ToolCall,
         arguments: Result<Map<String, Value>, ToolError>,
         approve: &mut Approve,
-        emit: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(AgentEvent),
     ) -> ToolOutput {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == call.name) else {
             let message = format!("Unknown tool: {}", call.name);
@@ -89,7 +89,7 @@ impl Toolbox {
         }
         if tool.profile > Profile::Safe && self.approval != ApprovalMode::Auto {
             let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
-            emit(Event::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
+            emit(AgentEvent::Permission { id: call.id.clone(), tool: call.name.clone(), granted });
             if !granted {
                 let reason = if self.approval == ApprovalMode::Ask {
                     "was not approved"

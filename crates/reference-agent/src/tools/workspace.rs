@@ -8,14 +8,14 @@ use cap_std::fs::Dir;
 use std::path::{Path, PathBuf};
 
 /// The open workspace, with the command that runs in it.
-pub struct Workspace {
+pub struct AgentWorkspace {
     pub(super) dir: Dir,
     /// Absolute path of the workspace.
     pub(super) root: PathBuf,
     pub(super) running: RunningCommand,
 }
 
-impl Workspace {
+impl AgentWorkspace {
     /// Opens the workspace.
     ///
     /// # Errors

@@ -190,7 +190,7 @@ impl RunOutput {
         for (index, value) in values.iter().enumerate() {
             violations.extend(validator.push(index as u64 + 1, value));
         }
-        let outcome = validator.finish(&RunExit::exit(self.code));
+        let outcome = validator.finish(&RunExit::with_code(self.code));
         assert!(outcome.unknown.is_empty(), "types that {name} does not know: {:?}", outcome.unknown);
         violations.extend(outcome.violations);
         let known = outcome.known.into_iter().map(|known| known.finding.unwrap().id.unwrap());

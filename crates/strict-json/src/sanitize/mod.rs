@@ -9,7 +9,7 @@
 //! A backslash stays as it is, so text that is already safe does not change. If the text has no backslashes, the
 //! original can be restored exactly: each `\xNN` is one byte, each `\u{…}` one character.
 //!
-//! [`plain()`] drops terminal formatting instead, for text that a program parses.
+//! [`strip_terminal_formatting()`] drops terminal formatting instead, for text that a program parses.
 
 mod commands;
 mod excerpt;
@@ -81,7 +81,7 @@ pub fn lossless(input: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Sanitises text like [`text()`], but keeps colours (`ESC [ … m`) if `color` is set.
+/// Sanitises text like [`sanitize_text()`], but keeps colours (`ESC [ … m`) if `color` is set.
 pub fn sanitize_rendered(input: &str, color: bool) -> String {
     if !color {
         return sanitize_text(input);

@@ -5,19 +5,19 @@ use crate::events::Events;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strict_json::{
-    ProblemKind::*, ReadOptions, Summary, find_span, locate, read_document, read_lines, read_value,
+    ProblemKind::*, ReadOptions, ReadSummary, find_span, locate, read_document, read_lines, read_value,
 };
 
-fn document(bytes: impl AsRef<[u8]>) -> Summary {
+fn document(bytes: impl AsRef<[u8]>) -> ReadSummary {
     read_document(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
-fn lines(bytes: impl AsRef<[u8]>) -> Summary {
+fn lines(bytes: impl AsRef<[u8]>) -> ReadSummary {
     read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
 /// Returns the summary and events of a document and of JSON Lines, with the bytes in pieces of these sizes.
-fn read_both(bytes: &[u8], sizes: &[usize]) -> [(Summary, Vec<String>); 2] {
+fn read_both(bytes: &[u8], sizes: &[usize]) -> [(ReadSummary, Vec<String>); 2] {
     let pieces = || ChunkedReader::new(bytes, sizes);
     let options = ReadOptions::default();
     let (mut document_events, mut line_events) = (Events::default(), Events::default());

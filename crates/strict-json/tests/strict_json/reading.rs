@@ -5,15 +5,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use strict_json::{
-    Problem, ProblemKind, ProblemKind::*, ReadOptions, Severity, Sink, Summary, find_span, locate,
+    Problem, ProblemKind, ProblemKind::*, ProblemSeverity, ReadOptions, ReadSummary, Sink, find_span, locate,
     read_document, read_lines, read_records, read_value,
 };
 
-fn document(bytes: impl AsRef<[u8]>) -> Summary {
+fn document(bytes: impl AsRef<[u8]>) -> ReadSummary {
     read_document(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
-fn lines(bytes: impl AsRef<[u8]>) -> Summary {
+fn lines(bytes: impl AsRef<[u8]>) -> ReadSummary {
     read_lines(bytes.as_ref(), &ReadOptions::default(), &mut ()).unwrap()
 }
 
@@ -28,7 +28,7 @@ fn reduce(problems: &[Problem]) -> Vec<ReducedProblem> {
 }
 
 #[track_caller]
-fn expect(summary: &Summary, expected: &[(ProblemKind, u64, u64, u64, &str)]) {
+fn expect(summary: &ReadSummary, expected: &[(ProblemKind, u64, u64, u64, &str)]) {
     let expected: Vec<ReducedProblem> =
         expected.iter().map(|e| (e.0, e.1, e.2, e.3, e.4.to_string())).collect();
     assert_eq!(reduce(&summary.problems), expected, "{:?}", summary.problems);
@@ -204,9 +204,12 @@ fn problems_beyond_the_limit_are_counted() {
     let summary = read_document(format!("[{text}]").as_bytes(), &options, &mut ()).unwrap();
     assert_eq!(summary.problems.len(), 3);
     assert_eq!((summary.count(NonFinite), summary.count(Overflow)), (1000, 1));
-    assert_eq!((summary.count_class(Severity::Strict), summary.count_class(Severity::Interop)), (1000, 1));
+    assert_eq!(
+        (summary.count_class(ProblemSeverity::Strict), summary.count_class(ProblemSeverity::Interop)),
+        (1000, 1)
+    );
     assert!(summary.rejected());
-    assert_eq!(summary.first(Severity::Interop).map(|p| p.kind), Some(Overflow));
+    assert_eq!(summary.first(ProblemSeverity::Interop).map(|p| p.kind), Some(Overflow));
 }
 
 #[test]
@@ -267,8 +270,13 @@ fn shared_parsing_cases_have_expected_results() {
             accepted += 1;
             // RFC 8259 allows duplicate keys; strict readers reject them.
             let duplicates = u64::from(name.contains("duplicated_key"));
-            assert_eq!(summary.count_class(Severity::Structural), 0, "{name}: {:?}", summary.problems);
-            assert_eq!(summary.count_class(Severity::Strict), duplicates, "{name}: {:?}", summary.problems);
+            assert_eq!(summary.count_class(ProblemSeverity::Structural), 0, "{name}: {:?}", summary.problems);
+            assert_eq!(
+                summary.count_class(ProblemSeverity::Strict),
+                duplicates,
+                "{name}: {:?}",
+                summary.problems
+            );
         } else if name.starts_with("n_") {
             rejected += 1;
             assert!(summary.rejected(), "{name}");

@@ -1,6 +1,6 @@
 //! Tests of sinks: text that is not needed, problems, and server-sent events.
 
-use strict_json::{Event, Problem, ProblemKind, ReadOptions, Sink, Summary, read_document, read_lines};
+use strict_json::{Event, Problem, ProblemKind, ReadOptions, ReadSummary, Sink, read_document, read_lines};
 
 /// Records all events except those of values under the key `skip`.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl Sink for Recorder {
     }
 }
 
-fn document(text: &str) -> (Recorder, Summary) {
+fn document(text: &str) -> (Recorder, ReadSummary) {
     let mut recorder = Recorder::default();
     let summary = read_document(text.as_bytes(), &ReadOptions::default(), &mut recorder).unwrap();
     (recorder, summary)

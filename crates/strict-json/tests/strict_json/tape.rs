@@ -3,9 +3,9 @@
 use crate::properties::nearly_json;
 use crate::tape_printer::read_three_ways;
 use proptest::prelude::*;
-use strict_json::{KeyMap, ReadOptions, Sink, Summary, Tape, TapeKey, read_lines_in_memory};
+use strict_json::{KeyMap, ReadOptions, ReadSummary, Sink, Tape, TapeKey, read_lines_in_memory};
 
-fn assert_same(bytes: &[u8], sizes: &[usize]) -> Summary {
+fn assert_same(bytes: &[u8], sizes: &[usize]) -> ReadSummary {
     let [by_events, at_once, at_hand] = read_three_ways(bytes, sizes, &ReadOptions::default());
     assert_eq!(by_events, at_once);
     assert_eq!(by_events, at_hand);

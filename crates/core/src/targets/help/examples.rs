@@ -1,7 +1,7 @@
 //! Finds the examples on a help page: lines that show a call of the target.
 
 use super::command::{Command, is_placeholder};
-use super::layout::{HelpPage, Line, SectionKind};
+use super::layout::{HelpPage, PageLine, SectionKind};
 use super::{commands, usage};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -115,7 +115,7 @@ pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) 
 }
 
 /// Joins a line with its continuation lines after a backslash.
-fn with_continuation<'p>(line: &Line, rest: &mut impl Iterator<Item = &'p Line>) -> String {
+fn with_continuation<'p>(line: &PageLine, rest: &mut impl Iterator<Item = &'p PageLine>) -> String {
     let mut full_line = line.words.clone();
     while full_line.ends_with('\\')
         && let Some(next) = rest.next()
@@ -127,7 +127,7 @@ fn with_continuation<'p>(line: &Line, rest: &mut impl Iterator<Item = &'p Line>)
 }
 
 /// Returns the example in a line such as `Example: grep -i x file`.
-fn in_line(line: &Line, names: &TargetNames) -> Option<Example> {
+fn in_line(line: &PageLine, names: &TargetNames) -> Option<Example> {
     let (title, call) = line.words.split_once(':')?;
     let is_title = ["example", "examples", "e.g."].contains(&title.to_lowercase().as_str());
     Example::from_code_line(line.number, call, names).filter(|_| is_title)

@@ -64,7 +64,7 @@ fn indent(line: &str) -> usize {
 
 /// The level of a heading, which determines the end of its section.
 #[derive(Clone, Copy, PartialEq)]
-enum Level {
+enum HeadingLevel {
     /// A Markdown heading, with its number of `#`.
     Hashes(usize),
     /// A line of plain text, with its indentation.
@@ -75,15 +75,15 @@ enum Level {
 
 /// Returns the level of a line if it is a heading: a Markdown heading, the header row of a table, or a line that is
 /// underlined, in capitals, ends in a colon, or consists of few words about exit codes.
-fn heading(lines: &[&str], at: usize) -> Option<Level> {
+fn heading(lines: &[&str], at: usize) -> Option<HeadingLevel> {
     let line = lines[at].trim();
     if line.starts_with('|') {
         let below = lines.get(at + 1).is_some_and(|next| next.trim().starts_with('|') && is_rule(next));
-        return below.then_some(Level::Table);
+        return below.then_some(HeadingLevel::Table);
     }
     let hashes = line.len() - line.trim_start_matches('#').len();
     if hashes > 0 {
-        return Some(Level::Hashes(hashes));
+        return Some(HeadingLevel::Hashes(hashes));
     }
     let title = line.trim_matches(['*', '_', ':']);
     let letters = || title.chars().filter(|char| char.is_alphabetic());
@@ -93,7 +93,7 @@ fn heading(lines: &[&str], at: usize) -> Option<Level> {
     let underlined = lines.get(at + 1).is_some_and(|next| is_rule(next));
     let is_heading =
         starts && (capitals || line.ends_with(':') || line.ends_with(":**") || is_short || underlined);
-    is_heading.then(|| Level::Indented(indent(lines[at])))
+    is_heading.then(|| HeadingLevel::Indented(indent(lines[at])))
 }
 
 /// Returns whether a line is a rule of dashes or similar characters.
@@ -109,16 +109,16 @@ fn is_option(line: &str) -> bool {
 }
 
 /// Returns the end of the section that the heading at `at` begins.
-fn section_end(lines: &[&str], at: usize, level: Level) -> usize {
+fn section_end(lines: &[&str], at: usize, level: HeadingLevel) -> usize {
     let ends = |line: usize| match level {
-        Level::Table => !lines[line].trim().starts_with('|'),
+        HeadingLevel::Table => !lines[line].trim().starts_with('|'),
         // The line above a rule is a heading; the rule itself is not.
         _ if is_rule(lines[line]) || is_option(lines[line]) => is_option(lines[line]),
         _ => match (heading(lines, line), level) {
-            (Some(Level::Hashes(own)), Level::Hashes(above)) => own <= above,
-            (Some(Level::Hashes(_)), _) => true,
-            (Some(Level::Indented(own)), Level::Indented(above)) => own <= above,
-            (Some(Level::Indented(own)), Level::Hashes(_)) => {
+            (Some(HeadingLevel::Hashes(own)), HeadingLevel::Hashes(above)) => own <= above,
+            (Some(HeadingLevel::Hashes(_)), _) => true,
+            (Some(HeadingLevel::Indented(own)), HeadingLevel::Indented(above)) => own <= above,
+            (Some(HeadingLevel::Indented(own)), HeadingLevel::Hashes(_)) => {
                 own == 0 && is_rule(lines.get(line + 1).unwrap_or(&""))
             }
             _ => false,

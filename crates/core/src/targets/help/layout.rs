@@ -16,7 +16,7 @@ pub struct HelpPage {
     /// Text without escape sequences and boxes.
     pub(super) text: String,
     /// Lines that are not blank.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<PageLine>,
     /// Forms of the usage, each a line with its continuation lines.
     pub(super) usage: Vec<String>,
     /// 0-based numbers of the usage lines.
@@ -25,7 +25,7 @@ pub struct HelpPage {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct PageLine {
     /// 0-based line number.
     pub(super) number: usize,
     pub(super) indent: usize,
@@ -73,12 +73,12 @@ impl HelpPage {
         Self { lines, usage, usage_lines, sections, text }
     }
 
-    pub(super) fn heading(&self, section: &Section) -> Option<&Line> {
+    pub(super) fn heading(&self, section: &Section) -> Option<&PageLine> {
         section.heading.map(|at| &self.lines[at])
     }
 
     /// Returns all lines of a section, regardless of their indentation.
-    pub(super) fn lines_of(&self, section: &Section) -> &[Line] {
+    pub(super) fn lines_of(&self, section: &Section) -> &[PageLine] {
         &self.lines[section.lines.clone()]
     }
 
@@ -89,14 +89,14 @@ impl HelpPage {
     }
 }
 
-fn lines(text: &str) -> Vec<Line> {
+fn lines(text: &str) -> Vec<PageLine> {
     let mut after_blank = false;
     let mut lines = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let words = line.trim();
         if !words.is_empty() {
             let indent = line.trim_end().len() - words.len();
-            lines.push(Line { number, indent, words: words.to_owned(), after_blank });
+            lines.push(PageLine { number, indent, words: words.to_owned(), after_blank });
         }
         after_blank = words.is_empty();
     }
@@ -104,7 +104,7 @@ fn lines(text: &str) -> Vec<Line> {
 }
 
 /// Splits a page at its headings.
-fn sections(lines: &[Line]) -> Vec<Section> {
+fn sections(lines: &[PageLine]) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut current = Section { kind: SectionKind::Other, indent: 0, heading: None, lines: 0..0 };
     // Indentation of the first entry of the current section.

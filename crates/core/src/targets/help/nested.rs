@@ -48,7 +48,7 @@ pub(super) fn help_calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall>
         }
     }
     // cobra: `-h, --help   help for notes`; yargs: `--help  Show help  [boolean]`.
-    let is_library_line = |line: &super::layout::Line| {
+    let is_library_line = |line: &super::layout::PageLine| {
         let line = &line.words;
         line.starts_with("-h, --help ") && line.contains("  help for ")
             || line.contains("--help ") && line.contains("Show help") && line.ends_with("[boolean]")

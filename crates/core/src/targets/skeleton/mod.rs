@@ -89,7 +89,7 @@ impl ConfigTemplate<'_> {
     /// # Errors
     /// Of kind `General`, if the template cannot be rendered.
     pub fn text(&self) -> Result<String> {
-        let render_error = |error| Error::general(format!("cannot make a configuration: {error:#}"));
+        let render_error = |error| Error::general(format!("cannot generate the configuration: {error:#}"));
         let mut environment = Environment::new();
         let mut syntax = SyntaxConfig::builder();
         let syntax = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
@@ -221,7 +221,7 @@ impl ConfigTemplate<'_> {
         let documented =
             self.exit_codes.get(&code).map(|about| comment_text(about)).filter(|about| !about.is_empty());
         let (name, meaning) = match code {
-            1 => ("not-found", ", general error: ask for something that does not exist"),
+            1 => ("not-found", ", general error: request something that does not exist"),
             77 => ("signed-out", ", authentication or permission: no login, an invalid key"),
             78 => ("bad-config", ", configuration: an invalid configuration file"),
             _ => ("", ""),

@@ -28,8 +28,12 @@ impl ConfigTemplate<'_> {
                 _ => String::new(),
             };
             next.push(format!(
-                "add a probe that fails with {} {}{example}, or remove the code from `exit_codes`",
-                if codes.len() == 1 { "exit code" } else { "each of the exit codes" },
+                "add {} {}{example}, or remove the code from `exit_codes`",
+                if codes.len() == 1 {
+                    "a probe that exits with"
+                } else {
+                    "a probe for each of the exit codes"
+                },
                 join_words(codes, "and")
             ));
         }
@@ -76,7 +80,11 @@ impl ConfigTemplate<'_> {
         let what = if values.len() == 1 { "a value that exists" } else { "values that exist" };
         let replace =
             (!values.is_empty()).then(|| format!("replace {} with {what}", join_words(values, "and")));
-        let more = (more > 0).then(|| format!("{more} more seem to only read"));
+        let more = match more {
+            0 => None,
+            1 => Some("1 more command seems to be read-only".to_owned()),
+            _ => Some(format!("{more} more commands seem to be read-only")),
+        };
         let notes: Vec<String> = [replace, more].into_iter().flatten().collect();
         if !notes.is_empty() {
             declare.push_str(&format!("\n{}", notes.join("; ")));
@@ -91,11 +99,11 @@ impl ConfigTemplate<'_> {
         };
         let unknown = with_effect(Effect::Unknown);
         if !unknown.is_empty() {
-            steps.push(format!("add those of these that only read: {}", name_list(unknown)));
+            steps.push(format!("add those of these commands that are read-only: {}", name_list(unknown)));
         }
         let changes = with_effect(Effect::Changes);
         if !changes.is_empty() {
-            steps.push(format!("leave out what may change something, or declare it with `workspace` and `changes = true`: {}", name_list(changes)));
+            steps.push(format!("omit commands that may change something, or declare them with `workspace` and `changes = true`: {}", name_list(changes)));
         }
         steps
     }

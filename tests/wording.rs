@@ -1,0 +1,114 @@
+//! Comments and texts contain none of the phrases that `docs/style.md` lists.
+
+use regex::Regex;
+use std::fs;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// The folders whose files are searched, with the extensions of these files.
+const SEARCHED: &[(&str, &[&str])] = &[
+    (".", &["md"]),
+    ("benches", &["rs"]),
+    ("checks", &["toml", "md"]),
+    ("crates", &["rs", "md", "toml"]),
+    ("docs", &["md"]),
+    ("examples", &["rs", "md", "toml"]),
+    ("fuzz", &["rs", "md"]),
+    ("packages", &["md", "py"]),
+    ("src", &["rs"]),
+    ("tests", &["rs"]),
+    ("xtask", &["rs"]),
+];
+
+/// The part of the style guide that lists the phrases.
+const SECTION: &str = "## Phrases to avoid";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the phrases in the first column of the table.
+fn phrases() -> Vec<String> {
+    let style = fs::read_to_string(root().join("docs/style.md")).unwrap();
+    let (_, section) = style.split_once(SECTION).unwrap();
+    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let phrases = rows.take_while(|line| line.starts_with('|')).filter_map(|line| line.split('|').nth(1));
+    phrases.flat_map(|cell| cell.split(',')).map(|phrase| phrase.trim().to_owned()).collect()
+}
+
+fn searched_files() -> Vec<PathBuf> {
+    let files = SEARCHED.iter().flat_map(|(folder, extensions)| {
+        let depth = if *folder == "." { 1 } else { usize::MAX };
+        let walk = WalkDir::new(root().join(folder)).max_depth(depth).sort_by_file_name().into_iter();
+        let paths = walk.map(|entry| entry.unwrap().into_path());
+        paths.filter(|path| path.extension().is_some_and(|end| extensions.contains(&&*end.to_string_lossy())))
+    });
+    files.filter(|path| !path.ends_with("docs/style.md")).collect()
+}
+
+/// Returns the text of a file in which only comments and texts of the project are left, with its line breaks.
+///
+/// Code in backticks and quotations are removed. The strings of Rust code are texts of the project, except in tests.
+fn prose(path: &Path, text: &str) -> String {
+    let replace = |pattern: &str, text: &str| {
+        let blank = |found: &regex::Captures| found[0].chars().filter(|c| *c == '\n').collect::<String>();
+        Regex::new(pattern).unwrap().replace_all(text, blank).into_owned()
+    };
+    let is_test = path.strip_prefix(root()).unwrap().components().any(|part| part.as_os_str() == "tests");
+    let extension = path.extension().unwrap().to_str().unwrap();
+    let text = match extension {
+        "md" if path.ends_with("CHANGELOG.md") => text.split("\n## [").take(2).collect::<Vec<_>>().join("\n"),
+        "md" => replace(r"(?s)\n```.*?\n```", text),
+        "rs" if is_test => {
+            let comments =
+                text.lines().map(|line| if line.trim_start().starts_with("//") { line } else { "" });
+            comments.collect::<Vec<_>>().join("\n")
+        }
+        _ => text.to_owned(),
+    };
+    let text = replace(r"`[^`\n]*`", &text);
+    let is_quoting = |line: &&str| extension == "md" || line.trim_start().starts_with(['/', '#']);
+    let lines = text.lines().map(|line| match is_quoting(&line) {
+        true => replace(r#""[^"]*""#, line),
+        false => line.to_owned(),
+    });
+    let lines: Vec<String> = lines.collect();
+    lines.join("\n")
+}
+
+/// Returns the uses of the phrases in a text, as line numbers and phrases. A phrase may continue on the next line.
+fn uses(text: &str, phrases: &[String]) -> Vec<(usize, String)> {
+    let words: Vec<String> = phrases.iter().map(|phrase| phrase.replace(' ', r"[\s/!#]+")).collect();
+    let pattern = Regex::new(&format!(r"(?i)\b(?:{})\b", words.join("|"))).unwrap();
+    let line = |offset: usize| text[..offset].lines().count().max(1);
+    pattern.find_iter(text).map(|found| (line(found.start() + 1), found.as_str().to_owned())).collect()
+}
+
+#[test]
+fn comments_and_texts_avoid_the_listed_phrases() {
+    let phrases = phrases();
+    assert!(phrases.len() >= 20, "{phrases:?}");
+    let found = searched_files().into_iter().flat_map(|path| {
+        let text = prose(&path, &fs::read_to_string(&path).unwrap());
+        let uses = uses(&text, &phrases);
+        let path = path.strip_prefix(root()).unwrap().display().to_string();
+        uses.into_iter().map(move |(line, phrase)| format!("{path}:{line}: {phrase:?}"))
+    });
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "see {SECTION:?} in docs/style.md:\n{}", found.join("\n"));
+}
+
+#[test]
+fn phrases_are_found_in_comments_and_texts_only() {
+    let phrases = ["is told".to_owned(), "nobody".to_owned()];
+    let found = |path: &str, text: &str| uses(&prose(&root().join(path), text), &phrases);
+    assert_eq!(found("src/a.rs", "/// It is\n/// told.\n"), [(1, "is\n/// told".to_owned())]);
+    assert_eq!(found("src/a.rs", "let a = \"\nNobody\";\n"), [(2, "Nobody".to_owned())]);
+    for (path, text) in [
+        ("tests/a.rs", "let a = \"nobody\";\n"),
+        ("src/a.rs", "/// As `nobody`, \"is told\".\nlet told = is_told;\n"),
+        ("docs/a.md", "Text.\n\n```sh\nsudo -u nobody true\n```\n"),
+    ] {
+        assert_eq!(found(path, text), [], "{path}");
+    }
+}
