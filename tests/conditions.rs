@@ -403,7 +403,7 @@ fn help_and_version_succeed_without_a_home_and_with_an_invalid_configuration() {
     for (nth, phrase) in [(0, "without HOME"), (1, "with an invalid configuration file")] {
         let fails =
             verdict(ID, CONFIG_FILE, in_bare_environment(nth, |_| exited(78, "", "cannot read it\n")));
-        expect(&fails, Status::Warn, &format!("ends with 78 {phrase}, and otherwise with 0"));
+        expect(&fails, Status::Warn, &format!("exits with 78 {phrase}, expected 0"));
         let crashes = verdict(
             ID,
             CONFIG_FILE,

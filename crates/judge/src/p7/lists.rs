@@ -272,7 +272,7 @@ fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, spelli
     if !differs {
         return Ok(());
     }
-    let detail = format!("with {spelling}, the list begins with another item than without it it");
+    let detail = format!("with {spelling}, the list begins with another item than without it");
     limited.run.failed_at_pointer("first", &limited.item_pointer(0), detail)
 }
 
