@@ -19,7 +19,7 @@ impl Rng {
         (self.0 >> 16) as usize % limit
     }
 
-    /// Returns one of the items, of which there must be at least one.
+    /// Returns one of the items. There must be at least one.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
