@@ -1,8 +1,9 @@
 //! Comments and texts contain none of the phrases that `docs/style.md` lists.
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use walkdir::WalkDir;
 
 /// The folders whose files are searched, with the extensions of these files.
@@ -46,42 +47,44 @@ fn searched_files() -> Vec<PathBuf> {
     files.filter(|path| !path.ends_with("docs/style.md")).collect()
 }
 
+static CODE_BLOCK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?s)\n```.*?\n```").unwrap());
+static CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"`[^`\n]*`").unwrap());
+static QUOTATION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""[^"\n]*""#).unwrap());
+
 /// Returns the text of a file in which only comments and texts of the project are left, with its line breaks.
 ///
 /// Code in backticks and quotations are removed. The strings of Rust code are texts of the project, except in tests.
 fn prose(path: &Path, text: &str) -> String {
-    let replace = |pattern: &str, text: &str| {
-        let blank = |found: &regex::Captures| found[0].chars().filter(|c| *c == '\n').collect::<String>();
-        Regex::new(pattern).unwrap().replace_all(text, blank).into_owned()
+    let remove = |pattern: &Regex, text: &str| {
+        let line_breaks = |found: &Captures| "\n".repeat(found[0].matches('\n').count());
+        pattern.replace_all(text, line_breaks).into_owned()
     };
     let is_test = path.strip_prefix(root()).unwrap().components().any(|part| part.as_os_str() == "tests");
-    let extension = path.extension().unwrap().to_str().unwrap();
-    let text = match extension {
-        "md" if path.ends_with("CHANGELOG.md") => text.split("\n## [").take(2).collect::<Vec<_>>().join("\n"),
-        "md" => replace(r"(?s)\n```.*?\n```", text),
-        "rs" if is_test => {
-            let comments =
-                text.lines().map(|line| if line.trim_start().starts_with("//") { line } else { "" });
-            comments.collect::<Vec<_>>().join("\n")
-        }
-        _ => text.to_owned(),
-    };
-    let text = replace(r"`[^`\n]*`", &text);
-    let is_quoting = |line: &&str| extension == "md" || line.trim_start().starts_with(['/', '#']);
-    let lines = text.lines().map(|line| match is_quoting(&line) {
-        true => replace(r#""[^"]*""#, line),
-        false => line.to_owned(),
+    let is_page = path.extension().is_some_and(|end| end == "md");
+    let is_comment = |line: &str| line.trim_start().starts_with(['/', '#']);
+    let is_read = |line: &str| !is_test || is_page || is_comment(line);
+    let mut text = text.to_owned();
+    if path.ends_with("CHANGELOG.md") {
+        text = text.split("\n## [").take(2).collect::<Vec<_>>().join("\n");
+    }
+    if is_page {
+        text = remove(&CODE_BLOCK, &text);
+    }
+    let lines = remove(&CODE, &text);
+    let lines = lines.lines().map(|line| match line {
+        line if !is_read(line) => String::new(),
+        line if is_page || is_comment(line) => remove(&QUOTATION, line),
+        line => line.to_owned(),
     });
-    let lines: Vec<String> = lines.collect();
-    lines.join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the uses of the phrases in a text, as line numbers and phrases. A phrase may continue on the next line.
 fn uses(text: &str, phrases: &[String]) -> Vec<(usize, String)> {
     let words: Vec<String> = phrases.iter().map(|phrase| phrase.replace(' ', r"[\s/!#]+")).collect();
     let pattern = Regex::new(&format!(r"(?i)\b(?:{})\b", words.join("|"))).unwrap();
-    let line = |offset: usize| text[..offset].lines().count().max(1);
-    pattern.find_iter(text).map(|found| (line(found.start() + 1), found.as_str().to_owned())).collect()
+    let line = |offset: usize| text[..offset].matches('\n').count() + 1;
+    pattern.find_iter(text).map(|found| (line(found.start()), found.as_str().to_owned())).collect()
 }
 
 #[test]
