@@ -422,7 +422,7 @@ fn completions_are_scripts_that_name_the_target() {
         "",
     );
     let fails = verdict(ID, CONFIG_FILE, in_bare_environment(1, |_| exited(78, "", "cannot read it\n")));
-    expect(&fails, Status::Fail, "ends with 78 with an invalid configuration file; expected 0");
+    expect(&fails, Status::Fail, "exits with 78 with an invalid configuration file, expected 0");
     let no_script = verdict(ID, CONFIG_FILE, in_bare_environment(0, |_| success("done\n")));
     expect(&no_script, Status::Fail, "prints no script with the name `demo` without HOME");
 }

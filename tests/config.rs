@@ -1300,9 +1300,9 @@ fn manifests_are_found_like_the_file_and_two_in_a_folder_are_an_error() {
     fs::write(at("repo/Cargo.toml"), "[package.metadata.agentnative]\nx = \n").unwrap();
     fs::remove_file(at("repo/package.json")).unwrap();
     fs::remove_file(at("repo/pyproject.toml")).unwrap();
-    assert!(found("repo").unwrap_err().message.starts_with("there are 2 configurations"));
+    assert!(found("repo").unwrap_err().message.starts_with("2 configurations"));
     fs::remove_file(at("repo/agentnative.toml")).unwrap();
-    assert!(found("repo").unwrap_err().message.ends_with("Cargo.toml is invalid"));
+    assert!(found("repo").unwrap_err().message.ends_with("Cargo.toml has an error"));
     // A file that is named is the only one that is read.
     fs::write(at("repo/Cargo.toml"), MANIFESTS[0].1).unwrap();
     fs::write(at("repo/agentnative.toml"), "").unwrap();

@@ -666,7 +666,7 @@ fn a_general_failure_code_is_evidence_of_invalid_usage_only_if_the_word_is_named
     };
     let result = usage_verdict(&config_with(""), &prints_usage);
     assert_status(&result, Status::Unverified);
-    assert!(result.message.contains("declare a probe with `exit = 1`"), "{}", result.message);
+    assert!(result.message.contains("with `exit = 1`"), "{}", result.message);
     assert!(
         result.message.contains(UNKNOWN_COMMAND) && !result.message.contains("flag"),
         "{}",

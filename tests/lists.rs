@@ -156,7 +156,7 @@ fn a_list_without_sufficient_evidence_is_unverified() {
     let no_more_items =
         "has 2 items, and not more with `--limit 4`: declare a probe with a list of more than 3";
     assert_eq!(assert_unverified(&json_config(), &lists(2, WITH_NOTICE), no_more_items), None);
-    let full_list = "has 3 items, and no more with `--limit 4`";
+    let full_list = "has 3 items, and not more with `--limit 4`";
     assert_eq!(assert_unverified(&json_config(), &lists(3, WITHOUT_NOTICE), full_list), None);
     let without_max = config("'json'", "items = '/data/items'");
     assert_eq!(assert_unverified(&without_max, &lists(9, WITH_NOTICE), "declare `list.max`"), None);
@@ -182,7 +182,7 @@ fn a_list_without_sufficient_evidence_is_unverified() {
         }
     };
     assert_eq!(
-        assert_unverified(&json_config(), &rejects_limits(4), "`--limit 4` is rejected, so nothing shows"),
+        assert_unverified(&json_config(), &rejects_limits(4), "`--limit 4` is rejected, so it is unknown"),
         None
     );
     assert_eq!(

@@ -79,7 +79,7 @@ fn a_recording_contains_the_changes() {
     folder.write("older", older);
     let older = folder.run(&["check", "--json", "--principle", "5", "--replay", "older"]);
     for id in ["p5-dry-run", "p5-confirm", "p5-idempotent"] {
-        expect(&older, id, "unverified", "is not known");
+        expect(&older, id, "unverified", "are unknown");
     }
 }
 
@@ -317,7 +317,7 @@ fn a_call_that_sends_no_request_does_not_verify_a_timeout() {
     let ping = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'ping'\nargs = ['ping', '{stalled}']\n";
     let only = ["check", "--json", "--check", "p6-timeout"];
     let silent = folder("ping() { fail 1 offline general offline; }", ping).run(&only);
-    expect(&silent, "p6-timeout", "unverified", "exit code 1 and sent no request");
+    expect(&silent, "p6-timeout", "unverified", "exited with 1 and sent no request");
     expect(&folder("", ping).run(&only), "p6-timeout", "pass", "");
     let none = "[target]\ncommand = ['./cli']\n[[probe]]\nname = 'list'\nargs = ['list']\n";
     expect(&folder("", none).run(&only), "p6-timeout", "unverified", "the help lists the command `sync`");
@@ -332,7 +332,7 @@ fn a_call_that_never_prints_the_expected_text_is_not_interrupted() {
         changes = true\ninterrupt = { after = 'AFTER' }\n";
     let check_with = |after: &str| folder("", &probe.replace("AFTER", after)).run(&only);
     expect(&check_with("backing up"), "p6-sigterm", "pass", "");
-    expect(&check_with("exporting"), "p6-sigterm", "unverified", "`exporting` was not seen");
+    expect(&check_with("exporting"), "p6-sigterm", "unverified", "did not print `exporting`");
     expect(&check_with("1     backup"), "p6-sigterm", "unverified", "ended before it could be interrupted");
 }
 

@@ -104,13 +104,13 @@ fn a_configuration_of_another_user_is_refused() {
     fs::remove_file(repository.path("shared/agentnative.toml")).unwrap();
     repository.0.write("shared/package.json", r#"{"agentnative": {"target": {"command": ["./tool"]}}}"#);
     let output = repository.check(&["./tool"]);
-    assert!(output.code == Some(78) && output.err.contains("package.json is not used"), "{output:?}");
+    assert!(output.code == Some(78) && output.err.contains("package.json is not trusted"), "{output:?}");
     repository.0.write("shared/package.json", r#"{"name": "other", "bin": "own/tool"}"#);
     repository.set_owner("shared/package.json", OTHER);
     assert_eq!(repository.check(&["./tool"]).code, Some(0));
     // A manifest without a table matters only if a project is searched for.
     let output = repository.check(&["."]);
-    assert!(output.code == Some(78) && output.err.contains("package.json is not used"), "{output:?}");
+    assert!(output.code == Some(78) && output.err.contains("package.json is not trusted"), "{output:?}");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_folder_that_others_can_write_to_ends_the_search() {
     // The same applies to the folder in which the search begins.
     let mut command = repository.0.command();
     let output = output_of(command.args(CHECK).args(["own/tool"]).current_dir(repository.path("shared")));
-    assert!(output.code == Some(78) && output.err.contains("agentnative.toml is not used"), "{output:?}");
+    assert!(output.code == Some(78) && output.err.contains("agentnative.toml is not trusted"), "{output:?}");
     repository.set_mode("shared", 0o755);
     repository.set_mode("shared/agentnative.toml", 0o666);
     repository.assert_refused("all users can write to it");
@@ -226,7 +226,7 @@ fn check_all_refuses_configurations_of_others_unless_they_are_named() {
     assert_eq!(output.code, Some(1), "{output:?}");
     let targets = output.data()["targets"].as_array().unwrap().clone();
     let errors: Vec<String> = targets.iter().map(|target| target["error"]["message"].to_string()).collect();
-    assert!(errors[0].contains("shared/agentnative.toml is not used"), "{errors:?}");
+    assert!(errors[0].contains("shared/agentnative.toml is not trusted"), "{errors:?}");
     assert_eq!((errors[1].as_str(), errors.len()), ("null", 2));
     assert!(!repository.take_build_marker("shared") && repository.take_build_marker("shared/own"));
     let output = all(&["shared/agentnative.toml"]);

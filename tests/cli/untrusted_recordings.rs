@@ -247,9 +247,9 @@ fn a_damaged_run_is_an_error_with_its_position() {
     let long = "x".repeat(100_000);
     let cases: [(Vec<u8>, &str); 24] = [
         (line_with("{\"text\":\"a"), "damaged"),
-        (line_with("{\"text\":\"a\tb\"}"), "the rest of a string"),
-        (line_with(&format!("{{\"text\":\"{long}\n")), "the rest of a string"),
-        (line_with("{\"text\":\"\\x\"}"), "an escape"),
+        (line_with("{\"text\":\"a\tb\"}"), "the end of a string"),
+        (line_with(&format!("{{\"text\":\"{long}\n")), "the end of a string"),
+        (line_with("{\"text\":\"\\x\"}"), "JSON escape"),
         (line_with("{\"text\":\"\\u12G4\"}"), "hexadecimal"),
         (line_with("{\"text\":\"\\ud800\"}"), "surrogate"),
         (line_with("{\"text\":\"\\udc00\"}"), "surrogate"),

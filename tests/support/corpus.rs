@@ -292,7 +292,7 @@ fn digest(fixture: &Path, recording: Option<&Recording>) -> String {
         let selection = Selection { layers: vec![Layer::Behavioral], ..Selection::default() };
         let checks = selection.resolve().unwrap();
         let (_, runs) = probe::plan(&checks, declared, &recording.profile, Duration::ZERO);
-        text += &format!("{runs:?}");
+        text += &serde_json::to_string(&runs).unwrap();
     }
     hash(&text)
 }

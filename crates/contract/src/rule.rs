@@ -294,7 +294,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let types = self.on.as_ref().map(|types| types.join(" or "));
         let tests = self.when.iter().map(|(pointer, test)| match test {
-            ValueTest::Present(true) => format!("{} present", pointer.text),
+            ValueTest::Present(true) => format!("{} there", pointer.text),
             ValueTest::Present(false) => format!("no {}", pointer.text),
             ValueTest::OneOf(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();
@@ -305,7 +305,7 @@ impl fmt::Display for Pattern {
         match (types, tests.is_empty()) {
             (Some(types), true) => f.write_str(&types),
             (Some(types), false) => write!(f, "{types} with {tests}"),
-            (None, true) => f.write_str("any event"),
+            (None, true) => f.write_str("anything"),
             (None, false) => f.write_str(&tests),
         }
     }

@@ -165,10 +165,11 @@ impl Contract {
 fn detail(rule: &Rule) -> Vec<String> {
     let scope =
         (rule.filter.on.is_some() || !rule.filter.when.is_empty()).then(|| format!("in {}", rule.filter));
+    // Locks contain these lines: a rule with another text counts as changed.
     let mut lines: Vec<String> = scope.into_iter().collect();
     match &rule.kind {
         RuleKind::Refer { defines, uses } => {
-            lines.extend(defines.iter().map(|p| format!("{} defines {}", p.pattern, p.at.text)));
+            lines.extend(defines.iter().map(|p| format!("{} names {}", p.pattern, p.at.text)));
             lines.extend(uses.iter().map(|p| format!("{} uses {}", p.pattern, p.at.text)));
         }
         RuleKind::StateMachine(machine) => {
@@ -178,9 +179,9 @@ fn detail(rule: &Rule) -> Vec<String> {
                 .map(|part| part.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join(" or "))
                 .collect();
             if !parts.is_empty() {
-                lines.push(format!("one state machine per {}", parts.join(", ")));
+                lines.push(format!("for each {}", parts.join(", ")));
             }
-            lines.push(format!("initial state: `{}`", machine.states[0]));
+            lines.push(format!("begins `{}`", machine.states[0]));
             for transition in &machine.transitions {
                 let from = (0..machine.states.len()).filter(|state| transition.from >> state & 1 == 1);
                 let from: Vec<&str> = from.map(|state| machine.states[state].as_str()).collect();
@@ -191,7 +192,7 @@ fn detail(rule: &Rule) -> Vec<String> {
             }
             if let Some(end) = &machine.end {
                 let end: Vec<&str> = end.iter().map(|state| machine.states[*state].as_str()).collect();
-                lines.push(format!("final state: `{}`", end.join("` or `")));
+                lines.push(format!("ends `{}`", end.join("` or `")));
             }
         }
         RuleKind::Compare { left, relation, right } => {
@@ -199,7 +200,7 @@ fn detail(rule: &Rule) -> Vec<String> {
         }
         RuleKind::Same(pointers) => {
             let all: Vec<&str> = pointers.iter().map(|pointer| pointer.text.as_str()).collect();
-            lines.push(format!("the same value at {} throughout the stream", all.join(", ")));
+            lines.push(format!("one value at {}", all.join(", ")));
         }
         RuleKind::SameKeys(pointer) => lines.push(format!("the same keys at \"{}\"", pointer.text)),
         RuleKind::OneOf { at, values } => {
@@ -207,6 +208,6 @@ fn detail(rule: &Rule) -> Vec<String> {
             lines.push(format!("{} is {}", at.text, values.join(" or ")));
         }
     }
-    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning, the finding `{id}`")));
+    lines.extend(rule.finding.as_ref().map(|id| format!("a violation is a warning: the finding `{id}`")));
     lines
 }

@@ -518,7 +518,7 @@ fn a_rule_can_name_a_finding() {
     assert_eq!((rules_shown[0].finding.as_deref(), &rules_shown[2].finding), (Some("other"), &None));
     assert_eq!(
         rules_shown[0].detail,
-        ["/calls/*/code is \"A\" or 7", "a violation is a warning, the finding `other`"]
+        ["/calls/*/code is \"A\" or 7", "a violation is a warning: the finding `other`"]
     );
 
     let wrong =

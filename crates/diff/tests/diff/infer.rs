@@ -335,7 +335,7 @@ fn samples_with_too_many_positions_are_an_error() {
         let outer: Value = (0..100).map(|a| (format!("a{a}"), middle(a))).collect();
         let text = outer.to_string();
         let error = Inference::new().add_input(text.as_bytes(), None, 1, &mut |_| ()).unwrap_err();
-        assert!(error.to_string().contains("different places"), "{error}");
+        assert!(error.to_string().contains("different positions"), "{error}");
     });
 }
 
