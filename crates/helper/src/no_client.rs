@@ -1,6 +1,6 @@
 //! The client on a system where no helper can be started.
 
-use crate::{Event, Failure, Job, Options, Service, Template};
+use crate::{Failure, HelperEvent, Job, Options, Service, Template};
 use std::ffi::OsString;
 use std::io;
 
@@ -45,7 +45,7 @@ impl Helper {
     }
 
     /// Waits for the next event.
-    pub fn next_event(&mut self) -> Result<Event, Failure> {
+    pub fn next_event(&mut self) -> Result<HelperEvent, Failure> {
         match *self {}
     }
 
